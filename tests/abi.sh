@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Are the parameter structs of nv_abi.h those of the installed NVIDIA headers? Compiles abi.c
-# against both. CUDA_INCLUDE: the folder of the headers, or several with colons between.
+# Do the parameter structs of nv_abi.h match the installed NVIDIA headers? Compiles abi.c
+# against both. CUDA_INCLUDE: the folder of the headers, or several separated by colons.
 # shellcheck disable=SC2086 # several words in one variable
 set -u
 
@@ -32,7 +32,7 @@ for name in cupti_profiler_host.h cupti_pmsampling.h cupti_result.h nvperf_commo
 	test -n "$header" || { echo "$name is not in $CUDA_INCLUDE: skipped"; exit 77; }
 	headers="$headers $header"
 done
-# Without comments, so that a name that is only mentioned does not count.
+# Without comments: a name that only a comment mentions does not count.
 cat $headers | sed 's,//.*,,' > "$work/declared"
 # Up to 13.0 NVIDIA's header includes <string>, without need.
 : > "$work/string"
@@ -42,7 +42,7 @@ declared()
 	grep -qw "$1" "$work/declared"
 }
 
-# "OURS FIELD VERSION" for each field of nv_abi.h; the version is that of its comment, or "-".
+# "OURS FIELD VERSION" for each field of nv_abi.h; the version is in the field's comment, or "-".
 awk '
 /^struct nv_[A-Za-z]+ \{/ { ours = substr($2, 4); next }
 /^\}/ { ours = "" }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Times, each beside a baseline of the same run: make bench. No test: nothing fails by being slow.
+# Times, each compared with a baseline of the same run: make bench. Not a test: slowness is not a failure.
 set -eu
 : "${OFFPEAK:?}" "${BUILD:?}"
 . "$(dirname "$0")/bench_common.sh"
@@ -28,7 +28,7 @@ compare "the pass counts of all $1 names; no cache" "$2" 'a fresh host object fo
 "$OFFPEAK" describe GH100 sm__throughput >/dev/null
 compare 'describe GH100 sm__throughput; cache' "$(seconds 10 "$OFFPEAK" describe GH100 sm__throughput)" \
 	'the same without a cache' "$(seconds 2 "$OFFPEAK" describe GH100 sm__throughput --no-cache)"
-# In a cache folder that can't be one there is no cache. The exit code only says that no file fits.
+# An invalid cache folder disables the cache. The exit code only says that no file fits.
 complete() {
 	env XDG_CACHE_HOME="$1" "$OFFPEAK" --complete 3 offpeak describe GH100 "$2" || :
 }

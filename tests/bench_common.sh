@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# What scripts of times share: sourced by bench.sh and bench_eval.sh.
+# Shared by scripts that measure time: sourced by bench.sh and bench_eval.sh.
 # shellcheck shell=sh
 
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
-# seconds RUNS COMMAND...: of the fastest run.
+# seconds RUNS COMMAND...: the time of the fastest run.
 seconds() {
 	runs=$1
 	shift

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Evaluation of large recordings beside a plain loop over CUPTI's call that reads the same images bare, from the page
-# cache: make bench-eval [BYTES=1000000000] [RECORDINGS='simple legacy-user']. Whole processes, fastest of several
-# runs. No test.
+# Compares the evaluation of large recordings with a plain loop over CUPTI's call that reads the same bare images, from the
+# page cache: make bench-eval [BYTES=1000000000] [RECORDINGS='simple legacy-user']. Whole processes, fastest of several
+# runs. Not a test.
 # shellcheck disable=SC2046,SC2086 # several words in one variable
 set -eu
 : "${OFFPEAK:?}" "${BUILD:?}" "${SOURCE:?}"
@@ -28,7 +28,7 @@ load=$(seconds 10 "$bench" load)
 echo "NVIDIA's libraries loaded and asked for chips: $load s"
 compare 'eval of a small .opk (simple)' \
 	"$(seconds 10 "$OFFPEAK" eval "$recordings/gh100-simple.opk")" 'loading the libraries' "$load"
-# Two of the cores, where there are more.
+# Two of the cores, if there are more.
 on_two_cores() {
 	if [ "$(nproc)" -gt 2 ] && command -v taskset >/dev/null; then
 		taskset -c 0,1 "$@"
@@ -61,14 +61,14 @@ for name in $names; do
 	bench "$name" make
 	bench "$name" vary
 done
-# As many images of the same ranges as the last one's, without instances.
+# As many images with the same ranges as the last recording's, without instances.
 "$bench" make "$recordings/gh100-legacy-noinst.opk" $((bytes * 10676 / 956852)) "$tmp/noinst.opk" "$tmp/images"
 noinst=$(seconds 5 "$OFFPEAK" eval "$tmp/noinst.opk")
 compare 'as many images without instances, all cores' "$noinst" 'plain loop, with instances' "$loop"
 awk -v a="$noinst" -v b="$loop" -v l="$load" \
 	'BEGIN { printf "  the same less loading the libraries: %.1f times as fast\n", (b - l) / (a - l) }'
 
-# A recording of each rank of a large job, or one of them all.
+# One recording for each rank of a large job, or one for them all.
 mkdir "$tmp/ranks"
 for i in $(seq 1000); do cp "$recordings/gh100-simple.opk" "$tmp/ranks/$i.opk"; done
 "$OFFPEAK" merge -o "$tmp/ranks.opk" "$tmp"/ranks/*.opk >/dev/null

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""pyoffpeak and the command beside plain loops over CUPTI's calls (plain_cupti.py): see bench_python.sh.
+"""Compares pyoffpeak and the command with plain loops over CUPTI's calls (plain_cupti.py): see bench_python.sh.
 
-bench_python.py OFFPEAK SOURCE FOLDER prints a table; FOLDER is an empty one, the variable CUPTI the path of libcupti.
-Each job is timed as a whole process and warm, as the second call in a process, the fastest of several. Both sides have
-to give the same result. bench_python.py --one SIDE JOB FOLDER RUNS is one of these processes. JOBS names some of the jobs;
-with CLOCK=processor all times are of the processors, which a busy machine changes least.
+bench_python.py OFFPEAK SOURCE FOLDER prints a table; FOLDER is an empty folder, the variable CUPTI the path of libcupti.
+Each job is timed as a whole process and warm, as the second call in a process, the fastest of several. Both sides must
+give the same result. bench_python.py --one SIDE JOB FOLDER RUNS is one of these processes. JOBS names some of the jobs;
+with CLOCK=processor all times are processor times, which a busy machine changes least.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ RUNS = int(os.environ.get("RUNS", "5"))
 
 
 def adopt_orphans():
-    """The child that pyoffpeak keeps is no child of its process by the kernel's rules; from now on it is of this one."""
+    """Makes this process adopt orphans: to the kernel, the child that pyoffpeak keeps is not a child of its process."""
     import ctypes
 
     PR_SET_CHILD_SUBREAPER = 36
@@ -30,7 +30,7 @@ def adopt_orphans():
 
 
 def used_by_living():
-    """Seconds of the processors that children have used which are still there."""
+    """Processor seconds of children that still run."""
     used = 0
     for folder in glob.glob("/proc/[0-9]*"):
         try:
@@ -57,13 +57,13 @@ def lines(folder, name):
 
 
 def digest(rows):
-    """What has to be equal, in a few characters: how many values, and a sum over all of their bits."""
+    """A short digest of the result, for comparison: the number of values, and a sum over all of their bits."""
     values = [value for row in rows for value in row]
     bits = struct.unpack(f"<{len(values)}Q", struct.pack(f"<{len(values)}d", *values))
     return f"{len(rows)} rows {sum(bits) % (1 << 64):x}"
 
 
-# ---- the jobs, on either side: each gives a function that can be called again, and a function that sums up its result
+# ---- the jobs, on either side: each returns a function to call again, and a function that sums up its result
 
 
 def plain_jobs(folder):
@@ -134,7 +134,7 @@ def offpeak_jobs(folder):
 
 
 def run_one(side, job, folder, runs):
-    """Prints the seconds of the fastest call but the first, and what came of it. With one run: of the first."""
+    """Prints the seconds of the fastest call after the first, and the result. With one run: of the first call."""
     if runs > 1:
         adopt_orphans()
     call, sum_up = {"plain": plain_jobs, "offpeak": offpeak_jobs}[side](folder)[job]()
@@ -159,7 +159,7 @@ def wait_for_orphans():
 
 
 def fastest(command, environment=None):
-    """Seconds of the fastest of several runs, whole processes, and the last one's output; None where it fails."""
+    """Seconds of the fastest of several runs, whole processes, and the last one's output; None if it fails."""
     best, result = float("inf"), None
     for _ in range(RUNS):
         begun = now()
@@ -191,7 +191,7 @@ def cell(seconds, baseline):
 
 
 def prepare(offpeak, source, folder):
-    """Images and lists of names; the command line of each job."""
+    """Writes images and lists of names; returns the command line of each job."""
 
     def ask(*arguments):
         return subprocess.run([offpeak, *arguments], capture_output=True, text=True, check=True).stdout

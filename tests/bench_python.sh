@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# pyoffpeak and the command beside plain loops over CUPTI's calls: make bench-python [RUNS=5]. No test: nothing fails by
-# being slow. PYTHON is an interpreter with cffi, CUPTI the path of libcupti.
+# Compares pyoffpeak and the command with plain loops over CUPTI's calls: make bench-python [RUNS=5]. Not a test: slowness
+# is not a failure. PYTHON is an interpreter with cffi, CUPTI the path of libcupti.
 set -eu
 : "${OFFPEAK:?}" "${BUILD:?}" "${SOURCE:?}"
 python=${PYTHON:-python3}
@@ -24,7 +24,7 @@ build_binding.ffi.emit_c_code('$tmp/_offpeak.c')
 print(sysconfig.get_path('include'))" "$SOURCE/lib/python" | tail -n 1)
 ${CC:-cc} -O2 -fPIC -shared -I "$include" -I "$SOURCE/lib" -o "$module/_offpeak.abi3.so" "$tmp/_offpeak.c" \
 	-L "$BUILD/.libs" -loffpeak -Wl,-rpath,"$BUILD/.libs"
-# As pip leaves it, and the loop's as well.
+# Compiled to bytecode, as pip does it; the loop's module, too.
 cp "$SOURCE/tests/plain_cupti.py" "$tmp/module"
 "$python" -m compileall -q "$tmp/module"
 mkdir "$tmp/files"

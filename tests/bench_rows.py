@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A million PM samples of 20 metrics in pyarrow beside `eval` to CSV: processor time, and the most memory that a process took.
+"""Compares a million PM samples of 20 metrics in pyarrow with `eval` to CSV: processor time, and peak memory of a process.
 
-bench_rows.py OFFPEAK SOURCE FOLDER prints a table; FOLDER is an empty one. bench_rows.py --arrow FILE METRICS is the process that is
-measured, which prints the bytes of its table.
+bench_rows.py OFFPEAK SOURCE FOLDER prints a table; FOLDER is an empty folder. bench_rows.py --arrow FILE METRICS is the process that is
+measured; it prints the bytes of its table.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def to_arrow(path, metrics):
 
 
 def run(command, output):
-    """(seconds of the processors with all child processes, peak memory of one in bytes)"""
+    """(processor seconds with all child processes, peak memory of one process in bytes)"""
     pid = os.posix_spawnp(
         command[0], command, os.environ, file_actions=[(os.POSIX_SPAWN_OPEN, 1, output, os.O_WRONLY | os.O_CREAT, 0o600)]
     )

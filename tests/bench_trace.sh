@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# make bench-trace: a million PM samples of seven metrics as a trace, and a tenth of them: seconds of processor and by the
-# clock, bytes, peak memory. The samples are those of a shipped recording again and again.
+# make bench-trace: a million PM samples of seven metrics as a trace, and a tenth of them: processor seconds, elapsed
+# seconds, bytes, peak memory. The samples repeat the samples of a shipped recording.
 # shellcheck disable=SC2046,SC2086 # several words in one variable
 set -eu
 : "${OFFPEAK:?}" "${SOURCE:?}"

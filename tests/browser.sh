@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Pages in a real browser: tests/browser/case_*.py, in Debian's chromium without a window. Part of make check-long.
-# BROWSER_CASES="report harness.test_media" runs those alone.
+# Pages in a real browser: tests/browser/case_*.py, in Debian's chromium, headless. Part of make check-long.
+# BROWSER_CASES="report harness.test_media" runs only those.
 . "$SOURCE/tests/tap.sh"
 
 is_long || skip_all "pages in a browser are part of make check-long"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # The command line's contract: exit codes, formats, columns, what goes to stdout and to stderr,
-# files that appear whole or not at all. What needs libcupti is left out without it.
+# files that appear whole or not at all. Without libcupti, tests that need it are skipped.
 # eval and import are in cli_eval.sh.
 . "${SOURCE:?}/tests/tap.sh"
 
@@ -90,7 +90,7 @@ refuses 4 'cut off' eval in_data
 refuses 4 'damaged.*CRC-32' eval damaged
 refuses 4 'damaged.*CRC-32' eval damaged --allow-incomplete
 refuses 4 'no counter data' eval in_data --allow-incomplete
-# info shows a damaged or cut-off file as far as it can be read.
+# info shows the readable part of a damaged or cut-off file.
 for name in no_end in_data damaged; do
 	run 4 info $name
 	out_has '^chip,GH100$'
@@ -125,7 +125,7 @@ prints csv info "$simple" --format csv
 prints csv info "$simple" --table summary
 columns type,content,stored,plain,encoding,stride,integrity info "$simple" --table sections
 same "$last: types" "$(sed 1d "$tmp/out" | cut -d , -f 1 | tr '\n' ' ')" 'META CNFG AVIL DATA RNGS '
-# What was not recorded is an empty table.
+# An empty table: it was not recorded.
 columns version,hash,columns,hidden info "$simple" --table set_facts
 lines_are 1
 for table in labels derived headings run stats drops; do
@@ -264,20 +264,20 @@ works build --chip GH100 $metric -o dir/inst.opk --instances --raw-prefix dir/pr
 shows '^keep_instances,yes$' info dir/inst.opk
 shows '^keep_instances,no$' info dir/noinst.opk
 same 'prefixes with and without instances' "$(cmp -s dir/prefix dir/prefix.inst && echo equal)" ''
-# cli_extract.sh compares the raw images with those of the file.
+# cli_extract.sh compares the raw images with the file's.
 works extract "$simple" --availability availability
 works build --chip GH100 l1 --effort 0 -o dir/avail.opk --availability availability
-# An .opk that has one will do, and plan takes it, too.
+# An .opk file with such an image is accepted, by plan, too.
 works build --chip GH100 l1 --effort 0 -o dir/avail2.opk --availability "$simple"
 equal dir/avail.opk dir/avail2.opk
 gives 'j["passes"] > 1' plan --chip GH100 l1 --effort 0 --availability dir/avail.opk
-# It says the chip, too.
+# The image names the chip, too.
 works build l1 --effort 0 -o dir/avail2.opk --availability "$simple"
 equal dir/avail.opk dir/avail2.opk
 refuses 2 '--chip CHIP is required' build l1 -o dir/avail2.opk --availability availability
 refuses 4 'has no counter-availability image' plan --chip GH100 l1 --availability dir/noinst.opk
 shows '^AVIL,' info dir/avail.opk --table sections
-# LeakSanitizer's own thread crashes after this one, on nothing of ours.
+# LeakSanitizer's own thread crashes after this one, which is not our fault.
 (
 	ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0
 	export ASAN_OPTIONS
@@ -297,7 +297,7 @@ wanted=1 pattern="can't create" keeps_target build --chip GH100 $metric --raw-co
 wanted=1 pattern="can't create" keeps_target build --chip GH100 $metric --raw-prefix nowhere/prefix
 refuses 1 "can't create" build --chip GH100 $metric -o nowhere/x.opk
 refuses 1 'not a regular file' build --chip GH100 $metric -o dir
-# More metrics than PM sampling can take in its one pass: those that don't fit are named.
+# More metrics than PM sampling can take in its one pass: the message names those that don't fit.
 many=$("$OFFPEAK" metrics GH100 --profiler pm --type counter | tail -n +2 | cut -d , -f 1 |
 	grep '^sm__\|^l1tex__' | head -n 60 | sed 's/$/.sum/' | tr '\n' ,)
 wanted=1 pattern='PM sampling has one' keeps_target build --chip GH100 --profiler pm "$many"
@@ -307,7 +307,7 @@ wanted=4 pattern="GH100 has no metric .* for PM sampling" \
 fresh
 shows '^profiler,pm$' build --chip GH100 pm-overview -o dir/pm.opk
 out_has '^passes,1$'
-# Without minimum and maximum no instances are needed, unless they are asked for.
+# Without minimum and maximum no instances are needed; an option can request them.
 shows '^keep_instances,no$' info dir/pm.opk
 works build --chip GH100 pm-overview -o dir/pm.opk --instances
 shows '^keep_instances,yes$' info dir/pm.opk

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# What hostile files and odd surroundings must not do to the command line.
-# How a process starts, and its limits, are its subject.
+# Hostile files and odd environments must not harm the command line.
+# It tests how a process starts, and its limits.
 cold=yes
 . "${SOURCE:?}/tests/tap.sh"
 
-# quit CODE REDIRECTIONS ARGUMENTS...: offpeak with these redirections ends with this code; its
-# output is in out and err, as far as they are not redirected.
+# quit CODE REDIRECTIONS ARGUMENTS...: offpeak with these redirections exits with this code; its
+# output is in out and err unless it is redirected.
 quit() {
 	tap_wanted=$1 tap_redirections=$2
 	shift 2
@@ -34,7 +34,7 @@ quit 1 '>&-' plan --chip GH100 mine.yaml --svg x.svg
 if [ -f x.svg ]; then
 	same 'plan --svg >&-: the last line of the picture' "$(tail -n 1 x.svg)" '</svg>'
 fi
-# A note that goes nowhere.
+# A note that can't be written is no failure.
 quit 0 '2>&-' metrics GH100 -o m.csv
 same "$last: notes in it" "$(grep -c '^offpeak:' m.csv)" 0
 quit 0 '<&-' verify "$simple"
@@ -77,7 +77,7 @@ for target in ../other/shadow ../other/settings.yaml ./notes ./link.yaml "$tmp/o
 	run 4 plan --chip GH100 own/mine.yaml
 	err_lacks 'secret|daemon|password'
 done
-# Those beside it, and below, are shown with their lines.
+# Sets in the same folder and below are shown with their lines.
 mkdir own/sub
 printf 'name: x\nmetrics: [sm__cycles_active.sum]\nwrong: here\n' >own/sub/beside.yaml
 printf 'name: mine\nmetrics: [sm__cycles_active.sum]\ninclude: [sub/beside.yaml]\n' >own/mine.yaml

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# The command line over several chips: what is known of each, and which metrics they share.
+# The command line over several chips: facts of each, and which metrics they share.
 # shellcheck disable=SC2046 # several words in one variable
 . "${SOURCE:?}/tests/tap.sh"
 
 have_cupti || skip_all 'no libcupti'
 
-# count_of CHIP OPTIONS...: how many base metrics offpeak metrics has.
+# count_of CHIP OPTIONS...: the number of base metrics that offpeak metrics prints.
 count_of() {
 	"$OFFPEAK" metrics "$@" | tail -n +2 | wc -l | tr -d ' '
 }
@@ -17,7 +17,7 @@ columns chip,range,pm_sampling,architecture,compute_capability,products,metrics_
 cut -d , -f 1-3 out >first
 equal first plain
 out_has '^GH100,yes,yes,Hopper,9\.0,H100 H200 [A-Z0-9 ]*,[1-9][0-9]*,[1-9][0-9]*,(yes)?$'
-# 13.1 has no Volta any more.
+# 13.1 dropped Volta.
 if grep -q GV100 plain; then
 	out_has '^GV100,yes,no,Volta,7\.0,Tesla-V100 TITAN-V,[1-9][0-9]*,,(yes)?$'
 	out_has '^GV11B,no,no,Volta,7\.2,[^,]*,,,$'
@@ -27,7 +27,7 @@ same "$last: malformed lines" "$(tail -n +2 out | grep -Evc \
 gives '[c for c in j if c["chip"] == "GA100"][0]["products"] == ["A100", "A30"]' chips --details
 json 'all((c["metrics_per_pass"] is not None) == c["range"] for c in j)'
 json 'all((c["pm_metrics_per_pass"] is not None) == c["pm_sampling"] for c in j)'
-# CUPTI 13.1 and later tell; with 13.1 every chip has some.
+# CUPTI 13.1 and later report it; with 13.1 every chip has some.
 if "$OFFPEAK" doctor | awk -F , '$1 == "cupti_version" { exit !($2 >= 130100) }'; then
 	json 'all(c["device_level"] is (True if c["range"] else None) for c in j)'
 else
@@ -61,10 +61,10 @@ if "$OFFPEAK" metrics GH100 | grep -q ',dram,'; then
 	gives '[u["hw_unit"] for u in j["units"]] == ["dram"]' compare GA100 GH100 --unit DRAM --all
 	json 'j["metrics"] and all(m["hw_unit"] == "dram" for m in j["metrics"])'
 	json "j['units'][0]['GH100'] == $(count_of GH100 --unit dram)"
-	# A metric that is the memory controller's here, and the memory's there, is no difference.
+	# A metric in the unit dramc on one chip and dram on the other is not a difference.
 	gives "j['units'][0]['GH100'] == $(count_of GH100 --unit dramc)" compare GA100 GH100 --unit dramc
 fi
-# As metrics finds them, by name and description.
+# metrics finds the same ones, by name and description.
 for regex in TENSOR 'bytes.*L2' '^lts__t_sectors$'; do
 	works compare GA100 GH100 --grep "$regex" --all --format json
 	json "j['metrics'] and sum(u['GA100'] for u in j['units']) == $(count_of GA100 --grep "$regex")"
@@ -91,7 +91,7 @@ if [ "$("$OFFPEAK" doctor --format csv | sed -n 's/^cupti_version,//p')" -lt 130
 else
 	skip 'compare of all chips'
 fi
-# One too many is refused before any is looked up.
+# One too many is refused before any is read.
 refuses 2 'compare: name 2 to 30 chips' compare $(yes GH100 | head -n 31)
 
 section 'compare: mistakes'

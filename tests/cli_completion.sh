@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Completion on the shell: what offpeak offers, and what bash makes of it.
+# Completion in the shell: offpeak's candidates, and what bash makes of them.
 # Few commands here need the libraries.
 cold=yes
 . "${SOURCE:?}/tests/tap.sh"
@@ -9,7 +9,7 @@ script=$SOURCE/data/completion/offpeak
 command -v bash >/dev/null || skip_all 'no bash'
 bash -c 'type mapfile compopt' >/dev/null 2>&1 || skip_all 'bash is too old'
 
-# replies WORD...: what the last word may become, one a line, in $tmp/out.
+# replies WORD...: candidates for the last word, one a line, in $tmp/out.
 replies() {
 	last="completion of: offpeak $*"
 	bash -uc '. "$1" && shift
@@ -19,7 +19,7 @@ replies() {
 	if [ -s err ]; then fail "$last: errors" "$(cat err)"; else ok; fi
 }
 
-# becomes WANTED WORD...: exactly these, with blanks between.
+# becomes WANTED WORD...: exactly these candidates, separated by blanks.
 becomes() {
 	wanted=$1
 	shift
@@ -27,7 +27,7 @@ becomes() {
 	same "$last" "$(paste -sd ' ' out)" "$wanted"
 }
 
-# files_too YES-OR-NO WORD...: whether files are offered where nothing else fits.
+# files_too YES-OR-NO WORD...: whether files are offered if nothing else matches.
 files_too() {
 	wanted=$1
 	shift
@@ -52,7 +52,7 @@ becomes '' help describe d
 becomes '' nonsense ''
 turn=0
 while read -r name; do
-	# A third of the commands in make check.
+	# make check tests a third of the commands.
 	turn=$(((turn + 1) % 3))
 	is_long || [ $turn = 0 ] || continue
 	replies "$name" --
@@ -60,8 +60,8 @@ while read -r name; do
 	"$OFFPEAK" "$name" --help >help
 	sed -n '/^options:/,$s/^  ...  *\(--[a-z-]*\).*/\1/p' help | sort >listed
 	equal got listed
-	# Values that a help text names are offered, and taken.
-	# Choices that don't fit a line go on in the next.
+	# Values that a help text names are offered, and accepted.
+	# Choices that don't fit a line continue in the next.
 	sed -e ':again' -e '/|$/{N;s/\n *//;b again' -e '}' help |
 		sed -n 's/^  .*\(--[a-z-]*\) \([a-z]*|[a-z_|]*\).*/\1 \2/p' >choices
 	while read -r option words; do
@@ -99,7 +99,7 @@ becomes 'roofline roofline-clock roofline-hierarchical roofline-tensor' build l1
 becomes 'roofline roofline-clock roofline-hierarchical roofline-tensor' eval --set roof
 : >roof.yaml && : >roofs.yml && : >roof.txt
 mkdir -p own && : >own/roofed.yaml
-# What the shell would take apart, or expand, is not offered.
+# Names that the shell would split or expand are not offered.
 : >'roof top.yaml' && : >'roof$(id).yaml' && : >"roof'.yml" && : >'roof;ls.yaml' && : >'own/roof age.yaml'
 : >-roof.yaml
 replies plan roof
@@ -116,7 +116,7 @@ out_lacks '^-'
 becomes '' plan ./roo
 becomes '' plan "'roof t"
 files_too yes plan "'roof t"
-# Without a chip there are no names.
+# Without a chip there are no names to offer.
 becomes '' plan dram__b
 
 section 'wrong calls'
@@ -147,10 +147,10 @@ becomes '' sets --single-pass GH100 TriageCompute ''
 files_too no sets --single-pass GH100 ''
 files_too yes sets ''
 becomes 'GH100' sets --single-pass GH
-# A flag of the same name has nothing after it.
+# A flag of the same name takes no argument.
 becomes 'roofline-hierarchical' plan --single-pass --chip GH100 roofline-h
 
-# From the libraries, and then from the cache.
+# First from the libraries, then from the cache.
 for cache in no yes; do
 	section "metric names; cached: $cache"
 	[ $cache = no ] || "$OFFPEAK" metrics GH100 >/dev/null
@@ -190,14 +190,14 @@ if "$OFFPEAK" metrics GH100 --submetrics 'dram__bytes' --format csv >names 2>/de
 else
 	skip 'this libcupti lists no submetrics'
 fi
-# A name that may go on has no blank after it; and the cursor may stand before the chip.
+# No blank follows a name that may continue; and the cursor may be before the chip.
 run 0 --complete 2 offpeak plan dram__bytes_r --chip GH100
 same "$last" "$(cat out)" dram__bytes_read
 name=$("$OFFPEAK" metrics GH100 --profiler pm | tail -n 1 | cut -d , -f 1)
 run 1 --complete 3 offpeak metrics GH100 "$name" --profiler pm
 out_has "^$name\$"
 
-# zsh and fish themselves complete these lines: what becomes of them, without blanks at the end.
+# Lines that zsh and fish themselves complete, with the result, without blanks at the end.
 cat >lines <<-'END'
 	descr
 	metrics GH100 dram__bytes_r
@@ -247,7 +247,7 @@ fi
 
 section 'fish'
 if fish --version >/dev/null 2>&1; then
-	# It says what the last word may become.
+	# The comment says what the last word may become.
 	while read -r line; do
 		fish -N -c '. $argv[1]; complete -C "offpeak $argv[2]"' "$SOURCE/data/completion/offpeak.fish" "$line" | paste -sd ' '
 	done <lines >typed

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # The command line over recordings whose set says more than metrics: labels, hidden metrics, derived ones,
-# columns. tests/splice.c makes them out of shipped ones; values were worked out of tests/golden by hand.
+# columns. tests/splice.c makes them from shipped ones; values were computed from tests/golden by hand.
 . "${SOURCE:?}/tests/tap.sh"
 need_built splice rotate
 
@@ -51,7 +51,7 @@ out_has '^1,.*,fused,unitless,1$' '^0,.*,fused,unitless,nan$' '^1,.*,has_flops,,
 section 'eval --format table: headings'
 works eval t.opk --format table
 same 'headings over columns' "$(sed -n 1p out | tr -s ' -')" ' Work - Rest -'
-# They begin where their columns do, and end there.
+# Headings begin and end where their columns do.
 same 'columns of a heading' "$(awk 'NR == 1 { at = index($0, "Work"); end = index($0, "Rest") }
 	NR == 2 { print substr($0, at, end - at) }' out | tr -s ' ')" ' rate inst flops '
 lines_are 8
@@ -143,7 +143,7 @@ columns name,unit,formula,description info t.opk --table derived
 shows '^flop_rate +flop/nanosecond +flops / ns' info t.opk --format table
 works info "$simple"
 out_lacks set_facts derived
-# What is no formula is text, too.
+# A formula that can't be parsed is shown as text, too.
 shows '^a,' info bad.opk --table derived
 
 section 'merge'
@@ -168,7 +168,7 @@ json '[(r["tensor_fp16"], r["tensor_bf16"], r["tensor_tf32"], r["tensor_fp64"], 
 	      for i in range(5)) for at, size in ((0, 0), (0, 0), (1, 0), (2, 1), (4, 0), (3, 2))]'
 json 'all(r["tensor_flop"] == r["tensor_fp16"] + r["tensor_bf16"] + r["tensor_tf32"] + r["tensor_fp64"] for r in j)'
 json 'all(r["fp64_flop"] == 0 for r in j)'
-# Roofs a second at the SM clock of the run: 4096 dense operations of half precision in each of 132 SMs a cycle.
+# Roofs per second at the SM clock of the run: 4096 dense operations of half precision in each of 132 SMs a cycle.
 works eval "$tensor" --metrics tensor_fp16_peak,tensor_tf32_peak,tensor_fp64_peak,sm__cycles_elapsed.avg.per_second \
 	--format json
 json 'all(abs(r[name] / (132 * ops * r["sm__cycles_elapsed.avg.per_second"]) - 1) < 0.01 for r in j
@@ -176,9 +176,9 @@ json 'all(abs(r[name] / (132 * ops * r["sm__cycles_elapsed.avg.per_second"]) - 1
 works eval "$tensor" --metrics tensor_flop,tensor_dram_intensity,tensor_l1_intensity,dram__bytes.sum,l1_bytes --format json
 json 'all(abs(r["tensor_" + level + "_intensity"] - r["tensor_flop"] / r[bytes]) <= 1e-9 * r["tensor_flop"] / r[bytes]
 	for r in j for level, bytes in (("dram", "dram__bytes.sum"), ("l1", "l1_bytes")))'
-# L1's slope is that of its data stage, 128 bytes a cycle of each SM, and no kernel is above it; it is a part of L1's throughput.
+# L1's slope is its data stage, 128 bytes a cycle for each SM, and no kernel is above it; it is a part of L1's throughput.
 works eval "$SOURCE/data/recordings/gh100-rotated.opk" --set roofline-hierarchical --format json
-# An SM makes 128 operations of double precision a cycle, too.
+# An SM executes 128 operations of double precision a cycle, too.
 json 'all(abs(r["l1_peak"] / r["fp64_peak"] - 1) < 0.01 for r in j)'
 json 'all(0 < 100 * r["l1_rate"] / r["l1_peak"] <= r["l1tex__throughput.avg.pct_of_peak_sustained_elapsed"] * 1.001 + 0.001 for r in j)'
 json '[round(100 * r["l1_rate"] / r["l1_peak"], 1) for r in j if "dgemm" in r["kernel"]] == [88.6]'
@@ -224,7 +224,7 @@ json 'all(abs(r["selected"] + sum(r[k + "_stalls"] for k in '"$kinds"') - 1) < 1
 # The passes agreed: each state is counted in one of them.
 json 'all(0.95 < r["all_states"] < 1.05 for r in j)'
 json 'all(abs(sum(v for k, v in r.items() if k.startswith("at_")) - r["all_states"]) < 1e-9 for r in j)'
-# What the kernels are made for leads: arithmetic, barriers, memory.
+# Each kernel's main part is highest: arithmetic, barriers, memory.
 json 'j[1]["issuing"] > 0.9 and j[2]["barrier_slots"] > 0.2 and j[4]["memory_slots"] > 0.6'
 
 finish

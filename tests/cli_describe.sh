@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# offpeak describe: metrics, misspelt names, nvprof's names, and what is kept in the cache.
+# offpeak describe: metrics, misspelt names, nvprof's names, and what the cache keeps.
 . "${SOURCE:?}/tests/tap.sh"
 
 need_cupti_13
@@ -8,7 +8,7 @@ XDG_CACHE_HOME=$tmp/cache
 export XDG_CACHE_HOME
 cache=$tmp/cache/offpeak
 
-# damage FILE: one byte in the middle of it becomes another one.
+# damage FILE: changes one byte in the middle of it.
 damage() {
 	printf '\377' | dd of="$1" bs=1 seek=$(($(wc -c <"$1") / 2)) conv=notrunc 2>/dev/null
 }
@@ -72,7 +72,7 @@ shows '^method,sass$' describe GH100 smsp__sass_thread_inst_executed_op_fadd_pre
 shows ',.*gpu_sass' describe GH100 smsp__sass_thread_inst_executed_op_fadd_pred_on.sum --table counters
 gives 'j["profiler"] == "pm" and len(j["counters"]) >= 1 and "GV100" not in j["other_chips"]' describe GH100 dram__bytes.sum --profiler pm
 shows '^metric  *dram__bytes\.sum$' describe GH100 dram__bytes --format table
-# All of one chip that has several: a name that can't be planned is no failure.
+# All metrics of a chip that has several: a name that can't be planned is not a failure.
 "$OFFPEAK" metrics GH100 --passes | awk -F , '/unschedulable/ { print $1; exit }' >refused
 while read -r name; do
 	gives 'j["passes"] == "unschedulable" and j["status"].startswith("CUPTI_ERROR_")' describe GH100 "$name"
@@ -98,7 +98,7 @@ notes "nvprof's nvlink_total_data_transmitted has no counterpart on GB202: it ha
 	describe GB202 nvlink_total_data_transmitted --format json
 json 'j["formula"] == "no counterpart on GB202" and j["terms"][0]["exists"] is False'
 works describe GB202 sysmem_read_bytes --format json
-# The chip's metric of NVIDIA's name, or one of its own, which is lts__ there from 13.1 on.
+# The chip's metric with NVIDIA's name, or a similar one of the chip, which is lts__ from 13.1 on.
 json 'j["formula"] in [unit + "__t_sectors_aperture_sysmem_op_read.sum * 32" for unit in ("lts", "syslts")] and j["unit"] == "byte"'
 json '"lacks the rollup" in j["note"] and j["nvidia"] == "lts__t_sectors_aperture_sysmem_op_read* 32"'
 shows "^note  *NVIDIA's text gives bytes where nvprof counted sectors$" describe GH100 gst_transactions --format table

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# offpeak diff over real recordings: what changed, what is refused, and the gate with its exit codes and files.
+# offpeak diff over real recordings: changes, refusals, and the gate with its exit codes and files.
 . "${SOURCE:?}/tests/tap.sh"
 
 need_cupti_13
@@ -8,7 +8,7 @@ recordings=$SOURCE/data/recordings
 before=$recordings/gh100-before.opk
 after=$recordings/gh100-after.opk
 
-# verdict KERNEL METRIC: what the last CSV says of it.
+# verdict KERNEL METRIC: the verdict in the last CSV.
 verdict() {
 	awk -F , -v kernel="$1" -v metric="$2" '
 		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
@@ -29,7 +29,7 @@ relax gpu__time_duration.sum noise
 transpose smsp__inst_executed.sum changed
 relax smsp__inst_executed.sum same
 END
-# What changed most in time comes first, and noise after it.
+# The largest changes of time come first, then noise.
 order=$(tail -n +2 out | cut -d , -f 1 | uniq | tr '\n' ' ')
 same 'metrics of each kernel' "$(tail -n +2 out | cut -d , -f 1 | uniq -c | awk '{ print $1 }' | uniq | wc -l)" 1
 works diff "$before" "$after" --kernel-names short --table rows
@@ -41,7 +41,7 @@ same 'kernels' "$(tail -n +2 out | awk -F , '$10 == 30 * ($7 - $6) { print $1 }'
 	'axpy norm relax stencil transpose '
 
 section 'peaks and clocks'
-# They say what the GPU can do: each is stated once and not judged, under any name that a set gives it.
+# Peaks say what the GPU can do: each is listed once and not judged, under any name that a set gives it.
 run 0 diff "$before" "$after" --format json
 json '25 < j["changed"] < 40 and not any(v["metric"].endswith("_peak") for v in j["values"])'
 json '[p["metric"] for p in j["peaks"]][:2] == ["sm__cycles_elapsed.avg.per_second", "fp64_peak"] and len(j["peaks"]) == 13'
@@ -54,11 +54,11 @@ lines_are 1
 works diff "$before" "$after" --metrics sm__cycles_elapsed.avg.per_second,dram__bytes.sum.peak_sustained --table peaks
 header_is metric,unit,before,after,change_pct
 lines_are 3
-# A rule may ask for one by name.
+# A rule may name one.
 says 1 '^offpeak: 5 of 10 checks are broken$' diff "$before" "$after" --fail 'fp64_peak>1e12' --fail 'fp64_peak<-50%' --table rules
 
 section 'what the clock makes of a change'
-# Two kernels of 32 launches each, whose times and clocks are given.
+# Two kernels of 32 launches each, with given times and clocks.
 works extract "$before" --data image
 for side in '1980 1 1' '1760 1.125 2.25'; do
 	# shellcheck disable=SC2086
@@ -77,7 +77,7 @@ same "$last" "$(sed 1d out | tr '\n' ' ')" 'odd,32,32,10024,22554,125,changed,40
 run 0 diff clock-1980.opk clock-1760.opk --format json
 json '(j["changed"], j["clock"], j["peaks"][0]["metric"], j["peaks"][0]["after"]) == (1, 1, "sm_mhz", 1760)'
 json '[v["verdict"] for v in j["values"] if v["metric"] == "lts__t_bytes.sum"] == ["noise"] * 2'
-# What took longer breaks the rule, and the sentence says how much of it is the clock's.
+# The longer time breaks the rule, and the message says how much of it the clock explains.
 run 1 diff clock-1980.opk clock-1760.opk --fail 'duration_ns>5%' --table rules --junit clock.xml
 err_has "^offpeak: broken: duration_ns>5%: odd: \+125%, from 10024 to 22554 ns; the SM clock's part is up to \+12.5%$"
 err_has "^offpeak: broken: duration_ns>5%: even: \+12.5%, .*; the SM clock's part is up to \+12.5%, and the rest is no more than noise$"
@@ -103,7 +103,7 @@ cp "$before" copy.opk
 notes 'nothing differs' diff "$before" copy.opk
 err_lacks 'same file'
 
-# The same launches of another stream once more: as many values, of more launches.
+# The same launches again in another stream: as many values, of more launches.
 sed 's/"kernel"/"stream":7,"kernel"/g' ranges.json >more.json
 works import --raw image-1 --chip GH100 --metrics lts__t_bytes.sum --ranges more.json -o more.opk
 notes '^offpeak: note: only numbers of launches differ: both sides have the same values of 2 metrics in 2 rows$' \
@@ -129,7 +129,7 @@ assert (suite.get("tests"), suite.get("failures")) == ("5", "1"), suite.attrib
 assert {c.get("classname") for c in cases} == {"gpu__time_duration.sum>5%"}
 assert [c.get("name") for c in cases if c.find("failure") is not None] == ["axpy 16384x1x1 256x1x1"]
 END
-# What is broken is said even where its file can't be written.
+# Broken rules are printed even if their file can't be written.
 run 1 diff "$before" "$after" --fail 'gpu__time_duration.sum>5%' --table summary --junit no/junit.xml
 err_has '^offpeak: 1 of 5 checks is broken$' "^offpeak: can't write the file of --junit$"
 err_has "^  no/junit.xml: can't create: No such file or directory$"
@@ -195,7 +195,7 @@ refuses 2 "the set has no 'twise', did you mean twice" diff "$before" "$after" -
 says 1 '^offpeak: 1 of 5 checks is broken$' diff "$before" "$after" --metrics ipc --fail 'ipc>5%' --table rules
 
 section 'a cut-off recording'
-# The table of its last ranges is torn.
+# Cuts into the last range table.
 head -c $(($(wc -c <"$before") - 900)) "$before" >cut.opk
 refuses 4 'cut off.*--allow-incomplete' diff cut.opk "$after"
 run 0 diff cut.opk "$after" --allow-incomplete --table summary

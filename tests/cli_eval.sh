@@ -26,7 +26,7 @@ lacks="half-throughput.opk: sm__throughput.$pct is nan in 1 row, because its par
 notes "$lacks" eval "$half" --metrics sm__throughput.$pct,sm__instruction_throughput.$pct --where launch=1
 out_has ',nan,28[.]'
 notes 'at least 6[.]096% to 88[.]1%, row by row' eval "$half" --metrics sm__throughput.$pct
-# One note says why: another one speaks of other metrics, and of files of which none does.
+# One note gives the reason. A different note is about other metrics, and about files that all lack them.
 err_lacks 'is nan in every'
 notes 'sm__throughput.*because its part' eval "$half" --metrics sm__throughput.$pct --aggregate kernel
 err_lacks 'is nan in every'
@@ -36,7 +36,7 @@ notes 'sm__throughput.*because its part' show "$half"
 notes 'sm__throughput.*because its part' diff "$half" "$half"
 notes 'sm__throughput.*because its part' report "$half" -o half.html
 says 1 'because its part' eval "$half" --metrics sm__throughput.$pct --strict
-# fbpa has no active cycles in this recording, so that its share of a peak is lacking, though its sum is there.
+# fbpa has no active cycles in this recording: its share of a peak is missing, though its sum exists.
 notes 'gpu__compute_memory_throughput.*its part fbpa__dram_sectors' eval "$recordings/gh100-rotated.opk" --metrics gpu__compute_memory_throughput.avg.pct_of_peak_sustained_active
 works eval "$recordings/gh100-rotated.opk" --metrics gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed
 out_lacks 'nan'
@@ -50,7 +50,7 @@ notes "1 of 7 metrics, [^,]*, is nan in every row" eval "$noinst"
 err_has '1 of 7 metrics, sm__cycles_elapsed.max, is nan in every row: .*; minima and maxima need a set that names them, or .* instances$'
 out_has '^0,A,.*,nan,'
 out_lacks '(-nan|NaN|null)'
-# The first that is nan need not be the one with the hint.
+# The first metric that is nan may lack the hint.
 notes '2 of 2 metrics, such as l1tex__t_bytes.sum, .* instances$' eval "$noinst" --metrics l1tex__t_bytes.sum,sm__cycles_elapsed.max
 notes 'what is needed was not collected$' eval "$noinst" --metrics l1tex__t_bytes.sum
 notes "1 of 7 metrics, [^,]*, is nan in every row" eval "$noinst" --format json
@@ -102,7 +102,7 @@ same "$last: first sample" "$(sed -n 2p out | cut -d , -f 1,4)" 0,yes
 same "$last: marked samples" "$(tail -n +2 out | cut -d , -f 4 | grep -c yes)" 1
 cut -d , -f 1-3,5- out >plain
 equal plain pm.csv
-# It spoils every statistic: without --first-sample it is left out, and that is said.
+# It would falsify every statistic: without --first-sample it is left out, and a note says so.
 says 0 '1 sample begins at an earlier event.*; left out unless the first sample is kept$' eval "$pm"
 same "$last: lines on stderr" "$(grep -c . err)" 1
 lines_are 383
@@ -117,7 +117,7 @@ shows '^range,name,file,kernel,grid,block,device,level,parent,' eval "$simple" "
 lines_are 10
 same "$last: rows of the second" "$(grep -c ",$nested," out)" 4
 lines 10 eval "$nested" "$simple"
-# The kernels of the second file are not lost for the order of the files.
+# The order of the files does not hide the second file's kernels.
 out_has '^range,name,file,kernel,grid,block,device,' 'vadd\('
 gives '[r["file"] for r in j].count("'"$noinst"'") == 2' eval "$nested" "$noinst"
 refuses 2 "the files don't go into one table" eval "$simple" "$pm"
@@ -129,14 +129,14 @@ refuses 2 'the files have different metrics: choose the long layout' eval "$simp
 same "$last: in groups" "$(sed 1d err)" "  ranges, 7 metrics of simple: $simple, $nested, $simple, $simple and 1 more
   ranges, 156 metrics of wide_auto: $wide, $wide"
 run 0 eval "$simple" "$wide" --layout long
-# Its passes ran in a different time each: a share of counters of two of them may be more than the whole.
+# Its passes ran for different times: a share from counters of two passes may be more than the whole.
 err_has 'wide-auto.opk: smsp__warp_issue_stalled_long_scoreboard_per_warp_active.pct is above 101% in 1 row, up to 101.9%: its counters may have been'
 same 'notes of shares' "$(grep -c 'is above 101%' err)" 2
 header_is range,name,file,kernel,grid,block,device,metric,unit,value
 columns range,name,file,level,parent,$metric eval "$nested" "$noinst" --metrics $metric
 refuses 4 'nowhere.opk' eval "$simple" nowhere.opk
 refuses 4 'cut off' eval "$simple" no_end
-# Before anything is evaluated, for which there is nothing here.
+# The error comes before any evaluation, which would fail here.
 refuses 4 'no_end: cut off' eval --cuda /nowhere "$simple" no_end
 
 section 'eval: recordings that were cut off'
@@ -220,7 +220,7 @@ head -c 60 image >image.cut
 pattern=. wanted=4 keeps_target import --raw image.cut --metrics $metric
 pattern=. wanted=4 keeps_target import --raw image --metrics $metric --ranges text
 pattern='no metric' wanted=2 keeps_target import --raw image --metrics no__such.sum
-# CUPTI computes 0 or inf of what no chip lists.
+# CUPTI computes 0 or inf for metrics that no chip lists.
 pattern='of regions and frames is 0 or inf' wanted=2 keeps_target import --raw image \
 	--metrics $metric,$metric.per_cycle_in_region
 refuses 2 "no rollup or submetric 'sum.peak_sustained_frame'" eval "$simple" --metrics $metric.peak_sustained_frame
@@ -233,7 +233,7 @@ header_is sample,start_ns,end_ns,sm__cycles_active.avg
 lines_are 383
 shifted=$(sed -n 2p out | cut -d , -f 2)
 notes 'earlier event' eval --raw pm.image --metrics sm__cycles_active.avg
-# The set's profiler, where a bare image is all that there is.
+# The set's profiler, if only a bare image is given.
 printf 'name: pm\nprofiler: pm\nmetrics: [{metric: sm__cycles_active.avg, only: [pm]}, {metric: a__b.sum, only: [range]}]\n' >pm.yaml
 notes 'earlier event' eval --raw pm.image --chip GH100 --set ./pm.yaml
 out_has '^sample,start_ns,end_ns,sm__cycles_active.avg'

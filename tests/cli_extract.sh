@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# The command line's contract for extract: bare images, to the files that were named and to no others.
+# The command line's contract for extract: bare images, only to the files that were named.
 . "${SOURCE:?}/tests/tap.sh"
 
 training=$recordings/gh100-training.opk
@@ -32,7 +32,7 @@ section 'what is not there'
 fresh
 refuses 4 'no counter-data prefix in it' extract "$simple" --prefix dir/prefix
 refuses 4 'no counter data image number 2 in it' extract "$simple" --data dir/image --image 2
-# Nothing where not everything can be had.
+# All images are written, or none.
 refuses 4 'no counter-data prefix in it' extract "$simple" --prefix dir/prefix --data dir/image
 files_are ''
 
@@ -97,7 +97,7 @@ metrics=$("$OFFPEAK" info "$simple" --format json | tr -d '\n ' | sed 's/.*"metr
 works eval --raw image --metrics "$metrics"
 cut -d , -f 3- out | sed 1d >raw.csv
 works eval "$simple"
-# Behind the launch.
+# The columns after the launch.
 sed -E 's/^[0-9]+,([^,]*),"[^"]*",[0-9x]*,[0-9x]*,[0-9]*,//' out | sed 1d >opk.csv
 equal raw.csv opk.csv
 section "anybody's config image"

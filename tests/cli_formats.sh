@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# The command line of eval: databases, which columns, which rows; the same values in every format.
+# The command line of eval: databases, choice of columns and rows; the same values in every format.
 . "${SOURCE:?}/tests/tap.sh"
 need_built rotate splice
 
@@ -20,7 +20,7 @@ gives 'j == [{"range": i} for i in range(5)]' eval "$simple" --columns range
 works eval "$simple" --columns name,$inst --format ndjson
 ndjson 'list(j[1]) == ["name", "'$inst'"] and j[1]["'$inst'"] == 20578304'
 shows "^name +$hit\$" eval "$simple" --columns name,$hit --format table
-# A metric that the recording does not name, where it can be had.
+# A metric that the recording does not name, but whose counters it has.
 shows '^30576384,1$' eval "$simple" --columns dram__bytes.sum,name
 works eval "$training" --columns nvtx,launch,stream,process,context,symbol,duration_ns,rank,start_ns
 header_is nvtx,launch,stream,process,context,symbol,duration_ns,rank,start_ns
@@ -55,11 +55,11 @@ refuses 2 "has no column 'twise', did you mean twice" eval t.opk --columns twise
 refuses 2 'kernel is a value and a column' eval t.opk --columns kernel
 
 section 'eval --where'
-# tests/check_filter.c has all kinds of conditions.
+# tests/check_filter.c tests all kinds of conditions.
 works eval "$simple" --where 'kernel=*fma*'
 grep -e ^range -e fma simple.csv >wanted
 equal out wanted
-# A kernel's whole name is a pattern that only it meets.
+# A kernel's whole name is a pattern that only it matches.
 works eval "$simple" --where 'kernel=transpose(const float *, float *, int)'
 grep -e ^range -e transpose simple.csv >wanted
 equal out wanted
@@ -78,12 +78,12 @@ shows '^vadd$' eval "$simple" --columns kernel --format table
 shows '^vadd\(const float \*, const float \*, float \*, int\)$' eval "$simple" --columns kernel --format table --kernel-names full
 works eval "$simple" "$roofline" --aggregate kernel --columns kernel,count,gpu__time_duration.sum --format table
 same 'kernels of two tools' "$(grep -c '^vadd ' "$tmp/out")" 2
-# Kernels that PyTorch makes have long names, of which many differ in template arguments alone.
+# PyTorch's kernels have long names, many of which differ only in template arguments.
 gives 'len({r["symbol"] for r in j}) == len({r["kernel"] for r in j}) > 20' eval "$training" --columns kernel,symbol --kernel-names short
 json 'max(len(r["kernel"]) for r in j) < 130 and "gemm" in str(j)'
 refuses 2 'a database has kernel and symbol' eval "$simple" --kernel-names full -o x.db
 lines 4 eval "$simple" "$nested" --where 'name=step*' --columns file,name
-# Numbers and values are compared; what rows are chosen by needs no column.
+# Conditions compare numbers and values, and need no column.
 rows '1,20578304 4,19480576' eval "$simple" --where "$inst>1e7" --where 'grid_x > 16' --columns name,$inst
 works eval "$simple" --metrics $hit --where "dram__bytes.sum<=26751744" --layout long --columns name,value
 same "$last" "$(sed 1d out | cut -d , -f 1 | tr '\n' ' ')" '3 4 '
@@ -123,7 +123,7 @@ header_is range,name,kernel,grid,block,device,metric,unit,value
 lines_are 1
 refuses 2 "which '\\]' does not end" eval "$simple" --where 'kernel=[a'
 wanted=2 pattern='rows have no' keeps_target eval "$simple" --where x=y
-# Conditions on joined rows look at their ranges.
+# Conditions on joined rows look at the rows' ranges.
 rotate kernel "$simple" kernel.opk 1 2 2
 notes 'idle time' eval kernel.opk --where 'process=102' --columns name,launches,process,$inst
 out_has '^r1,1,102,20578304$'
@@ -135,7 +135,7 @@ if [ ! -x "$query" ]; then
 	wanted=1 pattern='built without SQLite' keeps_target eval "$simple" --format sqlite
 	finish
 fi
-# asks DB SQL: the answer goes to out.
+# asks DB SQL: writes the answer to out.
 asks() {
 	last="query $*"
 	if "$query" "$@" >"$tmp/out" 2>"$tmp/err"; then
@@ -144,7 +144,7 @@ asks() {
 		fail "$last" "$(cat "$tmp/err")"
 	fi
 }
-# answers TEXT DB SQL: what is below the header.
+# answers TEXT DB SQL: the lines below the header are TEXT.
 answers() {
 	wanted=$1
 	shift
@@ -153,7 +153,7 @@ answers() {
 }
 
 section 'eval: databases'
-# tests/check_database.c has all tables and views, golden_paths.sh all values: here is what the options make of them.
+# tests/check_database.c tests all tables and views, golden_paths.sh all values: this tests the options.
 works eval "$simple" -o simple.db
 out_lacks .
 answers "$simple,GH100,range,simple,simple,3,1" simple.db 'SELECT file, chip, profiler, set_name, recorded_set, passes, complete FROM runs'

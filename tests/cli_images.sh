@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Images worked on: trim, split, merge --sum, eval --aggregate, over recordings of a real GPU. Copies have the same
-# values bit for bit; sums are what the GPU counted in ranges that span the same kernels.
+# Commands that change images: trim, split, merge --sum, eval --aggregate, over recordings of a real GPU. Copies have
+# the same values bit for bit; sums equal what the GPU counted in ranges over the same kernels.
 # shellcheck disable=SC2046,SC2086 # several words in one variable
 . "${SOURCE:?}/tests/tap.sh"
 need_built rotate splice
@@ -16,16 +16,16 @@ training=$recordings/gh100-training.opk
 values_of() {
 	"$OFFPEAK" eval "$@" 2>/dev/null
 }
-# Reads a table of ranges, writes it without what they are inside of: parts of a file do not have all of them.
+# Filters a table of ranges: removes the enclosing ranges' names, since parts of a file may lack these ranges.
 without_levels() {
 	awk -F , -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "level") at = i }
 		at { for (i = at; i + 2 <= NF; i++) $i = $(i + 2); NF -= 2 } 1'
 }
-# field METRIC COLUMN [FILE]: of the first row of a long table that has the metric; columns from its end, 1 the last.
+# field METRIC COLUMN [FILE]: from the first row of a long table with the metric; column 1 is the last one.
 field() {
 	grep -F ",$1," "${3:-out}" | head -n 1 | awk -F , -v at="$2" '{ print $(NF + 1 - at) }'
 }
-# Whether two numbers differ by less than a share of the second.
+# Whether two numbers differ by less than the given share of the second.
 near() {
 	if awk -v a="$2" -v b="$3" -v share="$4" 'BEGIN { exit !(a > b * (1 - share) && a < b * (1 + share)) }'; then
 		ok
@@ -37,7 +37,7 @@ near() {
 section 'trim'
 columns file,size,images,image_bytes trim "$simple" -o simple.opk
 lines_are 3
-# Heads are larger from 13.3 on.
+# Image headers are larger from 13.3 on.
 out_has "^simple.opk,[0-9]+,1,30[0-4][0-9]{3}$" ',35416,1,479668$'
 shows '^wide.opk,[0-9]+,1,7[0-9]{6}$' trim "$wide" -o wide.opk
 
@@ -49,15 +49,15 @@ for file in "$recordings"/*.opk; do
 	*) is_long || continue ;;
 	esac
 	works trim "$file" -o trimmed.opk --format json
-	# Images of the same size build on each other, which trimmed ones may not be; from 13.1 on they have larger heads.
-	# META says which command made it.
+	# Images of equal size are stored as differences, which trimmed ones may not be; from 13.1 on their headers are larger.
+	# META names the command that made the file.
 	cupti_from 130100 || json 'j[1]["size"] <= j[0]["size"] + 16 or j[0]["images"] in (2, 3)'
 	json 'j[1]["image_bytes"] <= j[0]["image_bytes"] + 4096 * j[0]["images"]'
 	json 'j[1]["image_bytes"] <= j[0]["image_bytes"]' 'j[0]["images"] == j[1]["images"]'
 	values_of "$file" --launch-columns all >wanted
 	values_of trimmed.opk --launch-columns all >got
 	equal got wanted
-	# There is nothing more to trim.
+	# Nothing is left to trim.
 	works trim trimmed.opk -o again.opk
 	equal again.opk trimmed.opk
 done
@@ -65,7 +65,7 @@ gives 'j[1]["image_bytes"] == 13653067' trim "$pm" -o pm.opk
 gives 'j["recorded_ranges"] == 383 and j["complete"] is True' info pm.opk
 splice "$simple" later.opk '"later":{"a":1}'
 works trim later.opk -o later-trimmed.opk
-# The first section, as docs/format.md has it.
+# The first section, in the format of docs/format.md.
 agrees 'members that nobody knows' later-trimmed.opk <<'PYTHON'
 import json, sys, zlib
 data = open(sys.argv[1], "rb").read()
@@ -92,15 +92,15 @@ keeps_target split set.opk --by name
 keeps_target merge set.opk --sum name
 
 section 'split: every part a recording, and together the whole'
-# parts FILE KEY NUMBER: the parts evaluate to what the whole does, and so does what merge makes of them. The last
-# output is what split printed.
+# parts FILE KEY NUMBER: the parts evaluate to the same values as the whole, and so does their merge. The last
+# output is split's.
 parts() {
 	fresh
 	keeps report split "$1" --by "$2" -o dir/part.opk
 	lines_are $(($3 + 1))
 	same "$last: files" "$(ls dir | wc -l | tr -d ' ')" "$3"
 	values_of "$1" --join none | without_levels | sed 1d | cut -d , -f 2- | sort >wanted
-	# Several files have a column that names them.
+	# Several files get a column with their names.
 	values_of dir/part-*.opk --join none | without_levels | sed '1d; s/,dir\/part-[0-9]*\.opk,/,/' | cut -d , -f 2- | sort >got
 	equal got wanted
 	run 0 merge -o whole.opk $(ls dir/part-*.opk | sort -t - -k 2 -n)
@@ -127,7 +127,7 @@ parts "$recordings/gh100-training-pm.opk" segment 6
 if is_long; then
 	parts "$recordings/gh100-training-pm.opk" device 1
 fi
-# In order, what is divided by number gives the same table.
+# In order: a file divided by number gives the same table.
 keeps wanted eval "$training"
 works split "$training" --by 50 -o number.opk
 works merge -o whole.opk number-1.opk number-2.opk number-3.opk number-4.opk number-5.opk number-6.opk number-7.opk
@@ -156,8 +156,8 @@ refuses 1 . split "$simple" --by kernel -o dir/p.opk
 files_are 'p-3.opk '
 
 section 'sums are what the GPU counted'
-# The two elementwise kernels, and the user range around them. Counts agree; idle time around the kernels
-# is in elapsed cycles and time of the range, and so in whatever is per elapsed cycle.
+# The two elementwise kernels, and the user range around them. Counts agree; the range's elapsed cycles and time
+# include idle time around the kernels, and so do all metrics per elapsed cycle.
 works split "$simple" --by 2 -o two.opk
 works merge two-1.opk --sum device -o sum.opk
 columns range,name,count,metric,unit,value eval sum.opk --layout long
@@ -176,7 +176,7 @@ for metric in sm__cycles_elapsed.max gpu__time_duration.sum; do
 		"$(awk -v a="$(field $metric 1 sum.long)" -v b="$(field $metric 1 range.long)" \
 			'BEGIN { print (a < b && a > b / 2) }')" 1
 done
-# All but the transposition are the step.
+# All kernels except the transposition belong to the step.
 works split "$simple" --by kernel -o kernel.opk
 works merge kernel-1.opk kernel-2.opk kernel-4.opk kernel-5.opk --sum device -o step.opk
 keeps sum.long eval step.opk --layout long
@@ -187,7 +187,7 @@ for metric in smsp__inst_executed.sum smsp__sass_thread_inst_executed_op_ffma_pr
 done
 metric=sm__warps_active.avg.pct_of_peak_sustained_active
 near $metric "$(field $metric 1 sum.long)" "$(field $metric 1 range.long)" 0.01
-# What the collector's ranges forward, backward and optimizer have together, the step has, in another run.
+# The collector's ranges forward, backward and optimizer add up to the step, in another run.
 works merge "$nvtx" --sum name -o names.opk
 works split names.opk --by name -o names.opk
 works merge names-2.opk names-3.opk names-4.opk --sum device -o inside.opk
@@ -200,12 +200,12 @@ works merge "$nested" --sum name -o same.opk
 columns "range,name,count,level,parent,$(sed -n '1s/^range,//p' "$golden/gh100-nested.csv")" eval same.opk
 without_levels <out | cut -d , -f 2,4- | sed '1s/^name,/range,/' >plain
 equal plain "$golden/gh100-nested.csv"
-# Over segments, and over files; what they agree on stays.
+# Over segments, and over files; facts that agree stay.
 works merge "$training" --sum kernel -o kernels.opk
 gives 'len(j) == 40 and sum(r["count"] for r in j) == 327' eval kernels.opk --launch-columns all
 json 'all(r["kernel"] and r["device"] == 0 for r in j) and any(r["grid"] is None for r in j)'
 json 'all(r["launch"] is None for r in j if r["count"] > 1)'
-# Sums can be summed again, and tell how many ranges they are of.
+# Sums can be summed again, and say how many ranges they contain.
 works merge kernels.opk --sum device -o all.opk
 gives 'len(j) == 1 and j[0]["count"] == 327' eval all.opk
 keep again
@@ -213,7 +213,7 @@ works merge "$training" --sum device -o all.opk
 prints again eval all.opk --format json
 gives 'j["recorded_ranges"] == 1 and j["integrity"] == "ok"' info all.opk
 gives '[r["duration_ns"] for r in j] == [382613988, 233371637, 88196675, 62938925]' eval names.opk
-# Instances or not, a GPU or another: refused, and nothing is written.
+# With and without instances, or of different GPUs: refused, and nothing is written.
 noinst=$recordings/gh100-legacy-noinst.opk user=$recordings/gh100-legacy-user.opk
 wanted=2 pattern='ranges of different GPUs, or of other counters or instances'
 keeps_target merge "$user" "$noinst" --sum name
@@ -248,7 +248,7 @@ columns group,name,device,metric,unit,count,sum,mean,min,max,p50,p90,p99,weighte
 lines_are 8
 out_has '^0,,0,smsp__inst_executed.sum,instructions,5,49233920,9846784,2621440,20578304,3932160,20139212\.8[0-9]*,'
 out_has '^0,,0,gpu__time_duration.sum,nanoseconds,5,502176,100435\.2,21216,358080,26560,'
-# A ratio of sums, and no mean of ratios: as merge --sum has it.
+# A ratio of sums, not a mean of ratios, like merge --sum.
 gives 'abs(j[0]["lts__t_sector_hit_rate.pct"] - 74.506878719330246) < 1e-12' eval sum.opk
 works eval "$simple" --aggregate device
 out_has '^0,,0,lts__t_sector_hit_rate.pct,percent,5,nan,74\.506878719330246,36\.08725785435005,89\.90674577640723'
@@ -276,7 +276,7 @@ done
 works merge "$nvtx" --sum device --level all -o level.opk
 rows 2035188760,8 eval level.opk --columns $inst,count
 notes '6 are left out' merge "$nvtx" --sum kernel -o level.opk
-# Sums by name have levels; where the outermost is left out, those inside are counted.
+# Sums by name have levels; if the outermost are left out, the ranges inside are counted.
 notes "'step/forward' in 'step'" merge names.opk --sum device -o level.opk
 rows 1017594380,2 eval level.opk --columns $inst,count
 rows "6,1017594380,$inst,instructions" eval "$nvtx" --aggregate device --where 'name=step/*' --columns count,sum,$inst
@@ -296,8 +296,8 @@ a, b = (json.load(open(p)) for p in ("sums", "wanted"))
 assert [(r["sum"], r["mean"]) for r in a] == [(r["sum"], r["mean"]) for r in b]'
 
 section 'eval --aggregate: what adds up'
-# All that can follow a counter: what has a sum is near the sum of its values (the least and greatest of an
-# instance are not quite), and of the rest the mean lies between them.
+# All suffixes of a counter: a metric with a sum is near the sum of its values (the least and greatest of an
+# instance are not quite), and other metrics' mean is between their values.
 works describe GH100 smsp__inst_executed --format json
 if [ "$have_python" = yes ]; then
 	python3 -c 'import json
@@ -321,7 +321,7 @@ PYTHON
 fi
 
 section 'eval --aggregate: several GPUs and hosts'
-# Five kernels, as if two hosts had run them: what adds up is the same as on one GPU, and so are ratios.
+# Five kernels, as if two hosts had run them: sums are the same as on one GPU, and so are ratios.
 metrics=$inst,smsp__inst_executed.avg,smsp__inst_executed.max,smsp__inst_executed.min,gpu__time_duration.sum
 for rest in sum.per_second avg.per_second avg.per_cycle_elapsed sum.pct_of_peak_sustained_elapsed sum.peak_sustained; do
 	metrics=$metrics,smsp__inst_executed.$rest
@@ -356,14 +356,14 @@ assert two[weighted[0]]["weighted_by"] == "gpu__time_duration.sum"
 for m in two:
     r, w = two[m], one[m]
     for k in ("count", "sum", "mean", "min", "max", "p50", "p99"):
-        # Two GPUs have twice the instances; and their kernels' greatest need not be on the same one.
+        # Two GPUs have twice the instances; and the maxima of their kernels may be on different instances.
         halves = k == "sum" and m.endswith("executed.avg")
         wanted = w[k] / 2 if halves else w[k]
         same = r[k] == wanted or (r[k] is not None and abs(r[k] - wanted) <= 1e-12 * abs(wanted))
         assert same or m.endswith((".max", ".min")) and k in ("sum", "mean") or m in weighted, (m, k, r[k], wanted)
     assert m in weighted or (r["sum"] is None) == (w["sum"] is None)
 PYTHON
-# A weighted mean says so, in its column or in a note.
+# A column or a note says that a mean is weighted.
 ranks=$recordings/gh100-ranks.opk active=sm__warps_active.avg.pct_of_peak_sustained_active
 notes 'ranges of up to 2 GPUs' eval "$ranks" --aggregate kernel --where 'kernel=ncclDevKernel_AllGather*' --metrics "$active"
 out_has ',2,nan,4\.692237623138[0-9]*,4\.68[0-9]*,5\.00[0-9]*,4\.84[0-9]*,.*,denominator$'
@@ -395,7 +395,7 @@ for r in rows:
 PYTHON
 
 section 'eval --aggregate: passes, PM samples'
-# The images that tests/rotate made have the counters of all passes, so sums are of all of them; ratios and counts are right.
+# The images that tests/rotate made have the counters of all passes: sums are over all of them; ratios and counts are right.
 notes 'launches of different kernels' eval uneven.opk --aggregate device
 out_has '^0,.*,smsp__inst_executed.sum,instructions,10,147701760,.*,2621440,20578304,.*,yes$'
 out_has '^0,.*,gpu__time_duration.sum,nanoseconds,5,1506528,.*,21216,358080,.*,yes$'
@@ -404,7 +404,7 @@ out_has '^0,.*,lts__t_sector_hit_rate.pct,percent,5,nan,74\.506878719330246,nan,
 notes 'launches of different kernels' eval mixed.opk --aggregate device
 out_has '^0,.*,gpu__time_duration.sum,nanoseconds,10,1004352,100435\.2,'
 out_has '^0,.*,sm__warps_active.avg.pct_of_peak_sustained_active,percent,10,nan,82\.2[0-9]*,75\.3'
-# 3 launches of 53 have the pass of one metric, 2 the fewest of the passes of another, which no launch has alone.
+# 3 launches of 53 have one metric's pass; 2 is the fewest of the other metric's passes, which no launch has alone.
 notes '1 of 1 key groups have launches of different kernels or shapes, each of one pass' \
 	eval "$recordings/gh100-rotated.opk" --aggregate all --metrics gpu__time_duration.sum
 works eval "$recordings/gh100-rotated.opk" --aggregate kernel --where 'kernel=vadd*' \

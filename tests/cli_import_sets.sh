@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Metric sets of Nsight Compute's section files and of lists of names: offpeak sets --import; and
+# Metric sets from Nsight Compute's section files and from lists of names: offpeak sets --import; and
 # single-pass sets as YAML.
 . "${SOURCE:?}/tests/tap.sh"
 
@@ -66,7 +66,7 @@ fi
 
 if have_cupti 130000; then
 	section 'PM sampling in more than a pass'
-	# One of them needs two passes by itself on GH100: it cannot be sampled.
+	# One of the metrics needs two passes by itself on GH100: it cannot be sampled.
 	{
 		echo 'Identifier: "Many"'
 		for name in sm__mio_inst_issued sm__inst_executed l1tex__t_bytes l1tex__t_sectors lts__t_sectors \
@@ -108,7 +108,7 @@ if have_cupti 130000; then
 	shows '^GH100,1,[0-9]*,0,ok$' sets --check ./single.yaml
 	works sets --single-pass gh100 TriageCompute --yaml -o triage.yaml
 	shows '^GH100,1,[0-9]*,0,ok$' sets --check ./triage.yaml
-	# One that is not there is refused as plans refuse it, which know what the release lists.
+	# An unknown set is refused as by plan, which knows what the release lists.
 	refuses 2 "GH100 has no single-pass set 'nope' with CUPTI" sets --single-pass GH100 nope
 	cp "$tmp/err" "$tmp/nope"
 	run 2 plan --chip GH100 single-pass:nope

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # The command line over recordings of one pass an image: rows that are joined, launch columns, inflated metrics,
-# times of samples. tests/rotate.c makes the recordings out of shipped ones.
+# times of samples. tests/rotate.c makes the recordings from shipped ones.
 . "${SOURCE:?}/tests/tap.sh"
 need_built rotate
 
 need_cupti_13
 golden=$SOURCE/tests/golden/gh100-simple.csv
 
-# What rows of all passes have: the mean of equal launches is the same, bit for bit.
+# Rows of all passes: the mean of equal launches is the same, bit for bit.
 cut -d , -f 2- "$golden" >wanted
 
 section 'eval --join: kernel'
@@ -20,7 +20,7 @@ out_has '^4,r4,"dgemm.*",32x32x1,16x16x1,0,step/gemm,3,5010,3,1,96\.280875890512
 lines_are 6
 sed 's/"[^"]*"/k/' out | cut -d , -f 12- >plain
 equal plain wanted
-# One of two passes: what needs the other is nan, and the rows say that they are incomplete.
+# One of two passes: metrics that need the other are nan, and the rows say that they are incomplete.
 rotate kernel "$simple" part.opk 1
 notes '4 of 7 metrics, such as .*, are nan in every row' eval part.opk
 out_has ',1000,1,0,75\.3'
@@ -35,7 +35,7 @@ gives 'len(j) == 5 and all(r["launches"] == 53 and r["launches_min"] >= 1 for r 
 json 'all(len(r) > 1200 and None not in [v for k, v in r.items() if "__" in k] for r in j)'
 gives 'j["passes"] == 32 and len(j["metrics"]) == 1200 and j["join"] == "kernel" and j["keep_instances"] is False' info "$rotated"
 works verify "$rotated"
-# One pass of 32 has a part of the metrics.
+# One pass of 32 has only some of the metrics.
 works eval "$rotated" --join none --metrics smsp__inst_executed.sum --layout long --format json
 json '0 < sum(r["value"] is not None for r in j) < len(j) == 265'
 
@@ -54,12 +54,12 @@ works eval "$simple" --join recorded
 out_lacks launches
 
 section 'what joined launches come to'
-# What each launch does alike is the same as by kernel replay.
+# Counts that are equal in all launches are the same as by kernel replay.
 alike=smsp__inst_executed.sum,smsp__sass_thread_inst_executed_op_ffma_pred_on.sum
 works eval "$rotated" --metrics $alike --columns kernel,$alike
 cp out got
 prints got eval "$simple" --columns kernel,$alike
-# The hit rate has counters in several passes: no launch by itself has it.
+# The hit rate has counters in several passes: no single launch has it.
 notes '1 of 1 metrics, lts__t_sector_hit_rate.pct, is nan in every row: no range has all passes' eval "$rotated" --join none \
 	--metrics lts__t_sector_hit_rate.pct
 shows '^53,2,36\.960790714199' eval "$rotated" --where 'kernel=vadd*' --workers 3 --columns launches,launches_min,lts__t_sector_hit_rate.pct
@@ -90,7 +90,7 @@ columns range,name,kernel,grid,block,device,nvtx,rank,duration_ns,metric,unit,va
 gives 'j[3]["launches"] == 2 and j[3]["inflated"] is True and j[6]["launches"] == 1' eval kernel.opk --layout long
 works eval kernel.opk --metrics lts__t_sector_hit_rate.pct,dram__throughput.avg.pct_of_peak_sustained_elapsed --layout long
 header_is range,name,kernel,grid,block,device,nvtx,rank,duration_ns,metric,unit,value,launches
-# Metrics that the set does not name are computed wherever their counters are.
+# Metrics that the set does not name are computed if their counters were collected.
 shows '^0,.*,smsp__inst_executed.avg,instructions,[0-9.]+,[1-3]$' eval kernel.opk --metrics smsp__inst_executed.avg --layout long
 
 section 'eval: several files, one of them joined'

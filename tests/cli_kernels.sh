@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Kernels on the timeline: eval --per, recordings of what ran alone, and how both are shown.
+# Kernels on the timeline: eval --per, recordings with only activities, and how both are shown.
 . "${SOURCE:?}/tests/tap.sh"
 need_built add_kernels
 COLUMNS=400
@@ -30,7 +30,7 @@ for option in 'level all --aggregate kernel' 'first-sample keep' 'join none'; do
 	refuses 2 "--${option%% *}.*: trace.opk only says what ran and when" eval trace.opk --$option
 done
 refuses 2 '--sort time_ns:mean: trace.opk only says' eval trace.opk --aggregate kernel --sort -time_ns:mean
-# Rows of what ran and rows of values are no one table, in either order.
+# A table can't hold rows of activities and rows of values, in either order.
 for files in "$simple trace.opk" "trace.opk $simple"; do
 	refuses 2 "the files don't go into one table: evaluate those of each line apart" eval $files --aggregate kernel
 	refuses 2 '  what ran and when alone: trace.opk' eval $files
@@ -60,14 +60,14 @@ out_has '^memcpy HtoD +200 +4 +50 +4\.1943 +20\.972$' '^step +160 +4 +40 +40 +40
 gives '[k["kernel"][:7] for k in j["kernels"]] == ["softmax"] and j["streams"][0]["stream"] == 7' show trace.opk --kernel '*soft*'
 notes '3 more kernels, .*: --top 4 shows them' show trace.opk --sort launches --top 1
 refuses 2 'use time, launches or name' show trace.opk --sort times
-# Sums that have no room are the greatest number.
+# In a second or two: quadratic time took minutes.
 pass 'many kernels of one name' "$BUILD/tests/add_kernels" --trace many.opk 40000 1000 1 30000
-# In a second or two: what grew with the square of their number took minutes.
+# In a second or two: quadratic time took minutes.
 pass 'their names' timeout 40 "$OFFPEAK" show many.opk
 pass 'a page of them' timeout 40 "$OFFPEAK" report many.opk -o many.html
 pass 'large copies' "$BUILD/tests/add_kernels" --trace large.opk 50 6000000000000000000 12
 shows '^4,18446744073709551615$' eval large.opk --aggregate kernel --where kind=copy --columns launches,bytes
-# --top is of kernels: other tables have ten rows at least.
+# --top limits kernels: other tables have at least ten rows.
 notes '2 more streams: --top 12 shows them' show large.opk --top 1
 out_has '^memcpy HtoD +200 +4 +50 +18\.447 '
 same 'streams' "$(awk '!NF { on = 0 } on && /^ +[0-9]/ { n++ } /^stream/ { on = 1 } END { print n }' out)" 10
@@ -109,14 +109,14 @@ notes '^offpeak: note: 29 of 39 kernels ran for less' eval "$recordings/gh100-tr
 	--kernel-names short --columns kernel,launches,samples_alone,sm__inst_executed.sum
 lines_are 41
 out_has '^fmha_cutlassB_f32_aligned_64x64_k64_dropout_sm80,58,131,9558124[.]'
-# 14,415,308 of them between the records, where nothing ran for 143 of these 175 ms.
+# 14,415,308 of them between the records: nothing ran for 143 of these 175 ms.
 out_has '^\(idle\),,6682,17600757[.]9' '^"?reduce_kernel<func_wrapper_t, 128>"?,232,38,nan'
 clock=dram__cycles_elapsed.avg.per_second
 shows '^beside\(int\),26[0-9]{8}' eval both.opk --per kernel --where kernel=beside --metrics $clock --columns kernel,$clock
 pass 'a pause of a second' "$BUILD/tests/add_kernels" --pause "$recordings/gh100-training-pm.opk" paused.opk
 notes 'ran for less than a sample' eval paused.opk --per kernel --columns kernel,launches,gpu__time_duration.sum
 out_has '^"gemm<float>[(].*[)]",7[0-9][0-9],4999[0-9.]+$'
-# Each recording has its samples still.
+# Each recording keeps its samples.
 works eval both.opk --first-sample drop --columns sample --top 1
 if is_long; then
 	run 0 eval both.opk --per launch -o launches.db

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# With --cuda one folder's libraries are opened and no others, whatever the cache has already.
-# It is about which libraries are opened.
+# With --cuda only one folder's libraries are opened, whatever the cache holds.
+# It tests which libraries are opened.
 cold=yes
 . "${SOURCE:?}/tests/tap.sh"
 
@@ -20,7 +20,7 @@ metrics:
     as: read
 END
 
-# opens ARGUMENTS...: the command works, and the loader says what it opened; nothing from elsewhere.
+# opens ARGUMENTS...: the command works, and the loader's log lists no library from elsewhere.
 opens() {
 	LD_DEBUG=files LD_DEBUG_OUTPUT=$tmp/loaded "$OFFPEAK" "$@" >out 2>err </dev/null
 	same "exit code of offpeak $*" $? 0

@@ -68,7 +68,7 @@ if "$OFFPEAK" doctor | awk -F , '$1 == "cupti_version" { exit !($2 >= 130100) }'
 	shows ' scope ' metrics GH100 'pcie__read_bytes' --scope any --format table
 	shows '^pcie__read_bytes,.*,device$' metrics GH100 'pcie__*' 'dram__*' --scope any
 	out_has '^dram__bytes,.*,context$'
-	# Nothing else asks for it, for it takes a while.
+	# Nothing else requests it, since it takes a while.
 	works metrics GH100 'pcie__*' 'dram__*'
 	out_lacks '(device|context)$'
 	works metrics GH100 'pcie__*' 'dram__*' --scope device --submetrics
@@ -95,10 +95,10 @@ for file in cache/offpeak/*; do
 	printf 'no catalog' >"$file"
 done
 prints first metrics GH100 --submetrics
-# Without a folder to write to, all is as without a cache.
+# Without a folder to write to, it works as without a cache.
 XDG_CACHE_HOME=/dev/null works metrics GH100 --submetrics
 equal out first
-# Runs side by side: each gives the whole, and leaves one file.
+# Parallel runs: each prints everything, and they leave one file.
 rm -rf cache
 for i in 1 2 3 4; do
 	"$OFFPEAK" metrics GH100 --submetrics >"side$i" &
@@ -121,16 +121,16 @@ notes '[0-9]+ of [0-9]+ metrics are left out: the GPU of .*gh100-simple\.opk can
 header_is metric,type,hw_unit,dim_unit,description,scope
 out_has '^dram__bytes,'
 out_lacks '^nvlrx__'
-# These counts are of that GPU, and not kept for the chip.
+# These counts are for that GPU, and not cached for the chip.
 gives 'j and all(m["passes"] == 1 for m in j)' metrics GH100 'nvlrx__*' --passes
 notes 'left out' metrics GH100 'nvlrx__*' 'sm__throughput' --passes --availability "$gpu"
 out_has '^sm__throughput,.*,[2-9],'
 out_lacks '^nvlrx__'
-# A probe has the image of each profiler; they leave out other metrics.
+# A probe has an image for each profiler; the images exclude different metrics.
 probe=$SOURCE/data/probes/gh100.opk
 for profiler in range:simple pm:pm-small; do
 	for file in "$SOURCE/data/recordings/gh100-${profiler#*:}.opk" "$probe"; do
-		# Counting on another GPU's terms takes a second: once is enough in make check.
+		# Counting for another GPU takes a second: once is enough in make check.
 		is_long || [ "$profiler$file" != "pm:pm-small$probe" ] || continue
 		notes 'left out: the GPU of' metrics H100 'nvl*' 'lts__*' 'pcie__*' --profiler "${profiler%:*}" --availability "$file"
 		cp out "left-${profiler%:*}"

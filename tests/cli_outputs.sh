@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Where results go: never over what is read, whole or not at all, and nothing else is left there.
+# Outputs never replace inputs, appear whole or not at all, and leave no other file.
 # shellcheck disable=SC2046,SC2086 # several words in one variable
 . "${SOURCE:?}/tests/tap.sh"
 
-# stays FILE ARGUMENTS...: refused before anything is done, and the file is what it was.
+# stays FILE ARGUMENTS...: refused before any work, and the file does not change.
 stays() {
 	cp "$1" before
 	kept=$1
@@ -48,7 +48,7 @@ for file in out.opk dir; do
 done
 
 section 'an output in place of something else'
-# replaces_not FILE MESSAGE ARGUMENTS...: refused, and the file is what it was.
+# replaces_not FILE MESSAGE ARGUMENTS...: refused, and the file does not change.
 replaces_not() {
 	cp "$1" before
 	kept=$1 message=$2
@@ -64,7 +64,7 @@ echo '# my notes' >notes
 echo '<!-- mine --><!DOCTYPE html>' >page
 echo '<svg xmlns="http://www.w3.org/2000/svg"/>' >picture
 section_file=$SOURCE/tests/files/sections/kernel.section
-# A command with arguments that do not matter, since nothing is read before; what is written for -o, or for an option's FILE.
+# Commands whose inputs do not matter, since nothing is read before the refusal; for -o, or for an option's FILE.
 while IFS='|' read -r kind arguments; do
 	replaces_not recording 'is a recording' $arguments recording
 	replaces_not notes "is not an? $kind.*" $arguments notes
@@ -132,7 +132,7 @@ done
 echo extract >>had
 same 'commands that were tried' "$(sort -u had)" "$("$OFFPEAK" --help | sed -n "s/^  \\([a-z][a-z]*\\) .*/\\1/p" | sort)"
 section 'an output in place of an older one of its kind'
-# again ARGUMENTS...: done, and then with an input that is missing, which says that the output was fine.
+# again ARGUMENTS...: it works, and then again with a missing input, whose error shows that the output was accepted.
 again() {
 	run 0 "$@"
 	refuses 4 'no[.]opk' $(echo "$@" | sed 's/self.opk\|other.opk\|images.data/no.opk/g')
@@ -167,7 +167,7 @@ while read -r arguments; do
 	for format in table csv json ndjson; do
 		rm -f values
 		run 0 $arguments --format $format -o values
-		# Every other one is written again in make check.
+		# make check writes every other one again.
 		again=$((1 - again))
 		[ $again = 0 ] && ! is_long || run 0 $arguments --format $format -o values
 		cp values out
@@ -225,7 +225,7 @@ replaces_not damaged.opk 'is a damaged .opk file' merge self.opk -o damaged.opk
 err_has "choose another name; 'offpeak recover' makes"
 
 section 'what came to the name while the command waited for its input'
-# meanwhile FILE ARGUMENTS...: refused, though the file came only after the command began to read stdin.
+# meanwhile FILE ARGUMENTS...: refused, though the file was made only after the command began to read stdin.
 meanwhile() {
 	came=$1
 	shift
@@ -283,7 +283,7 @@ refuses 2 'the name of a file is needed' extract self.opk --output ''
 refuses 2 'the name of a file is needed' plan --chip GH100 mine.yaml --svg ''
 
 section 'the ending of a name chooses the format'
-# The same bytes as with --format, in a file of this ending.
+# A file with this ending has the same bytes as with --format.
 for pair in csv:csv json:json JSON:json ndjson:ndjson jsonl:ndjson txt:table; do
 	works verify other.opk -o "out.${pair%:*}"
 	prints "out.${pair%:*}" verify other.opk --format ${pair#*:}
@@ -307,13 +307,13 @@ for name in torn.opk recovered.html; do
 done
 
 section 'a name as before'
-# Names of sets are none of files.
+# A set's name does not mean a file of that name.
 echo old >speed-of-light
 "$OFFPEAK" plan --chip GH100 speed-of-light --effort 0 -o speed-of-light >out 2>err
 same 'offpeak plan speed-of-light -o speed-of-light' "$(grep -c 'is the file' err)" 0
 
 section 'a signal leaves nothing'
-# started ARGUMENTS...: offpeak in the background as process $pid, whose signals are as in the foreground.
+# started ARGUMENTS...: offpeak in the background as process $pid, with the signals of a foreground process.
 started() {
 	if [ "$have_python" = yes ]; then
 		"$tap_python" -c 'import os, signal, sys
@@ -326,7 +326,7 @@ os.execv(sys.argv[1], sys.argv[1:])' "$OFFPEAK" "$@" >out 2>err </dev/null &
 	last=$(printf 'offpeak %s' "$*" | cut -c 1-300)
 }
 
-# ended SIGNAL NUMBER WHAT: sent when the temporary file is there; the process ends by it, and no file stays.
+# ended SIGNAL NUMBER WHAT: sent once the temporary file exists; the process dies by it, and no file stays.
 ended() {
 	tap_tries=0
 	until ls dir | grep -q .; do
@@ -341,7 +341,7 @@ ended() {
 	files_are ''
 }
 
-# Many names of one file: so much work that it is not over when the signal comes.
+# One file many times: enough work to be busy when the signal comes.
 training=$recordings/gh100-training.opk
 many() {
 	awk -v name="$training" -v count="$1" 'BEGIN { while (count--) printf "%s ", name }'

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Plans of fewer passes than CUPTI's order takes: offpeak plan and build with --effort.
+# Plans with fewer passes than CUPTI's order takes: offpeak plan and build with --effort.
 # shellcheck disable=SC2086 # several words in one variable
 . "${SOURCE:?}/tests/tap.sh"
 
 need_cupti_13
 
-# The passes of the last plan.
+# The number of passes of the last plan.
 passes() {
 	grep -o '"passes":[0-9]*' out | head -n 1 | cut -d: -f2
 }
@@ -16,7 +16,7 @@ refuses 2 'plan: --chip CHIP is required, did you mean --chip h100[?]' plan h100
 
 section 'never longer than CUPTI plans'
 shorter=0
-# In make check-long there are more, and larger ones.
+# make check-long has more sets, and larger ones.
 large='instruction-mix l2' more=
 if is_long; then
 	large='compute l2 l1' more='compute+l2 speed-of-light+instruction-mix'
@@ -54,7 +54,7 @@ done
 pass 'nothing was written' test ! -e no.opk
 works plan --chip GH100 compute --effort 1e-3 --format json
 
-# Many counters of one domain fit in hundreds of ways: all of it keeps to the time.
+# Many counters of one domain fit in hundreds of ways: the whole command keeps to the time.
 lts=$("$OFFPEAK" metrics GH100 'lts__*' --type counter --format csv | sed -n '2,301s/,.*/.sum/p' | paste -sd, -)
 pass 'within its time' timeout 60 "$OFFPEAK" plan --chip GH100 "$lts" --effort 0 --format json -o lts.json
 cp lts.json out
@@ -85,7 +85,7 @@ json '[p["pass"] for p in j["plan"]] == list(range(1, j["passes"] + 1))'
 json 'all(list(p) == ["pass", "counters", "domains", "launch_us", "replay_us", "metrics"] for p in j["plan"])'
 json 'all(set(p["metrics"]) <= set(j["metrics"]) for p in j["plan"])'
 json 'set().union(*(p["metrics"] for p in j["plan"])) == set(j["metrics"])'
-# A counter that several passes have is listed at the first.
+# A counter that several passes have is listed in the first one.
 json 'all(p["counters"] >= sum(int(d.rpartition(":")[2]) for d in p["domains"]) for p in j["plan"])'
 json 'all(list(d) == ["domains", "counters", "passes", "lower_bound", "fullest"] for d in j["domains"])'
 json 'all(d["lower_bound"] <= d["passes"] <= j["passes"] for d in j["domains"])'
@@ -98,7 +98,7 @@ works plan --chip GH100 dram__bytes.sum --format json
 json 'list(j) == ["chip", "profiler", "set", "metrics", "passes", "lower_bound", "launch_us", "replay_us", "measured", "plan"]'
 
 section 'what the set will show'
-# There is nothing to say of a plain list.
+# A plain list has no columns to describe.
 gives '"columns" not in j' plan --chip GH100 l2 --effort 0
 works plan --chip GH100 roofline-hierarchical --format json
 json 'j["columns"] and all(list(c) == ["column", "shown", "unit", "group", "metric", "formula"] for c in j["columns"])'
@@ -136,7 +136,7 @@ for chip in TU102 GH100; do
 	notes 'CUPTI alone refuses' build --chip $chip "$both" --max-passes 1 --split -o part.opk --format json
 	json 'len(j) == 2 and sum(f["metrics"] for f in j) == 5'
 done
-# By itself CUPTI refuses this one before 13.2, and so it stays; where it may be, it is left out.
+# CUPTI before 13.2 refuses this one by itself, and so does plan; if it is optional, it is left out.
 alone=2 listed='"lts__t_sectors_op_read.sum", "pcie__read_bytes.sum", "ctc__rx_bytes.sum"'
 if cupti_from 130200; then
 	alone=3 listed="$listed, \"ctc__rx_bytes.sum.per_cycle_elapsed\""
@@ -162,7 +162,7 @@ same 'info and plan' "$(passes)" "$ours"
 works build --chip GH100 $large -o two.opk --raw-config two.config --format json
 equal one.config two.config
 equal one.opk two.opk
-# Without a search it is CUPTI's own image, which says what it said before.
+# Without a search the image is CUPTI's own, and the output is as before.
 works plan --chip GH100 $large --effort 0 --format json
 theirs=$(passes)
 works build --chip GH100 $large --effort 0 -o cupti.opk --raw-config cupti.config --format json
@@ -171,7 +171,7 @@ pass 'passes' test "$ours" -lt "$theirs"
 pass 'another image' sh -c '! cmp -s one.config cupti.config'
 works build --chip GH100 $large --max-passes "$ours" -o three.opk --format json
 refuses 1 "needs $theirs passes on GH100" build --chip GH100 $large --max-passes "$ours" --effort 0 -o no.opk
-# As many as are read at a glance, and at the end what to do.
+# The message names a few metrics, and at the end says what to do.
 refuses 1 'not: [a-z_.0-9]*, [a-z_.0-9]*, [a-z_.0-9]* and [0-9]+ more$' build --chip GH100 roofline --max-passes 1 -o no.opk
 same 'what to do' "$(tail -n 1 err)" "  allow more, take fewer metrics, or divide the set among several files, as 'offpeak build --split' does"
 refuses 1 "needs $ours passes on GH100" build --chip GH100 $large --max-passes $((ours - 1)) -o no.opk
@@ -217,7 +217,7 @@ for file in first second; do
 	works plan --chip GH100 roofline --effort 0 --svg $file.svg --format json
 done
 equal first.svg second.svg
-# One pass has domains, too; a name of the user's is text.
+# One pass has domains, too; a user's name is text.
 printf 'name: "a <b> & \\"c\\""\ndescription: d\nmetrics: [dram__bytes.sum]\n' >odd.yaml
 works plan --chip GH100 ./odd.yaml --svg dir/odd.svg --format json
 svg dir/odd.svg 'texts[0] == "1 pass: %s on GH100" % j["set"] and len(of_class(root, "bar")) == len(j["plan"][0]["domains"]) == 2'
@@ -245,7 +245,7 @@ refuses 2 'effort 0 for none: not both' plan --chip GH100 compute --prefer cheap
 
 section 'wrong names'
 refuses 2 'did you mean dram__bytes.sum' plan --chip H100 dram__bytez.sum
-# The reason is given: what CUPTI said of it, too, adds nothing.
+# The reason is given: CUPTI's status would add nothing.
 same 'no status of CUPTI' "$(grep -c CUPTI_ERROR err)" 0
 
 finish

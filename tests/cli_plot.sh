@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# offpeak plot: pictures are sound XML with what they should show, whole or not there at all.
+# offpeak plot: pictures are valid XML with the expected content, written whole or not at all.
 . "${SOURCE:?}/tests/tap.sh"
 
 need_cupti_13
 roofline=$recordings/gh100-roofline.opk
 
-# picture FILE PYTHON: the file is XML, and what Python says of it holds: `marks` are its marks, `text` all text.
+# picture FILE PYTHON: the file is XML, and the expression holds: `marks` are its marks, `text` all text.
 picture() {
 	[ "$have_python" = yes ] || return 0
 	python3 - "$1" "$2" >"$tmp/got" 2>&1 <<'EOF'
@@ -28,12 +28,12 @@ works plot roofline "$roofline" -o x.svg
 picture x.svg 'len(marks) == 9 and "2 kernels without operations." in text'
 picture x.svg '"DRAM 3.35 TB/s" in text and "fp32 67.4 Tflop/s" in text'
 picture x.svg '{m.get("data-level") for m in marks} == {"DRAM", "L2", "L1"}'
-# Operations of fp32 have the roof of fp32: 838,860,800 of fp32 in 26.4 us, of 66.12 Tflop/s.
+# Operations of fp32 count against the roof of fp32: 838,860,800 of fp32 in 26.4 us, of 66.12 Tflop/s.
 picture x.svg '"Of the peaks: fp32 48%; DRAM 33.8% (dram__throughput 33.8%), L2 15% (lts__throughput 27.9%), L1 6.02% (l1tex__throughput 9.18%). Nearest: fp32." in text'
 picture x.svg '"fma_chain: fp32 48%" in text and "Not recorded" not in text'
 works plot roofline "$SOURCE/tests/files/roofline-v2.opk" -o v2.svg
 picture v2.svg '{m.get("data-level") for m in marks} == {"DRAM", "L2", "L1 tags"} and "Not recorded: the throughput of DRAM, L2, L1 tags." in text'
-# No kernel has operations of the tensor cores, nor more of fp16 than move constants.
+# No kernel uses the tensor cores; fp16 operations only move constants.
 picture x.svg 'sum(e.get("class") == "roof" and e.get("opacity") is not None for e in root.iter()) == 7'
 works plot roofline "$recordings/gh100-tensor.opk" -o tensor.svg
 picture tensor.svg 'all("%s: tensor %s" % (k, s) in text for k, s in (("fp16_fp16", "fp16 16.6%"), ("fp64_fp64", "fp64 15.1%")))'
@@ -41,10 +41,10 @@ works plot roofline "$roofline" -o - --dark --width 400 --height 300 --title 'A 
 cp out dark.svg
 picture dark.svg 'root.get("viewBox") == "0 0 400 300" and "A <b> & c" in text'
 picture dark.svg 'len(marks) == 3 and "The first 2 of 5 kernels by time." in text'
-# What it says of kernels without marks is of those that it shows.
+# Its text about kernels without marks covers only the kernels that it shows.
 picture dark.svg '"1 kernel without operations." in text'
 
-# A set that has the inputs alone.
+# A set with only the inputs.
 works extract "$roofline" --data inputs.cd
 works import --raw inputs.cd --chip GH100 --set roofline -o inputs.opk
 refuses 2 'the set of the recording does not say what it is drawn of, .*: record with the set roofline-hierarchical' \
@@ -58,7 +58,7 @@ works plot kernels "$roofline" -o bars.svg
 picture bars.svg 'len(marks) == 5 and "histogram" in text and "357 us" in text and "0%" in text and "-0%" not in text'
 works plot kernels "$roofline" --top 2 -o top.svg
 picture top.svg 'len(marks) == 2 and "3 more" in text'
-# Kernels that ran beside samples.
+# Kernels that ran during sampling.
 works plot kernels "$recordings/gh100-training-kernels.opk" -o ran.svg
 picture ran.svg 'len(marks) == 25 and "14 more" in text'
 works plot stack "$recordings/gh100-top-down.opk" --group Stalls -o stack.svg
@@ -76,7 +76,7 @@ out_has 'else to'
 refuses 2 'what can be stacked is Issue slots, Stalls' plot stack "$recordings/gh100-top-down.opk" --group States -o bad.svg
 refuses 2 'no stacked bars' plot stack "$roofline" -o bad.svg
 refuses 2 'no kernels by time' plot kernels "$recordings/gh100-top-down.opk" -o bad.svg
-# Devices with samples are no kernels.
+# Devices with samples are not kernels.
 refuses 2 'no kernels by time' plot kernels "$recordings/gh100-pm-small.opk" -o bad.svg
 for of in 'kernels gh100-ranks-pm' 'kernels gh100-training-kernels' 'roofline gh100-roofline'; do
 	refuses 2 'no kernel is like nix' plot "${of% *}" "$recordings/${of#* }.opk" --kernel nix -o bad.svg
@@ -94,7 +94,7 @@ refuses 2 'too narrow for a timeline: use 510 or more' plot timeline "$recording
 refuses 2 'no timeline' plot timeline "$simple" -o bad.svg
 
 section 'the pictures of the documentation'
-# The commands that the page shows draw them, line for line.
+# The commands on the page draw its pictures, line for line.
 sed -n 's/^    \$ offpeak \(plot .*\) -o docs\/\(.*\)/\2 \1/p' "$SOURCE/docs/pictures.md" >shown
 same 'pictures' "$(wc -l <shown)" 3
 while read -r name command; do

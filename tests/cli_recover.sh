@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# The command line's contract for what was damaged or cut off: verify finds it, recover keeps what is whole, with the
-# values that it had.
+# The command line's contract for damaged and cut-off files: verify finds the damage, recover keeps the undamaged
+# sections, with the same values.
 . "${SOURCE:?}/tests/tap.sh"
 
 training=$recordings/gh100-training.opk
 sampled=$recordings/gh100-training-pm.opk
 
-# byte_of FILE SECTION: where the N-th section begins.
+# byte_of FILE SECTION: the offset of the N-th section.
 byte_of() {
 	"$OFFPEAK" verify "$1" --format csv 2>err | awk -F , -v n="$2" '$2 == n { print $4; exit }'
 }
@@ -17,7 +17,7 @@ spoil() {
 	printf 'oops' | dd of="$1" bs=1 seek="$2" conv=notrunc 2>dd.err
 }
 
-# The rows of an evaluation without their numbers, whatever is unknown, in lines A to B.
+# The rows of an evaluation without their numbers, including unknown values, in lines A to B.
 rows_of() {
 	"$OFFPEAK" eval "$1" 2>eval.err | cut -d , -f 2- | sed -n "${2:-2},${3:-\$}p"
 }
@@ -38,7 +38,7 @@ spoil spoilt 3000
 run 4 verify spoilt
 out_has ',4,DATA,1984,33128,damaged: its CRC-32 differs from the one stored$'
 out_has ',5,RNGS,35112,248,ok$'
-# Its only image is lost: recover would find nothing. Of several, others are left.
+# Its only image is damaged: recover would find nothing. With several images, others remain.
 err_has '^offpeak: spoilt: 1 problem$' '^  section 4 \(DATA\) at byte 1984: damaged'
 refuses 4 'nothing that was recorded is whole' recover spoilt -o nothing.opk
 cp "$recordings/gh100-training-pm.opk" several
@@ -105,7 +105,7 @@ if [ -x "$BUILD/tests/query" ]; then
 	same 'complete in a database' "$("$BUILD/tests/query" out.db 'SELECT complete FROM runs' | tail -n 1)" 0
 fi
 
-# tests/check_recover.c has every kind of damage, golden_paths.sh the values of what is left.
+# tests/check_recover.c tests every kind of damage, golden_paths.sh the remaining values.
 section 'recover: metadata'
 cp "$simple" torn
 spoil torn 60

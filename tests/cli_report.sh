@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# offpeak report: one file, in which nothing is loaded, and a recording's text is text.
+# offpeak report: one file that loads nothing, in which a recording's text stays text.
 . "${SOURCE:?}/tests/tap.sh"
 
 need_cupti_13
@@ -34,7 +34,7 @@ works report "$recordings/gh100-pm-small.opk" -o line.html
 same 'the library of timelines is the shipped one' "$(grep -cFx -f "$SOURCE/data/report/dygraph.min.js" line.html)" 1
 same 'what a timeline could load' "$(grep -cE '(src|href)="?(https?|file):|@import|sourceMappingURL' line.html)" 0
 
-# Names that would be markup, end the script that holds them, or are no text: of ranges, files, and the title.
+# Names that contain markup, the end of a script, or invalid text: of ranges, files, and the title.
 section 'kernels like a pattern'
 works report "$recordings/gh100-before.opk" "$recordings/gh100-after.opk" --kernel '*axpy*' -o axpy.html
 same 'kernels of the comparison, too' "$(grep -c 'stencil' axpy.html)" 0

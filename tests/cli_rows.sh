@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# The command line of eval: the order of rows, the first of them, rows and metrics that must not be missing.
+# The command line of eval: the order of rows, the first rows, and rows and metrics that must not be missing.
 . "${SOURCE:?}/tests/tap.sh"
 need_built rotate
 
@@ -10,12 +10,12 @@ nvtx=$recordings/gh100-training-nvtx.opk
 inst=smsp__inst_executed.sum
 hit=lts__t_sector_hit_rate.pct
 
-# column N: of the rows, on one line.
+# column N: the column of all rows, on one line.
 column() {
 	sed 1d out | cut -d , -f "$1" | tr '\n' ' '
 }
 
-# order TEXT ARGUMENTS...: it works, and the first column of the rows is this.
+# order TEXT ARGUMENTS...: it works, and the first column of the rows is TEXT.
 order() {
 	wanted=$1
 	shift
@@ -26,19 +26,19 @@ order() {
 section 'eval --sort'
 order '0 3 2 4 1' eval "$simple" --columns name,$inst --sort $inst
 order '1 4 2 3 0' eval "$simple" --columns name,$inst --sort -$inst,-name
-# What is ordered by needs no column, and may be what the recording does not name.
+# A sort key need not be a column, nor a metric that the recording names.
 order '0 1 2 3 4' eval "$simple" --columns name --sort=-dram__bytes.sum
 order '3 2 1 0 4' eval "$simple" --columns name,grid --sort -launch__thread_count,-index
 works eval "$simple" --columns kernel,name --sort kernel --top 2
 same "$last" "$(sed 1d out | sed 's/.*,//' | tr '\n' ' ')" '4 1 '
-# nan and what is unknown are last in either direction, and rows that are equal stay in order.
+# nan and unknown values are last in either direction, and rows that are equal stay in order.
 works eval "$simple" "$noinst" --metrics sm__cycles_elapsed.max --columns file,name --sort sm__cycles_elapsed.max
 same "$last" "$(column 2)" '2 0 1 4 3 A B '
 order '3 4 1 0 2 A B' eval "$simple" "$noinst" --metrics sm__cycles_elapsed.max --columns name --sort -sm__cycles_elapsed.max
 order 'step step/forward step/backward' eval "$nvtx" --columns name,duration_ns --sort -duration_ns --top 3
 notes 'sort duration_ns orders nothing: it is known of no row$' eval "$simple" --columns duration_ns --sort -duration_ns --top 2
 same "$last: no line is empty" "$(sed 1d out | tr '\n' ' ')" '"" "" '
-# Over all files.
+# The order is over all files.
 notes 'named twice: it counts twice' eval "$simple" "$simple" "$nvtx" --columns name,$inst --sort -$inst --top 3
 same "$last" "$(column 1)" 'step step step/backward '
 order 'step' eval "$simple" "$nvtx" --columns name --sort=-file --top 1
@@ -83,7 +83,7 @@ gives '[(r["name"], r["level"], r["parent"]) for r in j][1:3] == [("step", 1, No
 json 'sum(r["'$inst'"] for r in j if r["level"] == 1) == 1017594380'
 works eval "$nvtx" --layout long --columns parent,level,$inst --top 3
 same "$last" "$(cut -d , -f 1-2 out | tr '\n' ' ')" 'parent,level ,1 ,1 step,2 '
-# Rows that the conditions leave out hold nothing.
+# Rows that the conditions leave out contain no other rows.
 works eval "$nvtx" --where 'range=step/*'
 out_lacks ,level,
 works eval "$nvtx" --where 'range=step/*' --columns level,parent
@@ -92,7 +92,7 @@ shows '^1$' eval "$simple" --columns level --top 1
 refuses 2 "no column 'level'" eval "$nvtx" --aggregate name --columns level
 refuses 2 "no column 'parent'" eval "$recordings/gh100-pm-small.opk" --columns parent
 refuses 2 "no column 'level'" eval "$recordings/gh100-training-trace.opk" --columns level
-# Kernels, too, but not on another device; a '/' in a name, which an '\' shows, divides nothing.
+# A range contains kernels, too, but only on its device; a '/' in a name, which an '\' marks, is not a separator.
 works extract "$simple" --data image
 printf '[{"name":"s"},{"name":"s/t"},{"kernel":"a()","name":"2","nvtx":"s/t"},{"name":"s/t","device":1},{"name":"s\\\\/t"}]' >ranges
 works import --raw image --metrics $inst --ranges ranges -o levels.opk
@@ -116,7 +116,7 @@ ndjson '[c["name"][5:8] for c in j[1]["children"]] == ["bac", "for", "opt"] and 
 works eval "$recordings/gh100-nested.opk" "$nvtx" --layout tree --columns file -o tree.json
 cp tree.json out
 json 'len(j) == 4 and [len(r.get("children", [])) for r in j] == [2, 0, 3, 3]'
-# Kernels are inside the NVTX ranges that they ran in, of which nothing was measured.
+# Kernels are inside the NVTX ranges that they ran in, which were not measured.
 works extract "$simple" --data image
 printf '[{"kernel":"a()","name":"0","nvtx":"step/forward"},{"kernel":"b()","name":"1","nvtx":"step/forward"},
 	{"kernel":"c()","name":"2","nvtx":"step"},{"kernel":"d()","name":"3"},{"name":"x/y"}]' >ranges
@@ -125,18 +125,18 @@ works eval kernels.opk --layout tree --columns kernel,$inst
 json '[r["name"] for r in j] == ["step", "3", "x/y"] and list(j[0]) == ["name", "children"]'
 json '[r["name"] for r in j[0]["children"]] == ["step/forward", "2"]'
 json '[r["kernel"] for r in j[0]["children"][0]["children"]] == ["a()", "b()"]'
-# Three parts of two ranges: which held which is not known.
+# Three parts of two ranges: it is unknown which range held which part.
 printf '[{"name":"s"},{"name":"s"},{"name":"s/t"},{"name":"s/t"},{"name":"s/t"}]' >ranges
 works import --raw image --metrics $inst --ranges ranges -o odd.opk
 notes '3 ranges such as s/t are not nested' eval odd.opk --layout tree
 json '[r["name"] for r in j] == ["s", "s", "s/t", "s/t", "s/t"]'
-# Times say it.
+# Times show which.
 printf '[{"name":"s","start_ns":1,"end_ns":10},{"name":"s","start_ns":20,"end_ns":30},{"name":"s/t","start_ns":21,"end_ns":22},
 	{"name":"s/t","start_ns":23,"end_ns":24},{"name":"s/t","start_ns":5,"end_ns":6}]' >ranges
 works import --raw image --metrics $inst --ranges ranges -o timed.opk
 works eval timed.opk --layout tree --columns range
 json '[[c["range"] for c in r["children"]] for r in j] == [[4], [2, 3]]'
-# Nothing that one GPU measured is part of what another one did at that time.
+# A range of one GPU is never part of a range of another GPU at that time.
 printf '[{"name":"s","device":0,"start_ns":1,"end_ns":9},{"name":"s","device":1,"start_ns":1,"end_ns":9},
 	{"name":"s/t","device":1,"start_ns":2,"end_ns":3},{"name":"s/t","device":0,"start_ns":2,"end_ns":3},
 	{"name":"s/t","device":1,"start_ns":4,"end_ns":5}]' >ranges
@@ -173,13 +173,13 @@ works eval "$simple" --strict --layout long
 says 1 'strict: nan in every row: sm__cycles_elapsed.max' eval "$noinst" --strict
 lines_are 3
 says 0 'note: 1 of 7 metrics, [^,]*, is nan in every row' eval "$noinst"
-# Only what the table shows counts.
+# Only shown columns count.
 works eval "$noinst" --strict --columns name,$inst
 works eval "$noinst" --columns name
 run 1 eval "$noinst" --strict --layout long
 says 1 'strict: nan in every group: sm__cycles_elapsed.max' eval "$noinst" --strict --aggregate name
 run 1 eval "$noinst" --strict -o x.db
-# In some file it is there.
+# One of the files has it.
 works eval "$noinst" "$simple" --strict
 says 1 'strict: there are no rows' eval "$simple" --strict --where device=7
 says 1 'strict: there are no groups' eval "$simple" --strict --aggregate name --where device=7

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Metric sets on the command line: --check and its matrix, parameters, optional metrics, what plan and build make
-# of a set.
+# Metric sets on the command line: --check and its matrix, parameters, optional metrics, and how plan and build use
+# a set.
 . "${SOURCE:?}/tests/tap.sh"
 
 cat >bad.yaml <<'END'
@@ -28,7 +28,7 @@ offpeak: bad.yaml: 3 errors
       - smsp__inst_executed.sum
         ^
 END
-# Without libcupti a note says that there are no chips.
+# Without libcupti a note says that no chips are known.
 grep -v '^offpeak: note: without NVIDIA' "$tmp/err" >got
 equal got wanted
 run 4 sets --check bad.yaml --cuda /nonexistent
@@ -110,7 +110,7 @@ shows '^GH100,[0-9]+,2,1,' sets --check n.yaml --chip GH100,GB202
 out_has '^GB202,[0-9]+,1,2,'
 
 section 'errors of chips'
-# What several chips have in common is shown once, and what one has alone is shown, too.
+# Problems common to several chips are printed once; a single chip's problem is printed, too.
 cat >chips.yaml <<'END'
 name: chips
 chips: [GH100, GA100, GX999, Amper]
@@ -176,7 +176,7 @@ equal places wanted
 err_has "GA100 has no metric 'dram__bytes_wirte.sum', did you mean dram__bytes_write.sum\?"
 err_has 'on GA100 byte and nanosecond can.t be added'
 err_lacks 'on GA100 .*; on GA100'
-# What another chip has, too, is shown once, and says so; what a misspelt word leads to, never.
+# An error that another chip has, too, is printed once, and says so; an error that a misspelt word causes is never printed.
 err_lacks '^ .*GH100 has'
 same 'errors of both' "$(grep -c '; the same on GH100$' "$tmp/err")" 3
 err_lacks 'metric .*no_such'
@@ -184,13 +184,13 @@ says 4 '^offpeak: set mixed on GH100: 3 errors$' sets --check mixed.yaml --chip 
 refuses 2 'unknown option --set: a SET is an argument, .*plan --chip CHIP tensor' plan --chip GH100 --set tensor
 refuses 2 'unknown option --metrics=a: a SET is an argument' build --chip GH100 --metrics=a
 says 2 "unknown chip 'GX'" sets --check mixed.yaml --chip GX
-# The same without an error of the text.
+# The same set without errors in its text.
 sed -e '/verzion/d; s/az:/as:/; s/maybe/true/; s/, GX999//; /no__other/d' mixed.yaml >names.yaml
 says 4 '^offpeak: set mixed on GH100: 3 errors$' sets --check names.yaml --chip GH100
 out_has '^GH100,,,,set mixed on GH100: 3 errors$'
 says 4 '^offpeak: set mixed on GH100: 3 errors$' plan --chip GH100 ./names.yaml
 
-# Expressions are tried on a chip in a file with other errors, too; what is wrong with one is shown once.
+# Expressions are tried on a chip even if the file has other errors; each error is printed once.
 printf '%s\n' 'name: s' 'verzion: 2' 'metrics:' '  - /dram__no_such.*/' '  - /dram__(/' '  - a__b.sum' >mixed.yaml
 says 4 'mixed.yaml:4:5: GH100 has no metric that matches /dram__no_such\.\*/' sets --check mixed.yaml --chip GH100
 err_has "mixed.yaml:6:5: GH100 has no metric 'a__b.sum'"
@@ -214,7 +214,7 @@ json 'j["set_facts"][0]["columns"] == ["bytes", "sm__cycles_active.avg", "flops"
 json '[d["formula"] for d in j["derived"]] == ["2 * smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
 	"flops / bytes"]'
 json '[(h["title"], h["first"], h["count"]) for h in j["headings"]] == [("Cycles", 1, 1)]'
-# Written otherwise, the set is the same; with another constant it is another.
+# Written in another way, the set is the same; with another constant it is a different one.
 hash_of() {
 	"$OFFPEAK" build --chip GH100 "$@" -o hash.opk >/dev/null 2>&1
 	"$OFFPEAK" info hash.opk --table set_facts | sed 1d | cut -d , -f 2
@@ -243,7 +243,7 @@ metrics:
 EOT
 refuses 4 '^offpeak: broken.yaml: 3 errors$' sets --check broken.yaml
 err_has "broken.yaml:5:27: did not find expected ',' or '}'; inside \{...\} and \[...\] a text with \\$\{...\} goes in quotes"
-# Each of several files has its errors shown.
+# Each file's errors are printed.
 printf 'name: [x\n' >open.yaml
 refuses 4 '^offpeak: ./open.yaml:2:1: ' plan --chip GH100 ./open.yaml broken.yaml memory ./nowhere.yaml
 err_has '^offpeak: broken.yaml: 3 errors' "nowhere.yaml: can't open"
@@ -260,13 +260,13 @@ lines_are 5
 shows '^chip,GA100$' sets top-down --chip ga100 --table summary
 works plan --chip GA100 top-down
 same 'passes' "$(grep '^passes,' out)" "$("$OFFPEAK" sets top-down --chip GA100 --table summary | grep '^passes,')"
-# The page has all of the prose.
+# The page shows all of the prose.
 works sets top-down --format table
 for text in '^set +top-down$' '^ +slots add up to one; so do' '^Issue slots$' '^  They add up to one' '^passes +[0-9]' \
 	'^memory_slots +unitless +share of the slots' '^memory_slots +lost \* memory_stalls$' '^For formulas alone$'; do
 	out_has "$text"
 done
-# One for other chips is shown on one of theirs; metrics are a set, too.
+# A set for other chips is shown on one of them; metrics are a set, too.
 shows '^chip,G[AB]1?20?B$|^chip,G[AB][0-9]+B$' sets memory-soc --table summary
 lines 2 sets dram__bytes.sum
 refuses 2 'shown on one chip' sets memory --chip GH100 --chip GB100

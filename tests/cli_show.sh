@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # offpeak show: the run, kernels by time, values in readable units; every kind of recording.
 . "${SOURCE:?}/tests/tap.sh"
-# Lines as long as they are; how wide they are else is looked at where it is said.
+# No line is folded; tests of the width set it themselves.
 COLUMNS=400
 export COLUMNS
 
@@ -26,17 +26,17 @@ out_has '^fp64_flop +double-precision operations outside the tensor cores$'
 run 0 show "$recordings/gh100-before.opk" --kernel relax --format json
 json '[(r["highest_share"], r["roofline"]) for r in j["rooflines"]] == [("fp32 64.8%", "Of the peaks: fp32 64.8%; "
 	"DRAM 22.1% (dram__throughput 22.1%), L2 10.1% (lts__throughput 19.1%), L1 4.02% (l1tex__throughput 6.26%). Nearest: fp32.")]'
-# Throughputs of levels may be missing, and what is said of the nearest is weaker then.
+# Throughputs of levels may be missing, which weakens the statement about the nearest roof.
 run 0 show "$SOURCE/tests/files/roofline-v2.opk" --kernel fma_chain --format json
 json '[r["roofline"] for r in j["rooflines"]] == ["Of the peaks: fp32 48.1%; DRAM 34.2%, L2 15%, L1 tags 0.961%. "
 	"Nearest of these: fp32. Throughput not known: DRAM, L2, L1 tags."]'
 gives '"rooflines" not in j' show "$simple"
-# Shares of the peak of sparse operands are beside the roofline's, which are of dense ones.
+# Shares of the peak for sparse operands are printed next to the roofline's, which are for dense ones.
 shows '^fp16_fp16 +tensor fp16 16\.6%' show "$recordings/gh100-tensor.opk" --kernel fp16_fp16
 out_has '^tensor_fp16 +553\.65 +M math_ops +8\.3% # sparse$' '^tensor_fp64 +0 +math_ops +0\.0%$'
 run 0 show "$recordings/gh100-tensor.opk" --format json
 json '{d["metric"] for d in j["descriptions"] if "the peak is that of sparse operands" in d["description"]} == {"tensor_" + of for of in ("tf32", "bf16", "fp16", "fp8", "int8")}'
-# The values are those of eval.
+# The values equal those of eval.
 works eval "$roofline" --where kernel=vadd --columns dram__bytes.sum.per_second
 value=$(tail -n 1 out)
 gives 'len(j["groups"]) == 1 and j["groups"][0]["kernel"].startswith("vadd(const float *")' show "$roofline" --kernel vadd
@@ -59,7 +59,7 @@ refuses 4 'nowhere.opk' show nowhere.opk
 section 'ranges, samples, and what has no times'
 notes 'the mean of 1 of 5 metrics is the ratio of all ranges together' show "$nvtx"
 out_has '^range +time +share +ranges$'
-# The parts of a step are in it.
+# The parts of a step are listed below it.
 out_has '^step +382\.61 +100 +2$' '^step/forward +233\.37 +60\.994 +2$'
 out_has '^smsp__inst_executed.sum +508\.8 +508\.65 +508\.94 +M instructions$'
 notes 'the mean of 1 of 7 metrics is the ratio of all samples together' show "$recordings/gh100-pm-small.opk" --format csv
@@ -77,7 +77,7 @@ same 'the first launch first' "$(sed -n 's/^1\. //p' out)" ncclDevKernel_AllGath
 if is_long; then
 	notes 'values are of up to 2 GPUs together' show "$recordings/gh100-ranks.opk" --sort launches
 	err_lacks 'order in which'
-	# Samples are as long as before where there are more of them.
+	# Samples keep their length when there are more of them.
 	notes 'is named twice: it counts twice$' merge "$recordings/gh100-training-pm.opk" "$recordings/gh100-training-pm.opk" -o twice.opk
 	notes 'is the ratio of all samples together' show twice.opk
 	out_has '^run +36540 samples \(2 first ones left out\) of 1 device, every 200 us, 7\.307 s;'

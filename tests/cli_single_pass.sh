@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# What fits one pass: offpeak sets --single-pass, and plan and build with --single-pass.
+# Sets that fit one pass: offpeak sets --single-pass, and plan and build with --single-pass.
 . "${SOURCE:?}/tests/tap.sh"
 
 need_cupti_13
@@ -9,7 +9,7 @@ section 'sets of a chip'
 gives '[s["set"] for s in j] == ["TriageCompute", "offpeak-range"]' sets --single-pass GH100
 json '[s["profiler"] for s in j] == ["pm", "range"]'
 json 'all(s["metrics"] > 30 for s in j) and j[1]["origin"] == "offpeak" and j[1]["left_out"] > 0'
-# From 13.1 on all of it fits, from 13.2 on NVIDIA lists it.
+# From 13.1 on all metrics fit, from 13.2 on NVIDIA lists the set.
 if cupti_from 130200; then
 	json 'j[0]["origin"] == "cupti" and j[0]["left_out"] == 0'
 elif cupti_from 130100; then
@@ -69,7 +69,7 @@ python3 -c 'import json; j = json.load(open("out")); print(",".join(j["metrics"]
 works plan --chip GH100 compute l2 --format json
 python3 -c 'import json; print(",".join(json.load(open("out"))["metrics"]))' >whole
 same 'every metric is kept or left out' "$(tr , '\n' <all | sort)" "$(tr , '\n' <whole | sort)"
-# What comes after one that does not fit may fit: none is left out that would.
+# A metric after one that does not fit may fit: none is left out that would fit.
 gives 'len(j["metrics"]) >= 45 and len(j["metrics"]) + len(j["left_out"]) == 87' plan --single-pass --chip GH100 compute l2 memory
 json 'not any(m["would_fit"] for m in j["left_out"])'
 gives 'len(j["metrics"]) < 10 and any(m["would_fit"] for m in j["left_out"])' plan --single-pass --strict-order --chip GH100 compute l2

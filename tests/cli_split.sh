@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# A set as several files of a few passes each: offpeak build --max-passes N --split.
+# A set as several files with a few passes each: offpeak build --max-passes N --split.
 . "${SOURCE:?}/tests/tap.sh"
 # shellcheck disable=SC2086 # several sets in one variable
 
 need_cupti_13
 
-# metrics_of COMMAND...: those that it lists, one a line.
+# metrics_of COMMAND...: the metrics that it lists, one a line.
 metrics_of() {
 	"$OFFPEAK" "$@" --format csv | sed -n 's/^metrics,//p' | tr ' ' '\n'
 }
@@ -30,7 +30,7 @@ while read -r file; do
 	gives "j['passes'] <= $most and j['chip'] == 'GH100'" info "dir/$file"
 	metrics_of info "dir/$file" >metrics
 	cat metrics >>got
-	# As a plan of these alone.
+	# Equals a plan of only these metrics.
 	works plan --chip GH100 "$(paste -sd, metrics)" --max-passes $most --format json
 done <listed
 sort got >sorted
@@ -60,7 +60,7 @@ fresh
 works build --chip GH100 pm-overview pm-memory pm-datacenter --max-passes 1 --split -o dir/pm.opk --format json
 json 'len(j) > 1 and all(f["passes"] == 1 and f["sample_bytes"] > 0 for f in j)'
 keep stated.json
-# It has one pass, said or not.
+# It has one pass, whether or not --max-passes says so.
 prints stated.json build --chip GH100 pm-overview pm-memory pm-datacenter --split -o dir/pm.opk --format json
 refuses 1 'PM sampling has one: keep what fits a single pass, or divide the set among several files' \
 	plan --chip GH100 pm-overview pm-memory pm-datacenter
@@ -92,7 +92,7 @@ refuses 2 'of one plan' build --chip GH100 l2 --split --max-passes 2 --raw-prefi
 refuses 2 'is required' build --chip GH100 l2 --split --max-passes 2
 refuses 2 . plan --chip GH100 l2 --split --max-passes 2
 files_are ''
-# All or none: here the second can't be put in place.
+# All files or none: here the second one can't be renamed.
 mkdir dir/out-2.opk
 run 1 build --chip GH100 roofline --max-passes 1 --split -o dir/out.opk
 files_are 'out-2.opk '

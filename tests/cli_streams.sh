@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Pipes and standard streams in the place of files, for whatever is read or written.
-# Descriptors above 2 are its subject.
+# Pipes and standard streams in place of files, for all inputs and outputs.
+# It tests descriptors above 2.
 cold=yes
 . "${SOURCE:?}/tests/tap.sh"
 
 cp "$simple" s.opk
 devices=$(ls -ld /dev/stdin /dev/stdout /dev/stderr /dev/null)
 
-# ends CODE WANTED LINE: a shell's command line ends so, and its last line of stderr matches.
+# ends CODE WANTED LINE: a shell's command line exits with CODE, and its last line of stderr matches.
 ends() {
 	tap_code=0
 	last=$3
@@ -29,7 +29,7 @@ for way in 'info - <s.opk' 'cat s.opk | "$OFFPEAK" info -' 'cat s.opk | "$OFFPEA
 	sed 's/^file,.*/file,STREAM/' out >got
 	equal got wanted
 done
-# Not from its beginning: what is left is what there is.
+# Reads from the current position, not from the beginning.
 ends 4 'byte 0: not an .opk file' '{ head -c 8 >/dev/null; "$OFFPEAK" info -; } <s.opk'
 ends 4 'too short' '"$OFFPEAK" info -'
 ends 4 "/dev/stdin: can't read: Bad file descriptor" '"$OFFPEAK" info - <&-'
@@ -49,7 +49,7 @@ for way in '-o - s.opk | cat >c.opk' '-o /dev/stdout s.opk | cat >c.opk' '-o /de
 	ends 0 '' "\"\$OFFPEAK\" merge $way"
 	equal c.opk merged.opk
 done
-# The table goes to stderr then.
+# The table goes to stderr, since stdout is the recording.
 ends 0 'kept' '"$OFFPEAK" recover s.opk -o - >c.opk'
 equal c.opk recovered.opk
 works merge s.opk -o /dev/null

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# offpeak trace: what it writes is read by a parser that is not ours, and each event is in the recording.
+# offpeak trace: an independent parser reads its output, and each event is in the recording.
 . "${SOURCE:?}/tests/tap.sh"
 
 need_cupti_13
 
-# accounted NAME FILE: tests/trace_events.py finds each event of the trace in what eval says, and the other way round.
+# accounted NAME FILE: tests/trace_events.py finds each event of the trace in eval's output, and the reverse.
 accounted() {
 	works trace "$recordings/$1.opk" -o "$tmp/$2"
 	cp "$tmp/out" "$tmp/report"

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# The collector under a fake GPU: launches and their rows, filters, contexts, processes, and a program
-# that does not notice.
-# Whoever runs the tests may ignore signals, and a shell can't undo that.
+# The collector under a fake GPU: launches and their rows, filters, contexts, processes, and programs
+# that behave as without it.
+# The caller may ignore signals, and a shell can't undo that.
 # shellcheck disable=SC2086 # several words in one variable
 if [ "$(env --default-signal=HUP sh -c 'echo ok' 2>/dev/null)" = ok ] && [ -z "${SIGNALS_ARE_DEFAULT-}" ]; then
 	export SIGNALS_ARE_DEFAULT=yes
@@ -33,7 +33,7 @@ info '(lambda run: run["command"].endswith("fake_app init ctx:0 launch:vadd:2x3x
 
 section 'ranks and the environment'
 RANK=3 SLURM_PROCID=9 CUDA_VISIBLE_DEVICES=0 records rank 3 '' init ctx:0 launch:k
-# Ranks are compared: what is no number becomes none, and stays as text.
+# Ranks are numbers: a value that is not a number is stored as text only.
 for rank in node7 4294967299 -1 3x 0x3 ' 3' 3.0; do
 	RANK=$rank record '' init ctx:0 launch:k
 	err_is "offpeak-collect: note: RANK=$rank is not a rank, which is a whole number up to 2147483647: it is kept as env.RANK only"
@@ -48,15 +48,15 @@ RANK=3 SLURM_PROCID=9 CUDA_VISIBLE_DEVICES=0 quietly '' init ctx:0 launch:k
 info '(lambda run: (run["env.RANK"], run["env.SLURM_PROCID"], run["env.CUDA_VISIBLE_DEVICES"]) == ("3", "9", "0"))({r["name"]: r["value"] for r in j["run"]})'
 
 section 'every call that launches'
-# A limit makes the collector push a range around each.
+# With a limit the collector pushes a range around each launch.
 quietly '--max-ranges 99' init ctx:0 ex:a coop:b launch_ptsz:c graph:3 graph graph_ptsz stream launch:d
 rows_are 'short stream launches' 'a 7 1; b 7 1; c 8 1; graph 7 3; graph 7 3; graph 8 3; d 14 1'
 log_has 7 '^cuptiRangeProfilerPushRange'
-# Without one, the profiler makes a range of each kernel.
+# Without a limit the profiler makes a range of each kernel.
 records 'short stream launches' 'a 7 1; b 7 1; c 8 1; d 13 1' '' init ctx:0 ex:a coop:b launch_ptsz:c stream launch:d
 log_has 0 '^cuptiRangeProfilerPushRange'
 log_has 1 '^cuptiRangeProfilerSetConfig auto user config=100 ranges=64 '
-# The profiler makes no ranges of graphs: theirs are pushed, or they are left alone.
+# The profiler makes no ranges of graphs: the collector pushes theirs, or leaves them alone.
 record '' init ctx:0 launch:a graph:3 graph launch:b
 err_is 'offpeak-collect: note: 2 are missing: they are graphs: --push records them, in one pass or by rotation'
 rows_are 'short launch launches' 'a 1 1; b 4 1'
@@ -113,7 +113,7 @@ rows_count 71 passes=3
 rows_count 71 pass=0
 log_has 0 'PushRange'
 info '(j["mode"], j["join"]) == ("kernel", "")'
-# All launches between two callbacks run under the profiler, which was started before them.
+# All launches between two callbacks run under the profiler, which was started before.
 same "$last: what comes after the first launch" \
 	"$(sed -n '/^cuLaunchKernel .*1a/,/^cuLaunchKernel .*1b/p' log | grep -c cupti)" 1
 
@@ -128,7 +128,7 @@ done
 set=elapsed record '--replay none --max-ranges 9' init ctx:0 launch:k
 err_is 'offpeak-collect: note: with a filter, 1 of 2 metrics count idle time around short kernels; the recording marks them, and --replay auto alone avoids it'
 info 'j["mode"] == "launch" and j["inflated"] == ["sm__cycles_elapsed.max"]'
-# Without --replay none the profiler is started and stopped around what is wanted: no idle time.
+# Without --replay none the profiler runs only around the wanted launches: no idle time.
 set=elapsed records launch '1; 3; 5' '--every 2' init ctx:0 'launch*5:k'
 log_has 0 '^cuptiRangeProfilerPushRange'
 log_has 3 '^cuptiRangeProfilerStart'
@@ -145,7 +145,7 @@ records launch '2; 5' '--skip 1 --every 3 --count 5' init ctx:0 'launch*12:k'
 makes 3 '--max-ranges 3' init ctx:0 'launch*9:k'
 info 'j["stats"][0]["launches"] == 9 and j["stats"][0]["ranges"] == 3'
 records launch 4 '--kernel b --skip 1 --count 1' init ctx:0 launch:a launch:b launch:a launch:b launch:b
-# The profiler hears nothing of launches that are filtered out, in either mode.
+# The profiler gets no calls for launches that are filtered out, in either mode.
 for set in one three; do
 	passes=$([ $set = one ] && echo 1 || echo 3)
 	quietly "--kernel ^wanted" init ctx:0 launch:wanted launch:a launch:b launch:wanted
@@ -162,7 +162,7 @@ rows_are 'launch nvtx' '2 b; 3 dom@x'
 section 'the ranges that a launch is in'
 quietly '' init ctx:0 nvtxpush:epoch nvtxpush:a/b launch:k nvtxdpush:lib:gemm launch:k nvtxdpop:lib nvtxpop launch:k nvtxpop launch:k
 rows_are 'launch nvtx' '1 epoch/a\/b; 2 epoch/a\/b/lib@gemm; 3 epoch; 4 '
-# Each domain nests by itself, the program's first.
+# Ranges nest in each domain separately; the program's domain comes first.
 quietly '' init ctx:0 nvtxdpush:NCCL:init nvtxpush:step nvtxpush:forward launch:k nvtxpop nvtxdpush:NCCL:in launch:k
 rows_are 'launch nvtx' '1 step/forward/NCCL@init; 2 step/NCCL@init/NCCL@in'
 
@@ -182,11 +182,11 @@ same "$last: rows" "$(fields run.opk rows launch context | sort | in_line)" '1 1
 log_has 0 '^lost session'
 quietly '' init primary:0 launch:a release:0 primary:0 launch:b
 same "$last: rows" "$(fields run.opk rows launch context | sort | in_line)" '1 1; 2 2'
-# A context that is destroyed at once, whose handle comes back.
+# A context that is destroyed at once; its handle is reused.
 makes 1 '' init ctx:0 ctxdestroy ctx:0 ctxdestroy ctx:0 launch:k
 log_has 0 '^lost session'
 
-# One is destroyed before the preparation of the one before it is done; then an exit is.
+# One context is destroyed while the collector still prepares the one before; then the program exits at that point.
 FAKE_GPU_FAIL=cuptiRangeProfilerEnable:sleep200 makes 1 '' init ctx:0 sleep:50 ctx:0 ctxdestroy ctx:0 launch:k
 FAKE_GPU_FAIL=cuptiRangeProfilerEnable:sleep200 record --best-effort init ctx:0 sleep:50
 err_is 'offpeak-collect: note: the recording is empty: nothing was launched
@@ -213,11 +213,11 @@ names_are 'run.opk '
 out_is child
 quietly '' fork:begin init ctx:0 launch:a fork:end fork:begin init ctx:0 launch:b fork:end
 same "$last: two files" "$(ls run*.opk | wc -l | tr -d ' ')" 2
-# A child's own end is not the collector's.
+# A child's exit does not end the collector.
 makes 2 '' init ctx:0 launch:a fork:begin exit:7 fork:end launch:b
 out_is 'child: exit 7'
 records 'name launches' 'a 1' '--range user' init ctx:0 nvtxpush:a fork:begin nvtxpush:b nvtxpop nvtxpop exit:0 fork:end launch:b nvtxpop
-# In a fork nobody waits for a lock: here one of ours is held for ever.
+# A forked child never waits for a lock: here the parent holds one forever.
 code=3 FAKE_GPU_FAIL=cuptiRangeProfilerStop:hang record --best-effort init ctx:0 launch:k sleep:1300 \
 	fork:begin fork:end out:after _exit:3
 out_is after
@@ -227,7 +227,7 @@ mkdir sub
 collect 0 -c one.opk -o 'sub/x-%h-%p-%q{WHO}-%%.opk' -- "$prog" init ctx:0 launch:k
 same "$last: files" "$(ls sub | sed "s/$(hostname)/HOST/;s/-[0-9][0-9]*-/-N-/")" 'x-HOST-N--%.opk'
 rm -f sub/*
-# The folder is a real one, also where its name holds a '%'.
+# The folder is the real one, even if its name contains a '%'.
 mkdir 'sub/5%'
 (
 	cd 'sub/5%' || exit
@@ -256,7 +256,7 @@ equal run.opk old
 
 section 'merging'
 quietly '--merge' init ctx:0 launch:a spawn:begin init ctx:0 launch:b spawn:end launch:c
-# It is what was recorded, and not made of files that are still there: nothing else replaces it.
+# It is the recording itself, not recovered from parts that still exist: nothing else replaces it.
 info 'j["made_by"] == ""'
 names_are 'run.opk '
 rows_count 3
@@ -267,13 +267,13 @@ tells 2 'one file can.t have a name for each process' -c one.opk -o 'run-%p.opk'
 section 'the program does not notice'
 set=one
 ulimit -c 0
-# The shell tells each death by a signal.
+# The shell prints a message for each death by a signal.
 exec 3>&2 2>/dev/null
 for words in 'out:a err:b init ctx:0 launch:k out:c err:d cat' 'init ctx:0 launch:k exit:7' '_exit:3' \
 	'exit:255' 'init ctx:0 launch:k abort' 'init ctx:0 launch:k signal:15' 'signal:2' 'signal:3' 'crash' \
 	'init ctx:0 launch:k kill9' 'launch:k' 'init ctx:0 launch:k crash' 'signal:10'; do
 	plain=0 collected=0 effort=
-	# Of those that can't be recorded the exit code is theirs where that was asked for.
+	# A program that can't be recorded keeps its exit code with --best-effort.
 	[ "${words#*init ctx:0 launch:k}" != "$words" ] || effort=--best-effort
 	echo input | timeout 60 "$prog" $words >plain.out 2>plain.err || plain=$?
 	echo input | timeout 60 "$collector" --cupti "$cupti" -c one.opk -o run.opk $effort -- "$prog" $words \
@@ -291,7 +291,7 @@ out_is "LD_LIBRARY_PATH=$LD_LIBRARY_PATH
 LD_PRELOAD=${LD_PRELOAD-}"
 
 section 'signals'
-# The launcher passes on what reaches it alone, and leaves Ctrl-C to the program.
+# The launcher forwards signals that only it receives, and leaves Ctrl-C to the program.
 collect_in_background() {
 	rm -f run.opk out
 	"$collector" --cupti "$cupti" -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k out:ready sleep:5000 \
@@ -315,7 +315,7 @@ executable inherits <<SH
 sed -n 's/^SigIgn:[^0-9a-f]*//p' /proc/self/status
 exec '$prog' init ctx:0 launch:k
 SH
-# The tests' own shell may ignore some.
+# The tests' own shell may ignore some signals.
 wanted=$(./inherits 2>/dev/null | head -n 1)
 collect 0 -c three.opk --replay application -o run.opk -- ./inherits
 out_is "$wanted
@@ -328,11 +328,11 @@ err_has '^offpeak-collect: note: process [0-9]*: 64 recorded; 16 are missing: no
 rows_count 64
 info 'not j["complete"] and (j["stats"][0]["launches"], j["stats"][0]["ranges"]) == (80, 64)' \
 	'j["drops"] == [{"reason": "not written yet when the process was killed or became another program", "count": 16}]'
-# What waits for more is handed on after a second.
+# Rows that wait for more are written after a second.
 code=137 record '' init ctx:0 'launch*5:a' sleep:1600 kill9
 rows_count 5
 info 'j["complete"] and "drops" not in j'
-# By exit without handlers, and in a process of several.
+# Exits without handlers, also with several processes.
 warns 'note: process [0-9]*: 64 recorded; 1 are missing' '' init ctx:0 'launch*65:a' sleep:100 _exit:0
 rows_count 64
 for options in '' --merge; do
@@ -341,7 +341,7 @@ for options in '' --merge; do
 	kernels_are '1 a; 64 b; 1 c'
 done
 
-# Nobody knows how many more samples there were, and how much more ran.
+# The numbers of further samples and activities are unknown.
 code=137
 collect 137 --trace kernels -o run.opk -- "$prog" init ctx:0 'launch*70:a' sleep:1300 'launch*7:b' kill9
 err_has 'note: process [0-9]*: 70 recorded; the process was killed or became another program: what came later is not known$'
@@ -349,7 +349,7 @@ info 'not j["complete"] and j["stats"][0]["activities"] == 70 and j["drops"][0][
 code=0
 
 section 'a program that becomes another one'
-# Contexts that are destroyed before take their ranges to the file.
+# Contexts that are destroyed earlier write their ranges to the file.
 makes 6 --merge init ctx:0 'launch*5:a' ctxdestroy exec:begin init ctx:0 launch:b exec:end
 info '"drops" not in j'
 for options in '' --merge; do
@@ -369,7 +369,7 @@ rows_count 3 symbol=_Z1bPKfS0_Pfi
 
 section 'nothing was recorded: the exit code says so'
 nothing='offpeak-collect: nothing was recorded, for the reason above, or because the program used no GPU'
-# nothing OWN WORDS...: the program's own exit code or signal is told; no recording, but with --best-effort its code.
+# nothing OWN WORDS...: the message has the program's own exit code or signal; no recording, but --best-effort keeps its code.
 nothing() {
 	own=$1
 	shift
@@ -381,7 +381,7 @@ offpeak-collect: the program's own $own; --best-effort passes it on"
 	code=${own##* }
 	[ "${own#signal}" = "$own" ] || code=$((128 + code))
 	record --best-effort "$@"
-	# The shell may tell of a death, too.
+	# The shell may print a message for the death, too.
 	grep '^offpeak' err >told
 	mv told err
 	err_is "$nothing"
@@ -392,7 +392,7 @@ nothing 'exit code was 0' out:hello
 nothing 'exit code was 3' init exit:3
 nothing 'signal was 9' kill9
 nothing 'signal was 11' init crash
-# Recordings without a row, whose file says why; a program that ends at once has none.
+# Recordings without a row, whose file gives the reason; a program that ends at once has no recording.
 # empty WHY OPTIONS WORDS...
 empty() {
 	why=$1 options=$2
@@ -412,25 +412,25 @@ empty 'no launch passed the filters' '--kernel ^other' init ctx:0 launch:k
 empty 'no range that was to be recorded was pushed$' '--range user' init ctx:0 launch:k
 empty 'nothing was launched$' '--merge' init ctx:0
 code=1 record '--replay application' init ctx:0
-# One process of several is enough.
+# One process with rows is enough.
 quietly '' spawn:begin init ctx:0 launch:b spawn:end
 quietly '' init ctx:0 launch:a spawn:begin init spawn:end exit:0
 code=4 quietly '' spawn:begin init ctx:0 launch:b spawn:end exit:4
 code=4 quietly '--merge' spawn:begin init ctx:0 launch:b spawn:end exit:4
-# A program that is not run has the shell's codes, whatever is asked for.
+# A program that can't be started has the shell's exit codes, with any option.
 rm run.opk
 for effort in '' --best-effort; do
 	tells_just 127 'offpeak-collect: ./no-such-program: No such file or directory' -c one.opk -o run.opk $effort -- ./no-such-program
 	tells_just 126 'offpeak-collect: ./one.opk: Permission denied' -c one.opk -o run.opk $effort -- ./one.opk
 done
 collect 1 -c one.opk -o run.opk -- sh -c 'exit 127'
-# A stopped program stops what called us.
+# When the program is stopped, so is its caller.
 for signal in INT:130 TERM:143 HUP:129; do
 	(exec 2>/dev/null; collect ${signal#*:} -c one.opk -o run.opk -- "$prog" "signal:$(($(echo $signal | tr -cd 0-9) - 128))"
 		[ "$tap_failures" = 0 ])
 	same "a program that SIG${signal%:*} ended: exit code as it is" $? 0
 done
-# Without a driver, or a libcupti.
+# Without a driver, or without libcupti.
 collect 3 --cupti /nowhere/libcupti.so -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k
 LD_LIBRARY_PATH=/nowhere collect 3 -c one.opk -o run.opk -- /bin/echo ran
 out_is ran

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# offpeak-collect without running a program: what GPUs are like (--probe), and recordings that are kept for
+# offpeak-collect without running a program: the properties of GPUs (--probe), and cached recordings of
 # the same run of the same program (--cache).
 # shellcheck disable=SC2086 # several words in one variable
 . "${SOURCE:?}/tests/collect_common.sh"
 
-# As for all runs of collect().
+# As collect() does for all runs.
 exec </dev/null
 
 section 'a probe'
@@ -43,7 +43,7 @@ if "$OFFPEAK" chips >/dev/null 2>&1; then
 	refuses 2 'plan: --chip CHIP is required' plan l1 --availability two-.opk
 	refuses 4 'two-.opk: no counter-availability image of AD102 for the range profiler' \
 		plan --chip AD102 l1 --availability two-.opk
-	# Only the chip's own image is looked at; the fake's is no image of NVIDIA's.
+	# Only the chip's own image is read; the fake's is not an image of NVIDIA's.
 	refuses 4 'the counter-availability image can.t be used' plan --chip GA102 l1 --effort 0 --availability two-.opk
 	refuses 4 'is for the range profiler, the pm profiler has another' \
 		plan --chip GH100 --profiler pm sm__cycles_active.avg --availability "$SOURCE/data/recordings/gh100-simple.opk"
@@ -58,7 +58,7 @@ err_has 'GetCounterAvailability: CUPTI_ERROR_INSUFFICIENT_PRIVILEGES \(35\): run
 tells 1 "can't create /nowhere/no.opk|/nowhere/no.opk: can't create" --probe -o /nowhere/no.opk
 LD_LIBRARY_PATH=/nowhere tells 3 'libcuda.so.1: cannot open' --probe -o no.opk
 same 'files that a failed probe leaves' "$(ls | grep '^no')" ''
-# That the GPU is busy says nothing of what it can do.
+# A busy GPU does not tell what it can collect.
 FAKE_GPU_FAIL=cuptiPmSamplingGetCounterAvailability:26 tells 1 'CUPTI_ERROR_HARDWARE_BUSY' --probe -o no.opk
 err_lacks 'no PM sampling'
 FAKE_GPU_FAIL=cuptiPmSamplingGetCounterAvailability:26:1-2 collect 0 --probe --wait 10 -o waited.opk
@@ -71,7 +71,7 @@ tells_just 2 'offpeak-collect: --config does nothing with --probe' --probe -o no
 tells_just 2 "offpeak-collect: --probe runs no program: $prog" --probe -o no.opk -- "$prog"
 
 section 'the second run'
-# misses WHAT OPTIONS WORDS...: only that differs; and then it is found.
+# misses WHAT OPTIONS WORDS...: only that differs, so the program runs; the next run finds the recording.
 misses() {
 	tap_what=$1
 	shift
@@ -92,14 +92,14 @@ collect 0 --cache a/b//c/ -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k o
 tells 0 'is from the cache' --cache a/b/c -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k out:ran
 touch file
 tells_just 1 'offpeak-collect: --cache file/x: Not a directory' --cache file/x -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k out:ran
-# What makes no difference to a recording, and another name for it.
+# Options that do not affect a recording, and another path of the program.
 found "--best-effort --wait 5 --cache-limit 1G --cupti $(dirname "$cupti")/./libcupti.so" "$prog" init ctx:0 launch:k out:ran
 collect 0 --cache kept --trace kernels -o run.opk -- "$prog" init ctx:0 launch:k
 tells 0 'is from the cache' --cache kept --trace kernels -o run.opk -- "$prog" init ctx:0 launch:k
 rm -f other.opk
 collect 0 --cache kept -c ./one.opk -o other.opk -- "$prog" init ctx:0 launch:k out:ran
 same 'under another name' "$(cmp first.opk other.opk && echo same)" same
-# Another recording in its place is named; the same one is not.
+# The message names a different recording that is replaced, but not an identical one.
 err_lacks 'will be replaced'
 collect 0 --cache kept -c ./one.opk -o other.opk -- "$prog" init ctx:0 launch:k out:ran
 err_lacks 'will be replaced'
@@ -123,7 +123,7 @@ cp "$prog" app
 kept '' ./app init ctx:0 launch:k
 printf x >>app
 misses 'program ./app' '' ./app init ctx:0 launch:k
-# A program's libraries are what the loader makes of them.
+# The loader determines a program's libraries.
 cp "$fake/cupti/.libs/libnvperf_host.so" libextra.so
 if LD_PRELOAD=$tmp/libextra.so "$collector" --version >out 2>&1; then
 	LD_PRELOAD=$tmp/libextra.so kept '' ./app init ctx:0 launch:k
@@ -146,7 +146,7 @@ mkdir -p elsewhere
 last='another folder'
 err_has 'what differs is (program ../app, )?current folder'
 
-# What a program opens as it runs.
+# Files that a program opens while it runs.
 executable opener.sh <<OPENER
 LD_PRELOAD=$tmp/libplugin.so exec ./app init ctx:0 launch:opener
 OPENER
@@ -177,7 +177,7 @@ misses 'program ./job.sh' '--cache-input name' ./job.sh
 kept '' sh ./job.sh written
 err_has '^offpeak-collect: cache: written was made by the program: it is an input only if something else changes it$'
 found '' sh ./job.sh written
-# What was there is an input, and an editor may have changed it meanwhile.
+# The earlier version is an input, and an editor may have changed it meanwhile.
 collect 0 -v --cache kept --merge -c one.opk -o run.opk -- sh ./job.sh written
 err_has '^offpeak-collect: note: not kept in the cache: written changed while the program ran; if the program only writes it, delete it before$'
 rm written
@@ -206,7 +206,7 @@ echo 1 | tee data/.git/x >data/__pycache__/x.pyc
 found '--cache-input data' "$prog" init ctx:0 launch:k
 echo 1 >data/deep/y
 misses 'input data/deep/y' '--cache-input data' "$prog" init ctx:0 launch:k
-# Links to files count, those in circles and to nothing do no harm, and neither do sockets.
+# Links to files count; circular links, dangling links and sockets do no harm.
 mkdir links links/sub
 echo 1 >linked
 ln -s ../linked links/file
@@ -223,7 +223,7 @@ ln -sfn sub links/a
 misses 'input links/a, a link' '--cache-input links' "$prog" init ctx:0 launch:k
 collect 2 --cache kept --cache-input links/fifo -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k
 err_is 'offpeak-collect: --cache-input links/fifo: neither a file nor a folder'
-# The recording and the cache are no inputs, wherever they are.
+# The recording and the cache are not inputs, wherever they are.
 mkdir -p here
 cp one.opk here
 cd here || exit 99
@@ -232,7 +232,7 @@ collect 0 --cache kept --cache-input . -c one.opk -o run.opk -- "$prog" init ctx
 cd ..
 err_has 'is from the cache'
 
-# The files that are known are in the recording.
+# The recording lists the known files.
 kept '' sh job.sh /dev/null name
 err_has "^offpeak-collect: cache: inputs that are known: program /[^ ]*/sh, file job.sh, file name, variable LD_LIBRARY_PATH(, variable LD_PRELOAD)?; [0-9]* libraries"
 file=run.opk
@@ -252,7 +252,7 @@ kept '' sh maker.sh made
 err_has '^offpeak-collect: cache: miss: what differs is made, which the program made$'
 rows_are short second
 found '' sh maker.sh made
-# It would be made again, but not as it was.
+# A new run would make the file again, but not the same.
 rm made
 kept '' sh maker.sh made
 rows_are short first
@@ -278,7 +278,7 @@ err_has '^offpeak-collect: cache: verified: 6 launches and ranges are what was k
 err_lacks 'cache: kept as'
 log_has 6 '^cuLaunchKernel'
 rows_count 6
-# A variable that is not known to matter: the run from the cache is wrong, and this shows it.
+# A variable that is not known to matter: the cached recording is wrong, and this shows it.
 export MODE=b
 found --merge sh mode.sh x
 rows_are short 'a; a; a; a; a; a'
@@ -290,7 +290,7 @@ err_has '^offpeak-collect: cache: the new recording is kept instead$'
 found --merge sh mode.sh x
 rows_are short 'b; b; b; b; b; b'
 tells_just 2 'offpeak-collect: --cache-verify does nothing without --cache DIR' --cache-verify -c one.opk -o run.opk -- "$prog"
-# What it was made of is another file now.
+# An input has changed.
 echo 'MODE=c; . ./lib.sh' >reads.sh
 echo ': once' >lib.sh
 cat mode.sh >>reads.sh
@@ -299,14 +299,14 @@ echo ': twice' >lib.sh
 collect 1 --cache kept --cache-verify --merge --force -c one.opk -o run.opk -- sh reads.sh x
 err_is 'offpeak-collect: cache: nothing was verified: files that the kept recording was made of have changed; this run is kept, for the next --cache-verify'
 tells 0 'cache: verified: 6 launches' --cache kept --cache-verify --merge --force -c one.opk -o run.opk -- sh reads.sh x
-# What can't be kept can't be verified; the program's own exit code comes first.
+# A recording that can't be kept can't be verified; the program's own exit code comes first.
 tells 3 "$nothing the program's exit code is not 0$" --cache kept --cache-verify --force -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k exit:3
 FAKE_GPU_FAIL=cuptiRangeProfilerDecodeData:999:2 collect 1 --cache kept --cache-verify --force -c one.opk -o run.opk -- "$prog" init ctx:0 'launch*140:k'
 err_has "$nothing some of it is missing$"
 echo | "$collector" --cupti "$cupti" --cache kept --cache-verify --force -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k >out 2>err
 same 'exit code without a key' $? 1
 err_has "$nothing what the run depends on is not known$"
-# Samples differ from run to run: only records of what ran can be compared.
+# Samples differ from run to run: only activities can be compared.
 make_set pm profiler=pm
 collect 2 --cache kept --cache-verify -c pm.opk -o pm-run.opk -- "$prog" init ctx:0 out:ran
 err_is 'offpeak-collect: --cache-verify compares which kernels and ranges ran, and PM samples do not say it: add --trace kernels'
@@ -321,13 +321,13 @@ unset MODE
 rm -f run*.opk
 
 section 'what comes from stdin'
-# The program reads all of it.
+# The program reads all of stdin.
 cat >reads.sh <<'READS'
 #!/bin/sh
 [ "$(cat)" = "${1-}" ] || exit 9
 exec "$prog" init ctx:0 launch:k
 READS
-# stdin_is WHAT TEXT: what -v says of a run that wants this text.
+# stdin_is WHAT TEXT: -v reports WHAT for a run with TEXT as stdin.
 stdin_is() {
 	FAKE_GPU_LOG=$tmp/log "$collector" -v --cupti "$cupti" --cache kept -c one.opk -o run.opk -- sh reads.sh "$2" 2>err
 	last="stdin: $1"
@@ -398,7 +398,7 @@ err_has '^offpeak-collect: note: cache: kept/.*/0 is damaged$'
 err_has '^offpeak-collect: note: cache: the program runs again$'
 info 'j["integrity"] == "ok"'
 found '' "$prog" init ctx:0 launch:damaged
-# Whatever the hashes are in this build.
+# Works for the hashes of any build.
 sed 's/^part [0-9a-e]/part f/' "$entry/entry" >changed && cp changed "$entry/entry"
 kept '' "$prog" init ctx:0 launch:damaged
 rm "$entry/0"
@@ -418,7 +418,7 @@ RANK=1 kept '' "$prog" init ctx:0 launch:private
 RANK=1 found '' "$prog" init ctx:0 launch:private
 same 'mode of a recording with variables in it' "$(stat -c %a run.opk)" 600
 
-# Another run takes the name meanwhile: what is kept has the name that is asked for.
+# Another run takes the name meanwhile: the kept recording has the requested name.
 rm -f run*.opk
 cat >taken.sh <<TAKEN
 #!/bin/sh
@@ -430,7 +430,7 @@ same 'names of recordings' "$(ls run*.opk | wc -l)" 2
 found '' sh ./taken.sh
 names_are 'run.opk '
 
-# Another file gets its name while what the run read is looked at again; by a process that is not the run's.
+# Another file is renamed to it while the run's inputs are checked again, by a process that is not part of the run.
 cp one.opk other.opk
 truncate -s 100M large
 cat >late.sh <<LATE
@@ -445,7 +445,7 @@ err_has '^offpeak-collect: note: not kept in the cache: another run has written 
 err_lacks 'cache: kept'
 rm large
 
-# A process that goes on after the program may record something yet.
+# A process that runs longer than the program may still record.
 cat >daemon.sh <<DAEMON
 #!/bin/sh
 "$prog" init ctx:0 launch:first || exit
@@ -457,7 +457,7 @@ err_has '^offpeak-collect: note: not kept in the cache: a process of the program
 err_has "$nothing there is no whole recording of this run$"
 
 section 'a limit'
-# What killed runs left goes after a day.
+# Files of killed runs are removed after a day.
 mkdir kept/new-abcdef kept/new-abcdeg
 touch kept/new-abcdef/0
 touch -d '2 days ago' kept/new-abcdef
@@ -469,7 +469,7 @@ same 'entries that are left' "$(ls kept | grep -cE '^[0-9a-f]{64}$')" 2
 found '' "$prog" init ctx:0 launch:newest
 
 section "a folder that is not this user's alone"
-# A link in it is no entry, and what it leads to stays.
+# A link in the cache is not an entry, and its target stays.
 link=$(printf 'ab%062d' 0)
 collect 0 --cache first -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k
 entry=$(ls -d first/* | grep -E "/[0-9a-f]{64}$")
@@ -487,7 +487,7 @@ for i in 1 2 3 4; do
 done
 same 'what a link leads to' "$(cat precious/letter)" dear
 same 'an old link' "$(ls safe | grep -c '^new-')" 0
-# Where an entry should be, a link makes way for it, and a list of outputs may not be a link.
+# A link in the place of an entry is replaced, and a list of outputs may not be a link.
 entry=$(ls -d safe/* | grep -E '/[0-9a-f]{64}$' | grep -v "$link" | head -1)
 mv "$entry" precious/entry.moved
 ln -s "../precious/entry.moved" "$entry"
@@ -497,7 +497,7 @@ done
 same 'an entry that was a link' "$(find "$entry" -maxdepth 0 -type l)" ''
 same 'what it led to' "$(ls precious/entry.moved)" "0
 entry"
-# Names of recordings are what this program gives them.
+# Names of recordings must be names that this program gives.
 collect 0 --cache suffix -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k
 sed -i 's|^\(recording [0-9a-f]*\) $|\1 /../other|' suffix/*/entry
 tells 0 'cache: kept as suffix/' -v --cache suffix -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# What the end-to-end tests of the collector share, with tap.sh: the fake GPU, sets, recordings.
+# Shared by the end-to-end tests of the collector, with tap.sh: the fake GPU, sets, recordings.
 # shellcheck shell=sh
 # shellcheck disable=SC2086 # several words in one variable
 
@@ -15,7 +15,7 @@ FAKE_APP_CUPTI=$cupti
 LD_LIBRARY_PATH=$fake/driver/.libs
 export LD_LIBRARY_PATH FAKE_APP_CUPTI
 
-# What a test under another collector, or a job, would bring along.
+# Variables that the tests would inherit from another collector, or from a job.
 unset RANK OMPI_COMM_WORLD_RANK PMIX_RANK PMI_RANK SLURM_PROCID CUDA_VISIBLE_DEVICES
 
 # make_set NAME KEY=VALUE...: NAME.opk in the folder of the test.
@@ -27,8 +27,8 @@ make_set() {
 }
 make_set one
 
-# collect CODE ARGUMENTS...: offpeak-collect with the fake CUPTI ends with this code; output in $tmp/out
-# and $tmp/err, calls in $tmp/log. Without --cupti where $cupti is empty.
+# collect CODE ARGUMENTS...: offpeak-collect with the fake CUPTI exits with this code; output in $tmp/out
+# and $tmp/err, calls in $tmp/log. If $cupti is empty, without --cupti.
 collect() {
 	tap_wanted=$1
 	shift
@@ -44,7 +44,7 @@ collect() {
 	fi
 }
 
-# record OPTIONS WORDS...: fake_app under the collector, with the set $set, into run.opk; ends with $code.
+# record OPTIONS WORDS...: fake_app under the collector, with the set $set, into run.opk; exits with $code.
 set=one code=0
 record() {
 	rm -f run.opk run-*.opk
@@ -53,7 +53,7 @@ record() {
 	collect "$code" -c "$set.opk" -o run.opk $tap_options -- "$prog" "$@"
 }
 
-# quietly OPTIONS WORDS...: the same, and nothing on stderr.
+# quietly OPTIONS WORDS...: the same, with an empty stderr.
 quietly() {
 	record "$@"
 	err_is ''
@@ -67,8 +67,8 @@ out_is() {
 	same "$last: stdout" "$(cat out)" "$1"
 }
 
-# fields FILE KIND KEYS...: of each row, or each image of samples, these fields with blanks between; `short` is the symbol
-# of a kernel of fake_app without what its arguments make of it.
+# fields FILE KIND KEYS...: these fields of each row, or of each image of samples, separated by blanks; `short` is a
+# kernel's symbol without the mangled part.
 fields() {
 	tap_file=$1 tap_kind=$2
 	shift 2
@@ -90,30 +90,30 @@ fields() {
 		}'
 }
 
-# in_line: lines as one, with "; " between.
+# in_line: joins lines with "; ".
 in_line() {
 	sed ':again; N; s/\n/; /; $!b again'
 }
 
-# rows_are KEYS TEXT: the rows of run.opk, with "; " between them.
+# rows_are KEYS TEXT: the rows of run.opk, joined with "; ".
 rows_are() {
 	same "$last: $1 of the rows" "$(fields run.opk rows $1 | in_line)" "$2"
 }
 
-# kernels_are TEXT: how many rows all recordings here have of each kernel, such as "64 a; 1 b".
+# kernels_are TEXT: the number of rows of each kernel in all recordings here, such as "64 a; 1 b".
 kernels_are() {
 	same "$last: kernels" "$(for tap_one in run*.opk; do fields "$tap_one" rows short; done | sort | uniq -c |
 		awk '{ print $1, $2 }' | in_line)" "$1"
 }
 
-# rows_count N [KEY=VALUE]: so many rows, or so many that have it.
+# rows_count N [KEY=VALUE]: there are N rows, or N rows with this value.
 rows_count() {
 	same "$last: number of rows ${2-}" "$("$BUILD/tests/collect_files" rows run.opk |
 		tr '\t' '\n' | grep -cxF -e "${2-times=good}")" "$1"
 }
 
-# A run and what is looked at most, in one line.
-# records KEYS TEXT OPTIONS WORDS...: quietly, and these are the rows.
+# A run and its most common checks, in one line.
+# records KEYS TEXT OPTIONS WORDS...: as quietly, and rows_are KEYS TEXT.
 records() {
 	tap_keys=$1 tap_rows=$2
 	shift 2
@@ -121,7 +121,7 @@ records() {
 	rows_are "$tap_keys" "$tap_rows"
 }
 
-# makes N OPTIONS WORDS...: quietly, and so many rows.
+# makes N OPTIONS WORDS...: as quietly, and there are N rows.
 makes() {
 	tap_count=$1
 	shift
@@ -129,7 +129,7 @@ makes() {
 	rows_count "$tap_count"
 }
 
-# warns PATTERN OPTIONS WORDS...: as `record`, and stderr matches.
+# warns PATTERN OPTIONS WORDS...: as record, and stderr matches.
 warns() {
 	tap_pattern=$1
 	shift
@@ -137,7 +137,7 @@ warns() {
 	err_has "$tap_pattern"
 }
 
-# warns_just TEXT OPTIONS WORDS...: and stderr is this text.
+# warns_just TEXT OPTIONS WORDS...: as record, and stderr is this text.
 warns_just() {
 	tap_text=$1
 	shift
@@ -145,7 +145,7 @@ warns_just() {
 	err_is "$tap_text"
 }
 
-# tells CODE PATTERN ARGUMENTS...: as `collect`, and stderr matches.
+# tells CODE PATTERN ARGUMENTS...: as collect, and stderr matches.
 tells() {
 	tap_code_wanted=$1 tap_pattern=$2
 	shift 2
@@ -153,7 +153,7 @@ tells() {
 	err_has "$tap_pattern"
 }
 
-# tells_just CODE TEXT ARGUMENTS...: and stderr is this text.
+# tells_just CODE TEXT ARGUMENTS...: as collect, and stderr is this text.
 tells_just() {
 	tap_code_wanted=$1 tap_text=$2
 	shift 2
@@ -161,18 +161,18 @@ tells_just() {
 	err_is "$tap_text"
 }
 
-# info EXPRESSION...: what `offpeak info --format json` says of run.opk, as Python over `j`.
+# info EXPRESSION...: these hold for the output of `offpeak info --format json` on run.opk, as Python over `j`.
 info() {
 	run 0 info --format json "${file-run.opk}"
 	json "$@"
 }
 
-# log_has N PATTERN: so many calls in the log match.
+# log_has N PATTERN: N calls in the log match.
 log_has() {
 	same "$last: calls of $2" "$(grep -Ec -e "$2" log)" "$1"
 }
 
-# names_are NAMES: the recordings in the folder, and none that is half-done.
+# names_are NAMES: the folder has these recordings, and no unfinished one.
 names_are() {
 	same "$last: files" "$(ls | grep -E '^run.*opk|\.part' | tr '\n' ' ')" "$1"
 }
@@ -186,7 +186,7 @@ kept() {
 	err_has '^offpeak-collect: cache: kept as kept/[0-9a-f]{12}'
 }
 
-# found OPTIONS WORDS...: its recording is copied, and it does not run.
+# found OPTIONS WORDS...: the kept recording is copied, and the program does not run.
 found() {
 	tap_options=$1
 	shift

@@ -1,25 +1,25 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# The collector where something is wrong: NVIDIA's calls fail, the disk is full, the set is damaged. What can
-# be known is told before the program runs; after that the program goes on as if nothing were.
+# The collector under failures: NVIDIA's calls fail, the disk is full, the set is damaged. Errors that
+# can be known are reported before the program runs; later the program continues as if nothing had failed.
 . "${SOURCE:?}/tests/collect_common.sh"
 
 make_set three passes=3
 make_set pm profiler=pm
 
-# nothing_for REASON: this is said, and that nothing was recorded of a program that ended with the code $own.
+# nothing_for REASON: the message gives it, and says that nothing was recorded; the program exited with the code $own.
 nothing_for() {
 	err_is "offpeak-collect: $1
 offpeak-collect: nothing was recorded, for the reason above, or because the program used no GPU
 offpeak-collect: the program's own exit code was $own; --best-effort passes it on"
 }
 
-# Calls whose failure costs a detail that nobody needs to hear about: a version, a stream's id, a size that
+# Calls whose failure loses only a minor detail, which is not reported: a version, a stream's id, a size that
 # is guessed instead.
 harmless='cuptiGetVersion|cuptiGetCallbackState|cuptiDeviceGetChipName|cuptiGetStreamIdEx|cuptiPmSamplingCounterDataGetSampleInfo'
 
-# fail_each OPTIONS WORDS...: every call that the collector makes fails, always and the second time only. The
-# program does what it does, and a failure of CUPTI's is told by its name.
+# fail_each OPTIONS WORDS...: every call that the collector makes fails, always or only the second time. The
+# program works as without it, and a failed call of CUPTI is reported by name.
 fail_each() {
 	fail_options="--best-effort $1"
 	shift
@@ -31,7 +31,7 @@ fail_each() {
 		turn=$((turn % 4 + 1))
 		for nth in 1+ 2; do
 			[ "$times" -gt 1 ] || [ $nth = 1+ ] || continue
-			# In make check half of the calls, always or the second time, by turns.
+			# make check tests half of the calls, alternately always and the second time.
 			is_long || [ $turn$nth = 11+ ] || [ $turn$nth = 32 ] || continue
 			FAKE_GPU_FAIL=$call:999:$nth record "$fail_options" "$@" out:done exit:6
 			last="$call fails ($nth): $last"
@@ -42,7 +42,7 @@ fail_each() {
 			cupti*)
 				echo "$call" | grep -Eq "^($harmless)$" || err_has "^offpeak-collect: $call: CUPTI_ERROR_UNKNOWN \(999\)" ;;
 			esac
-			# Whole, or none.
+			# A complete file, or none.
 			[ ! -e run.opk ] || run 0 info run.opk
 			same "$last: lines on stderr" "$(($(wc -l <err) < 6))" 1
 		done
@@ -80,7 +80,7 @@ code=1 FAKE_GPU_FAIL=cuptiRangeProfilerEnable:999 record '' init ctx:0 'launch*8
 code=0
 rows_count 0
 err_has '80 are missing: the profiler refused or dropped them$'
-# Nothing is told again and again.
+# No message is repeated.
 FAKE_GPU_FAIL=cuptiPmSamplingGetCounterDataInfo:999 set=pm record --best-effort init ctx:0 sleep:200
 same "$last: messages" "$(grep -c GetCounterDataInfo err)" 1
 
@@ -104,7 +104,7 @@ confidentialCompute:confidential computing is on
 cmp:it is a mining processor
 wsl:WSL does not allow it
 REASONS
-# One of two devices is of another chip: the other one is recorded.
+# One of two devices has a different chip: the other device is recorded.
 code=3
 FAKE_GPU_DEVICES=2 FAKE_GPU_CHIP=GH100,GA102 record '' init ctx:0 launch:a ctx:1 launch:b exit:3
 err_is 'offpeak-collect: the set was built for GH100, device 1 is a GA102: build it with --chip GA102'
@@ -113,7 +113,7 @@ code=0 own=0
 rm run.opk
 collect 3 --cupti /nowhere/libcupti.so -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k
 nothing_for "/nowhere/libcupti.so: cannot open shared object file: No such file or directory"
-# Opening one that is cut off would end in SIGBUS, and opening a pipe never.
+# Opening a truncated library would end in SIGBUS, and opening a pipe would block forever.
 head -c 20000 "$cupti" >cut.so
 mkfifo pipe.so
 for flaw in 'cut.so is cut off: install it again' 'pipe.so is not a regular file'; do
@@ -167,7 +167,7 @@ if [ "$(id -u)" != 0 ]; then
 	out_is ''
 	chmod 755 folder
 fi
-# A disk that fills up: a limit on a file's size does the same.
+# A disk that fills up: a limit on a file's size has the same effect.
 executable limited <<SH
 trap '' XFSZ
 ulimit -f \$1
@@ -181,7 +181,7 @@ same "$last: told once" "$(grep -c "the recording ends here: .*: can't write: Fi
 err_has 'note: process [0-9]*: [0-9]* recorded; [0-9]* are missing: the file could not be written any more$'
 info 'not j["complete"] and j["recorded_ranges"] > 0 and j["stats"][0]["launches"] == 3000' \
 	'j["recorded_ranges"] + j["drops"][0]["count"] == 3000'
-# What had not even begun replaces nothing.
+# A recording that was never started replaces nothing.
 cp run.opk old
 tells 1 "the program's own exit code was 0" -c one.opk -o run.opk -- ./limited 0 env -u FAKE_GPU_LOG "$prog" init ctx:0 launch:k
 names_are 'run.opk '
@@ -191,7 +191,7 @@ err_has 'note: process 7: its recording had not begun when it ended$'
 equal run.opk old
 names_are 'run.opk '
 rm run.opk
-# The signal that comes with it is none of the program's, and the limit holds for offpeak-collect, too.
+# The signal of the limit does not reach the program, and the limit also holds for offpeak-collect.
 executable limited-too <<SH
 ulimit -f \$size
 exec "$collector" "\$@"
@@ -212,7 +212,7 @@ err_has "the recording ends here: .*: can't write: File too large$"
 rm -f run.opk*
 
 section 'options'
-# refused PATTERN ARGUMENTS...: the command line is no good; the program does not run.
+# refused PATTERN ARGUMENTS...: the command line is invalid; the program does not run.
 refused() {
 	tap_pattern=$1
 	shift

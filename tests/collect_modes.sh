@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# The collector's modes under a fake GPU: turns of passes, user ranges, runs of the program, PM sampling,
-# the older interface.
+# The collector's modes under a fake GPU: rotation of passes, user ranges, runs of the program, PM sampling,
+# the legacy API.
 # shellcheck disable=SC2086 # several words in one variable
 . "${SOURCE:?}/tests/collect_common.sh"
 
@@ -9,12 +9,12 @@ make_set three passes=3
 make_set pm profiler=pm
 make_set pm-instances profiler=pm instances=1
 
-# passes TEXT: the passes, from 0, in the order that the profiler got them, always of the set's one config image.
+# passes TEXT: the passes, from 0, in the order in which the profiler got them, always with the set's one config image.
 passes() {
 	same "$last: passes of SetConfig" \
 		"$(sed -n 's/^cupti.*ProfilerSetConfig .*config=100 .*pass=\([0-9]*\).*/\1/p' log | tr '\n' ' ')" "$1"
 }
-# Each row has the counters of the pass that it says.
+# Each row has the counters of the pass that it names.
 counted() {
 	same "$last: rows have their passes' counters" "$(fields run.opk rows pass counted | awk '$1 != $2')" ''
 }
@@ -23,7 +23,7 @@ section 'rotation'
 set=three
 makes 500 '--replay rotate' init ctx:0 'launch*500:k'
 counted
-# Turns of 8 launches, then of 64, then of most of an image.
+# Turns of 8 launches, then of 64, then of almost a whole image.
 same "$last: turns" "$(fields run.opk rows pass | uniq -c | awk '{ printf "%s:%s ", $2, $1 }')" \
 	'1:8 2:8 3:8 1:64 2:64 3:64 1:284 '
 passes '0 1 2 0 1 2 0 '
@@ -31,14 +31,14 @@ passes '0 1 2 0 1 2 0 '
 same "$last: slots" "$(sed -n 's/^cupti.*ProfilerSetConfig .*ranges=\([0-9]*\).*/\1/p' log | uniq | tr '\n' ' ')" '8 64 512 '
 log_has 3 '^cuptiRangeProfilerEnable'
 info '(j["mode"], j["join"], j["passes"]) == ("launch", "kernel", 3)'
-# What is flushed in between ends a turn, too.
+# A flush in between also ends a turn.
 quietly '--replay rotate' init ctx:0 launch:a sleep:1100 launch:a sleep:1100 'launch*9:a'
 same "$last: turns" "$(fields run.opk rows pass counted | uniq -c | awk '{ printf "%s:%s:%s ", $2, $3, $1 }')" '1:1:1 2:2:1 3:3:8 1:1:1 '
-# The profiler goes on at once, before the next launch.
+# The profiler restarts at once, before the next launch.
 same "$last: what comes between the first two launches" "$(awk '/^cuLaunchKernel/ { n++ }
 	n == 1 && /^cuptiRangeProfiler/ { printf "%s ", $1 }' log)" \
 	'cuptiRangeProfilerStop cuptiRangeProfilerDecodeData cuptiRangeProfilerGetCounterDataInfo cuptiRangeProfilerSetConfig cuptiRangeProfilerStart '
-# A program whose graphs end the images shows every pass each of its kernels, by either interface.
+# Graphs of the program end images, yet each kernel gets every pass, by either API.
 words=
 for i in $(seq 60); do
 	words="$words launch:a graph:1 launch:b graph"
@@ -48,13 +48,13 @@ for backend in range legacy; do
 	same "$last: kernels and passes" "$(fields run.opk rows symbol pass | sort -u | tr '\n' ' ')" \
 		'_Z1aPKfS0_Pfi 1 _Z1aPKfS0_Pfi 2 _Z1aPKfS0_Pfi 3 _Z1bPKfS0_Pfi 1 _Z1bPKfS0_Pfi 2 _Z1bPKfS0_Pfi 3 '
 	counted
-	# An image that a graph ends before a launch came is nobody's turn.
+	# An image that a graph ends before a launch came does not use up a turn.
 	record "--replay rotate --backend $backend" init ctx:0 graph:1 'launch*8:a' graph:1 launch:a
 	same "$last: turns" "$(fields run.opk rows pass counted | uniq -c | awk '{ printf "%s:%s:%s ", $2, $3, $1 }')" '1:1:8 2:2:1 '
 done
 quietly '--replay rotate --kernel [ab]P' init ctx:0 'launch*8:a' 'launch*5:c' 'launch*8:b:2' 'launch*5:a'
 same "$last: rows" "$(fields run.opk rows short pass | sort | uniq -c | awk '{ print $2, $3, $1 }' | in_line)" 'a 1 8; a 3 5; b 2 8'
-# Each context takes turns of its own; a set of one pass needs none.
+# Each context has its own turns; a set of one pass needs none.
 record '--replay rotate' init ctx:0 'launch*9:a' ctx:0 'launch*17:b'
 err_is 'offpeak-collect: note: 1 of the 3 passes had no launches, as there were 9: what needs them is nan; --replay kernel takes all passes of each launch'
 same "$last: rows" "$(fields run.opk rows context pass | sort | uniq -c | awk '{ print $2, $3, $1 }' | in_line)" '1 1 8; 1 2 1; 2 1 8; 2 2 8; 2 3 1'
@@ -64,7 +64,7 @@ rows_count 20 pass=0
 info 'j["join"] == ""'
 
 section 'the cache is flushed before each launch'
-# order TEXT: flushes (F), launches (L), without those into a graph, and pushed ranges (P), as they came.
+# order TEXT: flushes (F), launches (L), except launches into a graph, and pushed ranges (P), in their order.
 order() {
 	same "$last: order of flushes and launches" \
 		"$(sed -n '/ _Z4node/d; s/^cuMemcpyDtoD.*/F/p; s/^cu.*Launch.*/L/p; s/^cupti.*PushRange.*/P/p' log | tr -d '\n' | sed 's/FF*/F/g')" "$1"
@@ -73,7 +73,7 @@ set=one
 quietly '--cache-control flush' init ctx:0 launch:a stream launch:b launch_ptsz:c
 order FLFLFL
 rows_count 3
-# As much as L2 has, in the stream of the launch, and done before it.
+# It flushes as much as L2 holds, in the launch's stream, and finishes before the launch.
 same "$last: flushes" "$(sed -n '/^cuMemcpy\|^cuStreamSync/p' log | uniq -c | awk '{ print $1, $2, $3, $4 }' | tr '\n' ';')" \
 	'25 cuMemcpyDtoDAsync_v2 7 2097152;1 cuStreamSynchronize 7 ;25 cuMemcpyDtoDAsync_v2 13 2097152;1 cuStreamSynchronize 13 ;25 cuMemcpyDtoDAsync_v2 13 2097152;1 cuStreamSynchronize 13 ;'
 log_has 1 '^cuMemAlloc_v2 54525952$'
@@ -84,7 +84,7 @@ quietly '--cache-control flush --push' init ctx:0 graph:2 launch:a
 order FPLFPL
 quietly '--cache-control flush --backend legacy' init ctx:0 launch:a launch:b
 order FLFL
-# A graph that is not recorded is not flushed for either.
+# The cache is not flushed before a graph that is not recorded.
 record '--cache-control flush' init ctx:0 graph:2 launch:a
 order LFL
 quietly '--cache-control flush --range user' init ctx:0 nvtxpush:a launch:k launch:k nvtxpop launch:k nvtxpush:b launch:k nvtxpop
@@ -102,7 +102,7 @@ done
 set=pm
 code=2 warns_just 'offpeak-collect: --cache-control does nothing for a PM-sampling set' '--cache-control flush' init ctx:0 launch:a
 set=one
-# Ranges of another state of the cache are none.
+# If the cache can't be flushed, nothing is recorded: its state would be another one.
 for call in cuMemAlloc_v2 cuMemcpyDtoDAsync_v2; do
 	FAKE_GPU_FAIL=$call:2 code=1 record '--cache-control flush' init ctx:0 launch:a launch:b
 	same "$last: what is said" "$(grep -c 'cache-control flush: ' err)" 1
@@ -110,7 +110,7 @@ for call in cuMemAlloc_v2 cuMemcpyDtoDAsync_v2; do
 done
 
 section 'clocks'
-# They are read at the first range of an image, and then every 50 ms.
+# Clocks are read at the first range of an image, and then every 50 ms.
 FAKE_GPU_SM_MHZ=1980,1900 records sm_mhz '1980; 1900' '' init ctx:0 launch:a sleep:60 launch:a sleep:900
 FAKE_GPU_SM_MHZ=1980,1755,1700 record '' init ctx:0 'launch*130:a'
 err_is 'offpeak-collect: note: device 0: the SM clock was between 1700 and 1980 MHz: it reached its power limit; times and rates differ for that alone'
@@ -146,7 +146,7 @@ rows_are 'name launches' 'a/b 6; a/b 0'
 records name 'a; b' '--range user --max-ranges 2' init ctx:0 nvtxpush:a nvtxpop nvtxpush:b nvtxpop nvtxpush:c nvtxpop
 records 'name launches' 'a 1' '--range user' init ctx:0 nvtxpush:a launch:k
 quietly '--range user --level 3' $words
-# The profiler must not be touched during a capture, and what it spoils is the program's.
+# The profiler must not be called during a capture, and calls of the program fail as without it.
 record '--range user' init ctx:0 nvtxpush:a launch:k capture:begin launch:k nvtxpop \
 	nvtxpush:c nvtxpop capture:end graph nvtxpush:d launch:k nvtxpop
 rows_are 'name launches' 'a 1; d 1'
@@ -162,10 +162,10 @@ record '--range user' init ctx:0 nvtxpush:mine thread:begin nvtxpush:other launc
 	thread:begin nvtxpush:later launch:k nvtxpop thread:end join
 err_is 'offpeak-collect: note: 1 are missing: another range was open'
 rows_are 'name launches' 'mine 2; later 1'
-# Each domain nests by itself: the recorded range goes on when one of another domain ends.
+# Each domain nests separately: the recorded range continues when a range of another domain ends.
 quietly '--range user --nvtx-include y@b' init ctx:0 nvtxdpush:x:a nvtxdpush:y:b launch:k nvtxdpop:x launch:k nvtxdpop:y launch:k
 rows_are 'name launches' 'y@b 2'
-# Names and levels are without a library's range that does not end.
+# A library's range that does not end is not part of names and levels.
 words='init ctx:0 nvtxdpush:NCCL:init nvtxpush:step launch:k nvtxpush:forward launch:k nvtxpop nvtxpop nvtxpush:step nvtxpop'
 records 'name launches' 'step/forward 1' '--range user --level 2' $words
 info 'j["stats"][0]["depth"] == 2'
@@ -176,7 +176,7 @@ records 'name launches' 'NCCL@init 2' '--range user --nvtx-include NCCL@init' $w
 record '--range user' init ctx:0 nvtxpush:step launch:k nvtxdpush:NCCL:reduce launch:k nvtxdpop:NCCL nvtxpop nvtxdpush:NCCL:reduce nvtxdpop:NCCL
 rows_are 'name launches' 'step 2; NCCL@reduce 0'
 err_is 'offpeak-collect: note: 1 are missing: a range of another NVTX domain was open; --nvtx-include RANGE/ takes those of one domain'
-# NCCL ends its own by an extension of NVTX.
+# NCCL ends its ranges through an extension of NVTX.
 if "$prog" headers | grep -q payload; then
 	records 'name launches' 'NCCL@init 0; step 1' '--range user' init ctx:0 nvtxdpush:NCCL:init nvtxppop:NCCL nvtxpush:step launch:k nvtxpop
 else
@@ -187,7 +187,7 @@ record '--best-effort --range user' init ctx:0 nvtxmark:m launch:k nvtxend:s nvt
 err_is 'offpeak-collect: note: the recording is empty: no range that was to be recorded was pushed
 offpeak-collect: nothing was recorded: the recording is empty'
 rows_count 0
-# Ranges of the process: they overlap, and another thread may end them.
+# Process ranges: they overlap, and another thread may end them.
 record '--range user' init ctx:0 nvtxstart:s launch:k nvtxend:s nvtxdstart:d:a launch:k nvtxstart:b launch:k nvtxend:a launch:k \
 	nvtxend:b nvtxpush:out nvtxstart:t launch:k thread:begin launch:k nvtxend:t thread:end join launch:k nvtxpop
 rows_are 'name launches' 's 1; d@a 2; out 3'
@@ -217,7 +217,7 @@ counted
 passes '0 1 2 0 1 2 0 '
 log_has 1 '^cuptiRangeProfilerEnable'
 info '(j["mode"], j["join"]) == ("user", "name")'
-# A range of another domain does not take the turn of the one that it is in.
+# A range of another domain does not use up the turn of the enclosing range.
 others=
 for i in 1 2 3; do
 	others="$others nvtxpush:step nvtxdpush:lib:in launch:k nvtxdpop:lib launch:k nvtxpop"
@@ -225,7 +225,7 @@ done
 record '--range user --replay user' init ctx:0 $others
 rows_are 'name pass launches' 'step 1 2; step 2 2; step 3 2'
 err_has 'note: 3 are missing: a range of another NVTX domain was open'
-# Out of their order, passes want new sessions.
+# Passes out of order need new sessions.
 quietly '--range user --replay user' init ctx:0 push:a launch:k pop push:a launch:k pop push:b launch:k pop push:b launch:k pop \
 	push:c launch:k pop push:b launch:k pop
 rows_are 'name pass counted' 'a 1 1; a 2 2; b 1 1; b 2 2; c 1 1; b 3 3'
@@ -253,7 +253,7 @@ err_is ''
 names_are 'run.opk '
 rows_are 'short launch pass' 'a 1 1; b 2 1; a 1 2; b 2 2; a 1 3; b 2 3'
 info '(j["mode"], j["join"], j["passes"]) == ("launch", "launch", 3)'
-# Passes go in order within a run, too; each launch has all of them after all runs, whatever time they take.
+# Passes go in order within a run, too; after all runs each launch has all of them, whatever their times.
 collect 0 -c three.opk --replay application -o run.opk -- ./app init ctx:0 'launch*20:a' sleep:1100 'launch*40:b'
 runs 3
 rows_count 180
@@ -278,7 +278,7 @@ rows_are 'name pass' 'a 0; a/b 0'
 collect 0 -c one.opk --replay application -o run.opk -- ./app init ctx:0 launch:k
 runs 1
 rows_count 1
-# A run that fails is the last, and what there is stays.
+# A failed run is the last one, and earlier runs' recordings stay.
 tells 9 'the program failed in run 1 of 3: the others are left out' -c three.opk --replay application -o run.opk -- ./app init ctx:0 launch:k exit:9
 runs 1
 rows_are 'pass counted' '1 1'
@@ -335,7 +335,7 @@ same "$last: pauses" "$((starts > 2))" 1
 same "$last: samples" "$(fields run.opk samples total | tail -n 1)" $((10 * starts))
 err_has '^offpeak-collect: note: [0-9]* are missing: samples came faster than they could be decoded, and sampling paused'
 info 'j["drops"][0]["count"] > 250000'
-# Half full, and as many would come while that is decoded: it pauses before.
+# The buffer is half full, and as much would come during decoding: sampling pauses before it.
 FAKE_GPU_FAIL=cuptiPmSamplingDecodeData:sleep200 record '--interval 2us --buffer 16M' init ctx:0 sleep:600
 same "$last: pauses" "$(($(grep -c '^cuptiPmSamplingStart' log) > 1))" 1
 err_has '^offpeak-collect: note: [0-9]* are missing: samples came faster than they could be decoded, and sampling paused'

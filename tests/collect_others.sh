@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# The collector beside others who profile: the program itself, or another process.
+# The collector together with other profilers: in the program itself, or in another process.
 . "${SOURCE:?}/tests/collect_common.sh"
 
 make_set three passes=3
 make_set pm profiler=pm
 nothing='offpeak-collect: nothing was recorded, for the reason above, or because the program used no GPU'
 
-# samples N: at least so many in run.opk.
+# samples N: run.opk has at least so many.
 samples() {
 	same "$last: $1 samples or more" "$(fields run.opk samples total |
 		awk -v least="$1" '{ total += $1 } END { print (total >= least) }')" 1
@@ -18,29 +18,29 @@ set=pm
 quietly '--interval 1ms' init primary:0 sleep:300 subscribe launch:k heard sleep:100
 out_is 'heard 1'
 samples 20
-# The program was first: contexts are looked for.
+# The program subscribed first: the collector polls for contexts.
 quietly '--interval 1ms' subscribe init primary:0 launch:k heard sleep:300
 out_is 'heard 1'
 samples 20
 FAKE_GPU_OTHER_PROFILER=1 record '-v --interval 1ms' init primary:0 sleep:300
 err_has "^offpeak-collect: CUPTI's callbacks belong to Nsight Fake: sampled without them$"
 samples 20
-# A second device comes when we hear of contexts no longer.
+# A second device appears after the collector lost its callbacks.
 FAKE_GPU_DEVICES=2 quietly '--interval 1ms' init primary:0 sleep:200 primary:1 sleep:200
 same "$last: devices" "$(fields run.opk samples device | sort -u | tr -d '\n')" '01'
 code=1 record '' subscribe init ctx:0 launch:k sleep:50
 err_has "^offpeak-collect: note: nothing was recorded of this process: CUPTI's callbacks belong to another library, and without them only contexts of the CUDA runtime are seen$"
-# The program waits with its first kernel until it is sampled.
+# The program's first kernel waits until sampling has started.
 FAKE_GPU_FAIL=cuptiPmSamplingSetConfig:sleep300 quietly '' init primary:0 launch:k
 same "$last: launches of a sampled program" "$(sed -n '/^cuptiPmSamplingStart/,$p' log | grep -c '^cuLaunchKernel')" 1
-# It ends while the callbacks are given up.
+# The program exits while the collector unsubscribes.
 FAKE_GPU_FAIL=cuptiUnsubscribe:sleep300 quietly '' init primary:0 launch:k
 
-# What a sample spans that is too long is no sample.
+# A sample over too long a time is left out.
 FAKE_GPU_PM_STALL=100:150 record '--interval 1ms' init primary:0 sleep:500
 err_is 'offpeak-collect: note: 149 are missing: sampling stood still, as where the program begins to trace itself; one sample spans such a time'
 
-# The program gives CUPTI a clock of its own, as torch.profiler does.
+# The program gives CUPTI its own clock, as torch.profiler does.
 FAKE_GPU_CLOCK=200 record '--interval 1ms' init primary:0 sleep:600
 err_has '^offpeak-collect: note: CUPTI had no times of (49|50|51) samples, as where the program begins to trace itself: each is taken to follow the one before it$'
 samples 400
@@ -73,7 +73,7 @@ record '' init ctx:0 launch:a finalize sleep:400 launch:b launch:b
 rows_are short 'a; b; b'
 err_has '^offpeak-collect: note: 1 are missing: what followed a cuptiFinalize\(\) of the program within 0.25 s, counted as one$'
 info 'j["drops"][0]["count"] == 1'
-# Another one has the callbacks then, for a while.
+# Then another subscriber has the callbacks for a while.
 FAKE_GPU_FAIL=cuptiSubscribe_v2:39:2-3 record '' init ctx:0 launch:a finalize sleep:1300 launch:c
 rows_are short 'a; c'
 err_has "^offpeak-collect: since a cuptiFinalize\(\) of the program CUPTI's callbacks belong to "
@@ -93,7 +93,7 @@ err_is "offpeak-collect: CUPTI's callbacks, which one library of a process has, 
 $nothing
 offpeak-collect: the program's own exit code was 0; --best-effort passes it on"
 out_is 'heard 1'
-# From CUPTI 13.2 on they can be shared.
+# From CUPTI 13.2 on subscribers can share them.
 FAKE_GPU_CUPTI_VERSION=130200
 export FAKE_GPU_CUPTI_VERSION
 quietly '' init ctx:0 launch:k subscribe:share launch:k heard
@@ -109,14 +109,14 @@ unset FAKE_GPU_CUPTI_VERSION
 section 'one file of CUPTI a process'
 cp "$cupti" libcupti.so.99
 set=pm
-# Without --cupti the program's own.
+# Without --cupti it uses the program's own CUPTI.
 FAKE_APP_CUPTI=$tmp/libcupti.so.99 named=$cupti cupti=
 LD_LIBRARY_PATH=$LD_LIBRARY_PATH:$fake/cupti/.libs
 quietly '--interval 1ms' load init primary:0 sleep:500 subscribe launch:k heard
 out_is 'heard 1'
 samples 100
 info '{r["name"]: r["value"] for r in j["run"]}["cupti"] == "'"$tmp/libcupti.so.99"'"'
-# One that comes later, or that is not the one of --cupti, finds ours.
+# A CUPTI file that is loaded later, or is not the one of --cupti, is refused.
 cupti=$named
 record '--interval 1ms' init primary:0 sleep:200 '?subscribe' launch:k
 out_is 'subscribe: 39'
@@ -143,7 +143,7 @@ samples 50
 set=one
 code=1 FAKE_GPU_FAIL=cuptiProfilerGetCounterAvailability:26 warns 'waiting for up to 1 s$' '--wait 1' init ctx:0 launch:k
 err_has 'CUPTI_ERROR_HARDWARE_BUSY'
-# Who has them: a program under a collector.
+# The other profiler: a program under a collector.
 "$collector" --cupti "$cupti" -c one.opk -o other.opk -- "$prog" init ctx:0 launch:k sleep:3000 >other.out 2>&1 </dev/null &
 other=$!
 sleep 0.5
@@ -158,7 +158,7 @@ set=one
 quietly "$marks" init ctx:0 launch:a launch:a profstart launch:b launch:c profstop launch:d profstart launch:e profstop launch:f
 rows_are 'short launch launches' 'b 3 1; c 4 1; e 6 1'
 info 'j["stats"][0]["launches"] == 7' '"drops" not in j'
-# Filters count from there.
+# Filters count launches from there.
 records launch 5 "$marks --skip 1 --count 1" init ctx:0 'launch*3:a' profstart 'launch*3:b' profstop launch:a
 makes 3 "$marks --replay none --max-ranges 3" init ctx:0 launch:a profstart 'launch*5:b' profstop
 set=three

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Files that nobody else can spoil: other runs, the program itself, links and pipes at their names; and whom
-# a recording is for.
+# Output files are safe from other runs, from the program itself, and from links and pipes at their names; and who
+# may read a recording.
 # shellcheck disable=SC2086 # several words in one variable
 . "${SOURCE:?}/tests/collect_common.sh"
 
-# parts: the parts that are there, T for their tokens and P for their processes.
+# parts: the existing parts, with T for their tokens and P for their processes.
 parts() {
 	ls | sed -nE 's/[0-9a-f]{16}-[0-9]+(.*\.part)$/T-P\1/p' | tr '\n' ' '
 }
@@ -18,7 +18,7 @@ mode_is() {
 }
 
 section 'what a killed run left stays, and is named'
-# The program has an image in its file, and ends offpeak-collect and itself.
+# The program has an image in its file, and kills offpeak-collect and itself.
 executable killer <<SH
 "$prog" init ctx:0 'launch*70:k' sleep:200 kill9 2>/dev/null
 kill -9 \$PPID
@@ -34,7 +34,7 @@ for options in '' --merge; do
 	rows_count 1
 	equal "$tmp/$left" "$tmp/left"
 done
-# An image that a process of this machine still writes is none of it.
+# An image that another process of this machine still writes is not part of the recording.
 executable beside <<SH
 "$prog" init ctx:0 'launch*70:a' out:ready sleep:1000 &
 while ! ls run.opk.*.part 2>/dev/null | grep -qv "$left"; do sleep 0.02; done
@@ -45,7 +45,7 @@ SH
 collect 0 -c one.opk -o run.opk -- ./beside
 same "$last: notes" "$(grep -c 'run that was killed' err)" 2
 same "$last: of" "$(grep -c "note: $tmp/$left is" err)" 2
-# Images of the fake are none of NVIDIA's.
+# NVIDIA's libraries can't read the fake's images.
 OFFPEAK_CUDA=/nowhere run 0 recover "$left" -o left.opk
 same "$last: ranges" "$("$BUILD/tests/collect_files" rows left.opk | wc -l | tr -d ' ')" 64
 rm -f run.opk.*.part
@@ -104,7 +104,7 @@ err_is ''
 rows_count 1
 
 section 'nothing is followed at the name of a part'
-# Who knows the token can foresee the name; others can't.
+# Only a program that knows the token can foresee the name.
 executable trap <<SH
 name=run.opk.\$OFFPEAK_COLLECT_TOKEN-\$\$
 echo victim >victim
@@ -128,12 +128,12 @@ done <<'KINDS'
 fifo:is not a regular file
 KINDS
 rm -f run.opk*
-# A program that deletes its recording hears of it.
+# The message tells a program's user that it deleted its recording.
 tells 1 '^offpeak-collect: nothing was recorded' -c one.opk -o run.opk -- sh -c "'$prog' init ctx:0 launch:k sleep:100; rm -f run.opk.*"
 collect 1 -c one.opk -o run.opk -- sh -c "'$prog' init ctx:0 'launch*70:k' sleep:200 'launch*70:k' & sleep 0.15; rm -f run.opk.*; wait"
 err_has 'the recording ends here: .*: it was deleted$'
 rm -f run*.opk*
-# Links and pipes at the final name, too: a link is replaced itself.
+# Links and pipes at the final name, too: the link itself is replaced.
 record '' init ctx:0 launch:victim
 mv run.opk victim
 cp victim before
@@ -176,7 +176,7 @@ run 0 merge run.opk run.opk -o merged.opk
 kept_back merged.opk -c one.opk
 head -c 80 run.opk >damaged.opk
 kept_back damaged.opk -c one.opk
-# A recording is replaced, and a note says so; a run that records nothing replaces nothing.
+# A recording is replaced, and a note says so; a run that records nothing does not replace it.
 cp run.opk before
 tells 1 "^offpeak-collect: note: $tmp/run.opk will be replaced: it was recorded 20.*Z, of: $prog init ctx:0 launch:k$" -c one.opk -o run.opk -- true
 equal run.opk before
@@ -188,7 +188,7 @@ for options in '' --merge; do
 	err_is ''
 	cp run.opk before
 done
-# What the program puts there stays, as does what is not known beforehand.
+# A file that the program writes there stays, as does a file of an unknown kind.
 for options in '' --merge; do
 	rm -f run*.opk
 	collect 0 -c one.opk -o run.opk $options -- sh -c "echo mine >run.opk; exec '$prog' init ctx:0 launch:k"
@@ -203,7 +203,7 @@ err_has "^offpeak-collect: note: $tmp/run.opk exists and is not an older recordi
 rm -f run*.opk
 collect 0 -c one.opk -o 'run%q{NONE}.opk' -- "$prog" init ctx:0 launch:k
 tells 0 "^offpeak-collect: note: $tmp/run.opk will be replaced: it was recorded 20" -c one.opk -o 'run%q{NONE}.opk' -- "$prog" init ctx:0 launch:k
-# A probe replaces probes alone, and nothing else replaces it.
+# A probe replaces only probes, and nothing else replaces a probe.
 cp run.opk before
 tells_just 2 'offpeak-collect: run.opk exists and is a recording: it is not replaced; choose another name, or give --force' --probe -o run.opk
 same "$last: calls" "$(ls log 2>/dev/null)" ''
@@ -217,7 +217,7 @@ file=run.opk info 'j["kind"] == "probe"'
 rm run.opk
 
 section 'descriptors that the program closes, and gives to its own files'
-# The fake's log would be closed, too.
+# closeall would close the fake's log, too.
 collect 0 -c one.opk -o run.opk -- env -u FAKE_GPU_LOG "$prog" init ctx:0 'launch*70:a' closeall grab:theirs 'launch*70:b'
 err_is ''
 rows_count 140
@@ -249,7 +249,7 @@ for options in '' --merge; do
 done
 
 section 'two runs with one name'
-# The first one to end has it; what was there before both is replaced.
+# The run that ends first takes the name; it replaces the file from before both runs.
 executable inner <<SH
 "$prog" init ctx:0 launch:a
 unset FAKE_GPU_LOG
@@ -266,7 +266,7 @@ for options in '' --merge; do
 	done
 done
 rm -f run*.opk
-# Only root can be two users, one of whom may not reach this build.
+# Only root can become two users; one of them may be unable to read this build.
 chmod 755 .
 if [ "$(id -u)" = 0 ] && setpriv --reuid 65534 --clear-groups "$collector" --version >/dev/null 2>&1; then
 	mkdir -m 1777 sticky
@@ -274,14 +274,14 @@ if [ "$(id -u)" = 0 ] && setpriv --reuid 65534 --clear-groups "$collector" --ver
 	setpriv --reuid 65534 --clear-groups "$collector" -c "$tmp/one.opk" -o sticky/run.opk -- "$prog" out:ran >out 2>err
 	err_has 'sticky/run.opk: belongs to another user, and in its folder nobody else can replace it$'
 	out_is ''
-	# Whoever foresees the name can't have the recording with the mode of a file of theirs.
+	# A user who foresees the name can't get the recording with the mode of the user's own file.
 	for options in '' --merge; do
 		chmod 666 sticky/run.opk
 		chown 65534 sticky/run.opk
 		RANK=1 collect 0 -c one.opk -o sticky/run.opk $options -- "$prog" init ctx:0 launch:k
 		mode_is sticky/run.opk 600
 	done
-	# A part that somebody else has put there.
+	# A part that another process has written.
 	executable forger <<SH
 name=sticky/run.opk.\$OFFPEAK_COLLECT_TOKEN-99.part
 cp one.opk \$name
@@ -306,7 +306,7 @@ for name in 'run-%q{SLASHED}.opk' 'sub/%q{SLASHED}'; do
 done
 SLASHED=$tmp/sub collect 0 -c one.opk -o '%q{SLASHED}/%q{A/B}run.opk' -- "$prog" init ctx:0 launch:k
 same "$last: files" "$(ls sub)" run.opk
-# In the program it has another value.
+# The variable has another value in the program.
 collect 1 -c one.opk -o 'run-%q{LATE}.opk' -- env LATE=a/b "$prog" init ctx:0 launch:k
 err_has "nothing is recorded of process [0-9]*: the value of an item of the name has a '/'$"
 long=$(printf '%0220d' 0)

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Records of what ran on the GPU: alone, and beside PM sampling; what is lost is counted, and a killed program
-# leaves what there was.
+# Activities on the GPU: alone, and together with PM sampling; losses are counted, and a killed program
+# leaves all that was written.
 # shellcheck disable=SC2086 # several words in one variable
 . "${SOURCE:?}/tests/collect_common.sh"
 
 make_set pm profiler=pm
 
-# trace OPTIONS WORDS...: without a set, into run.opk.
+# trace OPTIONS WORDS...: records into run.opk without a set.
 trace() {
 	rm -f run.opk run-*.opk
 	tap_options=$1
@@ -15,7 +15,7 @@ trace() {
 	collect "$code" $tap_options -o run.opk -- "$prog" "$@"
 }
 
-# ran KEYS TEXT: the records of run.opk.
+# ran KEYS TEXT: the activities in run.opk.
 ran() {
 	same "$last: $1 of what ran" "$(fields run.opk activities $1 | in_line)" "$2"
 }
@@ -36,7 +36,7 @@ run 0 verify run.opk
 trace '--trace all -v' init ctx:0 launch:a copy:512 memset:64
 err_has '^offpeak-collect: 3 records of what ran$'
 ran 'kind name bytes' 'kernel a(const float *, const float *, float *, int) 0; copy memcpy HtoD 512; set memset 64'
-# The nodes of a graph are kernels of their own, of one call.
+# Each node of a graph is a kernel of its own, with the correlation id of one call.
 trace '--trace kernels' init ctx:0 graph:3
 ran 'name node' 'node 1; node 2; node 3'
 same "$last: calls" "$(fields run.opk activities correlation | sort -u | wc -l)" 1
@@ -46,12 +46,12 @@ ran 'short device context rank' 'b 1 2 3'
 section 'the program'\''s ranges'
 trace '--trace kernels' nvtxpush:early init ctx:0 nvtxdpush:dom:inner launch:a nvtxdpop:dom nvtxpop push:mine pop
 same "$last: ranges" "$(fields run.opk activities kind name device | grep ^range | in_line)" 'range dom@inner -1; range early -1; range mine -1'
-# They hold what was launched in them.
+# Ranges contain the kernels that were launched in them.
 same "$last: times" "$("$BUILD/tests/collect_files" activities run.opk | tr '\t' '\n' | sed -n 's/^start=//p' |
 	tr '\n' ' ' | awk '{ print ($2 < $1 && $1 < $4 && $4 < $3) }')" 1
 same "$last: threads" "$(fields run.opk activities kind thread | grep ^range | sort -u | grep -c 'range [1-9]')" 1
 
-# Those of the process are no thread's.
+# Ranges of the process belong to no thread.
 trace '--trace kernels' init ctx:0 nvtxdstart:dom:whole launch:a nvtxstart:open nvtxend:whole
 same "$last: ranges" "$(fields run.opk activities kind name thread | grep ^range)" 'range dom@whole 0'
 same "$last: times" "$("$BUILD/tests/collect_files" activities run.opk | tr '\t' '\n' | sed -n 's/^start=//p' |
@@ -106,7 +106,7 @@ FAKE_GPU_TIMELESS=3 trace '--trace kernels' init ctx:0 'launch*7:k'
 info 'j["recorded_activities"] == 5' \
 	'j["drops"] == [{"reason": "records of what ran: CUPTI could not take their times", "count": 2}]'
 
-# The last one who asks CUPTI has them.
+# The last subscriber gets the activities.
 export FAKE_APP_CUPTI="$cupti"
 trace '--trace kernels' init ctx:0 launch:a sleep:1600 launch:b activities launch:c
 ran short a
@@ -119,7 +119,7 @@ code=137 trace '--trace kernels' init ctx:0 'launch*3:k' sleep:1600 launch:k kil
 err_has 'note: process [0-9]*: 3 recorded; the process was killed or became another program'
 info 'not j["complete"] and j["recorded_activities"] == 3 and j["stats"][0]["activities"] == 3'
 ran short 'k; k; k'
-# offpeak-collect as well: the file has no end.
+# offpeak-collect is killed, too: the file has no end section.
 executable killer <<'SH'
 exec timeout -s KILL 2.5 "$collector" "$@"
 SH
@@ -139,7 +139,7 @@ for call in RegisterCallbacks Enable FlushAll; do
 	out_is done
 	err_has "^offpeak-collect: cuptiActivity$call: CUPTI_ERROR_UNKNOWN \(999\)"
 	names_are ''
-	# Samples are recorded all the same.
+	# Samples are still recorded.
 	set=pm
 	FAKE_GPU_FAIL=cuptiActivity$call:999 record '--interval 1ms --trace kernels' init ctx:0 launch:k sleep:200
 	err_has "^offpeak-collect: cuptiActivity$call: CUPTI_ERROR_UNKNOWN \(999\)"
@@ -152,7 +152,7 @@ log_has 1 '^cuptiActivityDisable.*'
 FAKE_GPU_FAIL=cuptiActivityFlushAll:999:2-9 trace '--trace kernels' init ctx:0 launch:k sleep:1600 launch:k sleep:900
 err_has ' 1 are missing: records of what ran after CUPTI refused to hand them over, counted as one$'
 info 'j["recorded_activities"] == 1'
-# What was enabled by then is disabled again.
+# The activities that were enabled by then are disabled again.
 FAKE_GPU_FAIL=cuptiActivityEnable:999:3-9 trace '--trace all --best-effort' init ctx:0 launch:k
 log_has 3 '^cuptiActivityEnable'
 log_has 2 '^cuptiActivityDisable'
@@ -171,7 +171,7 @@ trace '--trace kernels --merge' init ctx:0 launch:a spawn:begin init ctx:0 launc
 err_is ''
 same "$last: kernels" "$(fields run.opk activities symbol process | sort | awk '{ print $1 }' | uniq -c | awk '{ print $1 $2 }' | tr '\n' ' ')" \
 	'1_Z1aPKfS0_Pfi 1_Z1bPKfS0_Pfi '
-# A fork has no GPU, and does not wait for ours.
+# A forked child has no GPU, and does not wait for the parent's.
 trace '--trace kernels' init ctx:0 launch:a fork:begin nvtxpush:x nvtxpop fork:end
 err_is ''
 names_are 'run.opk '

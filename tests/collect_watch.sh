@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# --cache: files that a program reads as it runs, and folders in which that is not seen.
+# --cache: files that a program reads while it runs, and folders that can't be watched.
 . "${SOURCE:?}/tests/collect_common.sh"
 
 exec </dev/null
@@ -25,7 +25,7 @@ for name in large src/lib.sh src/part/m.py src/part/step.sh; do
 done
 same "$last: files that were read" "$(grep -c 'was read' err)" 4
 found '' ./run.sh
-# changed FILE: and the run after that finds what is kept again.
+# changed FILE: the program runs again, and the next run finds the recording.
 changed() {
 	kept '' ./run.sh
 	err_has "^offpeak-collect: cache: miss: what differs is $tmp/$1, which the program reads$"
@@ -39,7 +39,7 @@ echo '# more' >src/part/m.py
 changed src/part/m.py
 touch large
 changed large
-# Files that were not read are not inputs, and neither are new ones.
+# Files that were not read are not inputs, nor are new ones.
 echo 1 >src/new
 echo 2 >src/part/__pycache__/m.cpython-312.pyc
 found '' ./run.sh
@@ -54,7 +54,7 @@ not_kept() {
 	tells 0 "^offpeak-collect: note: not kept in the cache: $tap_text" -v --cache kept -c one.opk -o run.opk -- "$@"
 	err_lacks 'kept as'
 }
-# Opened for both, and read alone; and opened for what no event shows, as mmap() is.
+# Opened for reading and writing, but only read; and opened for access without events, as by mmap().
 for way in 'read -r name <&3' 'name=$(cat state <&3)' 'name=k'; do
 	echo one >state
 	cat >both.sh <<BOTH
@@ -71,7 +71,7 @@ BOTH
 	case $way in *k) ;; *) rows_are symbol _Z3twoPKfS0_Pfi ;; esac
 	found '' sh both.sh
 done
-# What was read and then changed is not known any more, unless it was looked at before.
+# The content of a file that was read and then changed is unknown, unless it was checked before.
 changed='was read and then changed, so that what was read is not known; --cache-input looks at it before the program runs$'
 for way in 'echo $name >state' 'echo $name >new; mv new state' 'rm state' 'mv state old'; do
 	echo one >state
@@ -88,7 +88,7 @@ UPDATE
 not_kept "$tmp/state $changed" sh update.sh
 for way in 'echo $name >state' 'echo $name >new; mv new state'; do
 	echo "read -r name <state; $way; exec \"\$prog\" init ctx:0 launch:k" >update.sh
-	# A miss is explained against the newest entry, and two may be of the same second.
+	# A miss is compared with the newest entry; two entries may have the same second.
 	rm -rf kept
 	echo one >state
 	kept '--cache-input state' sh update.sh
@@ -97,7 +97,7 @@ for way in 'echo $name >state' 'echo $name >new; mv new state'; do
 	kept '--cache-input state' sh update.sh
 	err_has '^offpeak-collect: cache: miss: what differs is input state '
 done
-# What was written first is made of other inputs: new, emptied, or longer.
+# A file that was written first depends on other inputs: new, emptied, or appended to.
 for way in 'rm -f made; echo $$ >made' 'echo $$ >made' 'echo $$ >>made'; do
 	echo "$way; cat made made; exec \"\$prog\" init ctx:0 launch:k" >make.sh
 	kept '' sh make.sh
@@ -106,7 +106,7 @@ for way in 'rm -f made; echo $$ >made' 'echo $$ >made' 'echo $$ >>made'; do
 done
 
 section 'folders that are not watched'
-# unseen TEXT WORDS...: said where the recording is kept, and again when it comes from there.
+# unseen TEXT WORDS...: the note appears when the recording is kept, and again when it is found.
 unseen() {
 	tap_text=$1
 	shift
@@ -123,7 +123,7 @@ err_lacks 'not all that the program reads'
 found '' "$(command -v sh)" make.sh
 cd /etc || exit 99
 unseen '/etc: it is not watched, because all programs read there' "$prog" init ctx:0 launch:etc
-# Other folders of /usr are like all others.
+# Other folders of /usr are watched like all folders.
 file=$(find /usr/share -mindepth 2 -maxdepth 2 -type f -size -100k -readable 2>/dev/null | head -n 1)
 if [ "$file" ]; then
 	cd "$(dirname "$file")" || exit 99
@@ -136,7 +136,7 @@ fi
 cd "$tmp" || exit 99
 mkdir many
 (cd many && seq 600 | xargs mkdir)
-# A user namespace has limits of its own.
+# A user namespace has its own limits.
 for limit in instances watches; do
 	set -- unshare -Ur sh -c "echo 0 >/proc/sys/user/max_inotify_$limit && \"\$@\"" sh
 	case $limit in

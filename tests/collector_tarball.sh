@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# The collector's tarball of tools/packaging/collector.sh: what is in it, which glibc it needs, and that tests/collect.sh holds for it.
+# The collector's tarball of tools/packaging/collector.sh: its content, the glibc that it needs, and that tests/collect.sh passes with it.
 # OFFPEAK_COLLECTOR names the tarball, or is "build", which takes minutes.
 cold=yes
 . "${SOURCE:?}/tests/tap.sh"
@@ -21,7 +21,7 @@ tar -xzf "$tarball" -C "$tmp/unpacked"
 folder=$(echo "$tmp"/unpacked/*)
 same 'files' "$(cd "$folder" && echo *)" 'LICENSE README.md liboffpeak-inject.so offpeak-collect'
 pass 'glibc 2.17 and nothing else' "$SOURCE/tools/packaging/runs_with.sh" 2.17 "$folder/offpeak-collect" "$folder/liboffpeak-inject.so"
-# That the check can fail: what this system's compiler makes needs a newer one.
+# The check can fail: the output of this system's compiler needs a newer glibc.
 if "$SOURCE/tools/packaging/runs_with.sh" 2.5 "$folder/offpeak-collect" 2>"$tmp/log"; then
 	fail 'glibc 2.5' 'was found to be enough'
 fi

@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# In a build tree whose tests have run: lines of the library that ran, file by file, the least covered first, and all
-# together in the last line. Fails below 90%.
+# Run it in a build tree after its tests: prints the covered lines of the library by file, the least covered first, and the
+# total in the last line. Fails below 90%.
 table=$(mktemp)
 trap 'rm -f "$table"' EXIT
 
-# In gcov's output "   #####:   12:code" did not run, "        -:" is no code, "       5*:" ran in part.
+# In gcov's output "   #####:   12:code" did not run, "        -:" has no code, "       5*:" ran in part.
 find . -name '*.gcda' -path '*/lib/*' | xargs -r gcov --stdout | awk -F : '
 	$3 == "Source" {
 		file = $4

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # usage: OFFPEAK=... SOURCE=... BUILD=... tests/cupti_matrix.sh [RELEASE...]
-# Each release of CUPTI beside 13.0, as a table for docs/cupti-versions.md: make check-matrix. OFFPEAK_CUPTI names a folder
+# Compares each release of CUPTI with 13.0, as a table for docs/cupti-versions.md: make check-matrix. OFFPEAK_CUPTI names a folder
 # that has a folder for each release, 13.5.25/...; without it pip fetches the wheels into BUILD/cupti. OFFPEAK_LIBCUDA, or
-# Debian's libcuda1 fetched there, serves 13.2 and later; without either these are skipped, and a line says so. Fails where
-# a release gives another value or unit than 13.0; nan is counted apart.
+# Debian's libcuda1 fetched there, serves 13.2 and later; without either these are skipped, and a line says so. Fails if
+# a value or unit of a release differs from 13.0; nan is counted separately.
 set -uo pipefail
 : "${OFFPEAK:?}" "${SOURCE:?}" "${BUILD:?}"
 work=$(mktemp -d) || exit 1
@@ -12,7 +12,7 @@ trap 'rm -rf "$work"' EXIT
 folder=${OFFPEAK_CUPTI:-$BUILD/cupti} failed=0
 [ $# != 0 ] || set -- 12.6 12.8 12.9 13.0 13.1 13.2 13.3 13.4 13.5
 
-# The folder of a release; fetched where none was named.
+# The folder of a release; fetches it if OFFPEAK_CUPTI is not set.
 folder_of() {
 	local found wheel=nvidia-cuda-cupti
 	found=$(compgen -G "$folder/$1*" | head -n 1)
@@ -36,8 +36,8 @@ values() {
 	done
 }
 
-# How many of the shipped sets on all chips that they are for are planned, how many of these without metrics that are optional, and
-# how many are refused. The cache serves what many sets ask.
+# Counts the shipped sets that are planned, over all their chips; how many of these without optional metrics; and
+# how many are refused. The cache saves repeated queries.
 count_plans() {
 	local file
 	for file in "$SOURCE"/data/sets/*.yaml; do
@@ -56,8 +56,8 @@ measure() {
 	count_plans >"$2.plans"
 }
 
-# differing A B COUNT: compares lines whose first COUNT fields, the key, agree. The last field is a value; after a key of three, a
-# unit is before it. Prints how many values differ, how many are nan, and how many units differ.
+# differing A B COUNT: compares lines whose first COUNT fields, the key, agree. The last field is a value; after a key of three
+# a unit precedes it. Prints how many values differ, how many are nan, and how many units differ.
 differing() {
 	awk -F, -v count="$3" '{ key = $1; for (i = 2; i <= count; i++) key = key "," $i; unit = NF - count > 1 ? $(NF - 1) : "" }
 		NR == FNR { value[key] = $NF; units[key] = unit; next }

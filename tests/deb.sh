@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# The Debian packages of tools/packaging/deb.sh: lintian, and in a fresh Debian, installed with apt, the main job with CUPTI from pip,
+# The Debian packages of tools/packaging/deb.sh: lintian; then in a fresh Debian, installed with apt, the main job with CUPTI from pip,
 # man pages, completion, programs of the library; then purged. OFFPEAK_DEB names a folder of them, or is "build", which takes minutes.
 # OFFPEAK_SUITE is another suite than this machine's. The fresh Debian is kept in the build folder.
 cold=yes
@@ -26,12 +26,12 @@ fresh() {
 	python3 -m pip download -q --disable-pip-version-check --no-deps --only-binary :all: -d "$cache/wheels" nvidia-cuda-cupti==13.0.85
 }
 
-# inside COMMAND: a shell's command in it.
+# inside COMMAND: runs a shell command in it.
 inside() {
 	env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive chroot "$root" sh -ec "$1"
 }
 
-# What apt, dpkg and caches of the system write down is not of the packages.
+# Files of apt, dpkg and system caches do not belong to the packages.
 files() {
 	(cd "$root" && find . -xdev \( -path ./var/lib/dpkg -o -path ./var/lib/apt -o -path ./var/cache -o -path ./var/log -o -path ./debs \
 		-o -path ./root -o -path ./tmp -o -path ./var/lib/systemd \) -prune -o -print | grep -vxE './etc/ld.so.cache|./etc/apt/.*' | sort)
@@ -48,7 +48,7 @@ for package in offpeak offpeak-data liboffpeak0 liboffpeak-dev; do
 	same "$package" "$(find "$debs" -name "${package}_*.deb" | wc -l)" 1
 done
 if command -v lintian >/dev/null; then
-	# Only an upload to Debian closes a bug.
+	# This tag only matters for an upload to Debian.
 	lintian --allow-root --suppress-tags initial-upload-closes-no-bugs "$debs"/*.changes >remarks 2>/dev/null
 	same 'lintian' "$? $(cat remarks)" '0 '
 else
@@ -77,7 +77,7 @@ section 'the main job'
 same 'without CUPTI' "$(inside 'offpeak chips >/dev/null 2>/tmp/err || echo $?'; grep -c 'install the wheel nvidia-cuda-cupti' "$root/tmp/err")" '3
 1'
 pass 'pip install nvidia-cuda-cupti' inside 'python3 -m venv /root/cupti && /root/cupti/bin/pip install -q --no-index --find-links /debs nvidia-cuda-cupti'
-# job COMMAND: as a user does it, in the environment that has CUPTI.
+# job COMMAND: runs it as a user, in the environment with CUPTI.
 job() {
 	inside "cd /tmp/job; . /root/cupti/bin/activate; $1"
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# docs/formats.md and the guide's table of formats hold: their examples run and print what the pages show, and the
-# tables of a database are those that the page has.
+# Tests docs/formats.md and the guide's table of formats: the examples run and print what the pages show, and the
+# page lists the tables of a database.
 . "${SOURCE:?}/tests/tap.sh"
 . "$SOURCE/tests/documents.sh"
 
@@ -30,7 +30,7 @@ cp run.json out
 json 'len(j) == 5'
 
 section 'what --columns and --where take'
-# Names in the table of the document, and those that the tool knows.
+# Names in the document's table, and names that the tool has.
 for kind in ranges samples; do
 	sed -n "s/^| $kind | \(.*\) |\$/\1/p" "$document" | grep -o '`[a-z_]*`' | tr -d '`' | sort >named
 	file=$simple

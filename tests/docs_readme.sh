@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# README.md, docs/guide.md, docs/ci.md and docs/explore.md hold: their commands run and print what the pages show. The map,
-# docs/ARCHITECTURE.md, names every folder and no file that is not there; links lead somewhere.
+# Tests README.md, docs/guide.md, docs/ci.md and docs/explore.md: their commands run and print what the pages show. The map,
+# docs/ARCHITECTURE.md, names every folder and only existing files; links have a target.
 . "${SOURCE:?}/tests/tap.sh"
 . "$SOURCE/tests/documents.sh"
 

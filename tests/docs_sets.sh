@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# docs/metric-sets.md and README.md hold: their sets plan, and wrong ones get the messages shown; the JSON Schema
+# Tests docs/metric-sets.md and README.md: their sets can be planned, and wrong ones get the messages shown; the JSON Schema
 # accepts all good sets and refuses wrong ones.
 . "${SOURCE:?}/tests/tap.sh"
 
 document=$SOURCE/docs/metric-sets.md chips=
 
-# Each block of yaml to N.yaml or N.wrong.yaml, and the text after a wrong one to N.wrong.text.
+# Writes each block of yaml to N.yaml or N.wrong.yaml, and the text after a wrong one to N.wrong.text.
 awk '
 /^```yaml wrong$/ { file = ++n ".wrong.yaml"; next }
 /^```yaml$/ { file = ++n ".yaml"; next }
@@ -22,7 +22,7 @@ if have_cupti 130000; then
 fi
 
 section 'wrong sets'
-# The second message and what follows are about a chip.
+# The second message and the rest are about a chip.
 first() {
 	awk '/^offpeak:/ && n++ { exit } { print }' "$1"
 }
@@ -91,7 +91,7 @@ python3 validate.py "$schema" "$SOURCE"/data/sets/*.yaml "$SOURCE"/tests/files/g
 	"$SOURCE"/tests/files/parts/[!b]*.yaml $(ls [0-9]*.yaml | grep -v wrong) >valid 2>&1
 same 'good sets that the schema refuses' "$(grep -v ' valid$' valid)" ''
 same 'good sets' "$([ "$(wc -l <valid)" -gt 60 ] && echo enough)" enough
-# Mistakes of form, which a schema can find.
+# Errors of form, which a schema can detect.
 for name in unknown-key key-case no-name no-metrics metrics-empty metrics-map profiler profiler-list chips-text \
 	chips-empty chip-twice version-zero version-text item-no-kind item-two-kinds item-key group-in-group \
 	group-no-metrics any-empty else changes-map change-nothing change-key as-name constant-no-value constant-name \

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# What the tests of pages share, after tap.sh: a copy of the source tree to run a page's commands in,
-# and the comparison of what they print with what the page shows.
+# Shared by the tests of pages, after tap.sh: a copy of the source tree to run a page's commands in,
+# and the comparison of their output with the page.
 # shellcheck shell=sh
 
-# The pages show what this version of CUPTI knows of chips and metrics.
+# The pages show chips and metrics of this version of CUPTI.
 pages_cupti=130001
 
-# enter_copy: $tmp becomes the current folder, as a copy of a built tree. `offpeak` and build/tools/offpeak
+# enter_copy: makes $tmp the current folder, a copy of a built tree. `offpeak` and build/tools/offpeak
 # print tables, as on a terminal; eval prints CSV everywhere, and so does everything in a pipe; plot and report print none.
 enter_copy() {
 	mkdir -p "$tmp/build/tools" && cd "$tmp" || exit 99
@@ -25,9 +25,9 @@ enter_copy() {
 	unset OFFPEAK_SETS
 }
 
-# commands_of PAGE FOLDER: each command after "    $ " to FOLDER/N.command, with the lines that continue
-# it, and what the page shows of its output to FOLDER/N.wanted. After "    gpu$ " a machine with a GPU
-# is needed: these are left out.
+# commands_of PAGE FOLDER: writes each command after "    $ " to FOLDER/N.command, with the lines that continue
+# it, and the output on the page to FOLDER/N.wanted. Commands after "    gpu$ " need a machine with a GPU
+# and are left out.
 commands_of() {
 	mkdir -p "$2"
 	awk -v folder="$2" '
@@ -47,8 +47,8 @@ commands_of() {
 	{ inside = "" }' "$1"
 }
 
-# like GOT WANTED: the lines are the same, but for blanks at their ends. "..." in WANTED stands for any
-# lines, and at the end of a line for the rest of it.
+# like GOT WANTED: the lines are equal, except blanks at their ends. "..." in WANTED matches any
+# lines, and at the end of a line the rest of it.
 like() {
 	awk '
 	{ sub(/[ \t]+$/, "") }
@@ -87,8 +87,8 @@ possible() {
 	esac
 }
 
-# as_shown FOLDER/N: that command ends well and prints what the page shows, on stdout and stderr together;
-# it fails where the page shows an error.
+# as_shown FOLDER/N: the command succeeds and prints what the page shows, on stdout and stderr together;
+# it must fail if the page shows an error.
 as_shown() {
 	tap_command=$(cat "$1.command")
 	if ! possible "$tap_command"; then
@@ -106,7 +106,7 @@ as_shown() {
 	fi
 }
 
-# shows_all PAGE LEAST: all commands of a page, in their order; there are so many at least.
+# shows_all PAGE LEAST: all commands of a page, in order; there are at least LEAST.
 shows_all() {
 	tap_folder=$tmp/shown.${1##*/}
 	commands_of "$1" "$tap_folder"
@@ -118,7 +118,7 @@ shows_all() {
 	done
 }
 
-# sets_of PAGE: each set that the page shows, as NAME.yaml in the current folder.
+# sets_of PAGE: writes each set on the page to NAME.yaml in the current folder.
 sets_of() {
 	awk '
 	/^```yaml$/ { inside = 1; text = ""; next }

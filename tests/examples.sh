@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Each command's --help ends with three examples, and each of them works where the files are that it names.
+# Each command's --help ends with three examples, and each of them works if the files that it names exist.
 . "${SOURCE:?}/tests/tap.sh"
 
 need_cupti_13
@@ -34,7 +34,7 @@ offpeak --help | sed -n '/^commands:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p' >../comm
 cp -R . ../before
 while read -r name; do
 	works "$name" --help
-	# A line that ends in a backslash goes on in the next.
+	# A line that ends in a backslash continues in the next.
 	sed -e ':again' -e '/\\$/{N;s/\\\n *//;b again' -e '}' "$tmp/out" | sed -n '/^examples:/,/^$/p' >../help
 	sed -n 's/^  \(offpeak .*\)/\1/p' ../help >../examples
 	same "offpeak $name --help: examples" "$(wc -l <../examples | tr -d ' ')" 3
@@ -45,7 +45,7 @@ while read -r name; do
 		sh -c "$line" >../said 2>&1 </dev/null || tap_code=$?
 		same "$line: exit code; $(cat ../said)" $tap_code 0
 		[ -s ../said ] || [ "$(ls | wc -l)" -gt "$(ls ../before | wc -l)" ] || fail "$line: nothing came of it"
-		# What one of them wrote is not there for the next one.
+		# An example's output files are removed before the next one.
 		for file in *; do
 			[ -e "../before/$file" ] || rm "$file"
 		done

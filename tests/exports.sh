@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# The shared library exports the functions that offpeak.h declares, and nothing else. What is built calls no function that NVIDIA's
-# libraries have to bring, and none that glibc 2.17 lacks, with which releases run.
+# The shared library exports exactly the functions that offpeak.h declares. No binary needs a function of NVIDIA's
+# libraries at load time, nor one that glibc 2.17, which releases run with, lacks.
 . "${SOURCE:?}/tests/tap.sh"
 
 library=$BUILD/.libs/liboffpeak.so
 [ -f "$library" ] || skip_all "no shared library at $library"
 command -v nm >/dev/null || skip_all 'no nm'
 
-# Statement by statement, as the preprocessor leaves them. Types of functions are no functions.
+# Splits the preprocessor's output into statements. Function types are not functions.
 ${CC:-cc} -E -P "$SOURCE/lib/offpeak.h" | tr '\n;{}' ' \n\n\n' | grep -v '^ *typedef ' |
 	grep -o 'opk_[a-z0-9_]* *(' | tr -d ' (' | sort -u >"$tmp/declared"
 nm -D --defined-only "$library" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' |
@@ -30,7 +30,7 @@ if command -v readelf >/dev/null; then
 	done
 fi
 
-# A function with several versions works with a glibc that has the oldest. What headers of older ones spell otherwise counts as old.
+# A function with several versions works with a glibc that has the oldest. Functions that older headers spell otherwise count as old.
 old_as_others='stat|lstat|fstat|fstatat|mknod|fcntl64|__isoc23_[a-z]*'
 newer_than_2_17() {
 	glibc=$(ldd "$1" | sed -n 's/.* => \(.*\/lib\(c\|m\|dl\|pthread\|rt\)\.so\.[0-9]\) .*/\1/p')

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# The form of all C: as clang-format has it, no line longer than 100 columns outside string literals, and in lib and
-# tools a first line with the licence, then a comment that says what the file is for.
+# The form of all C files: clang-format changes nothing, no line is longer than 100 columns outside string literals, and in
+# lib and tools the first line is the licence, then a comment says what the file is for.
 . "${SOURCE:?}/tests/tap.sh"
 
 # All C files, from the top of the tree in $1.
@@ -9,7 +9,7 @@ c_files() {
 	(cd "$1" && find lib tools tests -name '*.[ch]' | sort)
 }
 
-# long_lines: reads names of files, prints lines that are too long. What is between quotes does not count.
+# long_lines: reads names of files, prints lines that are too long. Text between quotes does not count.
 long_lines='
 function width(line,   i, c, columns, quote) {
 	sub(/[ \t]*\\$/, "", line)
@@ -27,7 +27,7 @@ function width(line,   i, c, columns, quote) {
 			if (c == "\"" || (c == "\047" && substr(line, i) ~ /^\047(\\.|[^\047\\])\047/))
 				quote = c
 			else if (substr(line, i, 2) == "/*" || substr(line, i, 2) == "//")
-				# No quotes from here on.
+				# There are no more quotes.
 				return columns + length(line) - i + 1
 			columns += c == "\t" ? 8 - columns % 8 : 1
 		}
@@ -55,13 +55,13 @@ headers='
 		print file ": no comment in the second line"
 }'
 
-# fragments: comments without a subject, of the C files whose names are read.
+# fragments: reads names of C files, prints comments without a subject.
 fragments() {
 	xargs grep -HnoE '/\* (Of|Which|Whose|The same of) [a-z]+'
 }
 
 section 'clang-format'
-# The options mean other things to other versions.
+# Other versions interpret the options differently.
 formatter=$(command -v clang-format-14 || echo clang-format)
 version=$($formatter --version 2>/dev/null | sed -n 's/.*version \([0-9]*\).*/\1/p')
 if ! is_long; then

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Which metrics of the hardware's Nsight Compute asks with --set full: tests/files/full-metrics.tsv.
+"""The hardware metrics that Nsight Compute collects with --set full: tests/files/full-metrics.tsv.
 
     tests/full_metrics.py OFFPEAK SECTIONS NCU >tests/files/full-metrics.tsv
 
 OFFPEAK is the built tool, SECTIONS the folder `sections` of Nsight Compute, NCU its program
-target/linux-desktop-glibc_2_11_3-x64/ncu. What is asked comes from three places:
+target/linux-desktop-glibc_2_11_3-x64/ncu. The metrics come from three places:
 
-- the sections that belong to the set, by way of `offpeak sets --import`, which knows their filters;
-- the tables and the chart of memory, which no section spells out: their metrics are names in the program,
-  and each is asked where the chip has it;
-- the breakdowns of throughputs: what these are made of, down to counters, which CUPTI tells.
+- the sections that belong to the set, through `offpeak sets --import`, which knows their filters;
+- the tables and the chart of memory, which no section lists: their metrics are names in the program,
+  and each is included if the chip has it;
+- the breakdowns of throughputs: their constituents, down to counters, which CUPTI reports.
 
-Of all these only names come out, and only those that the chip has for the profiler. Needs PyYAML, and a
+Prints only the names of metrics that the chip has for the profiler. Needs PyYAML, and a
 libcupti that lists the chips.
 """
 import csv
@@ -42,7 +42,7 @@ def rows(*arguments):
 
 
 def architectures():
-    """Each chip's, as the tool has them."""
+    """The chips of each architecture, from the tool."""
     facts = (TOP / "lib/chip/chip_facts.c").read_text()
     return dict(re.findall(r'^\t\{ "(\w+)", "(\w+)"', facts, re.M))
 
@@ -55,7 +55,7 @@ def is_full(section):
 
 
 def imported(sections):
-    """The metric sets that the sections become."""
+    """The metric sets imported from the sections."""
     with tempfile.TemporaryDirectory() as folder:
         for section in sorted(sections.glob("*.section")):
             if is_full(section):
@@ -74,7 +74,7 @@ def entries(items):
 
 
 def names_of(document, is_for):
-    """What an imported set asks on a chip; formulas ask what they are over."""
+    """The metrics of an imported set on a chip, with the inputs of formulas."""
     if not is_for(document.get("chips", [])) and "chips" in document:
         return
     derived = document.get("derived", {})
@@ -112,7 +112,7 @@ def constituents(chip, throughput, found):
 
 
 def words(chips, has_profiler, architecture):
-    """The fewest: all, architectures, chips."""
+    """The shortest list: all, architectures, chips."""
     if set(chips) >= set(has_profiler):
         return "all"
     out, rest = [], set(chips)

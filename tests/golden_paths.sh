@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # An H100's own values, tests/golden, bit for bit through every path: formats and layouts, evaluators, numbers of worker
-# processes; recordings as they came, and after trim, merge, split, recover and extract. Where a recording without
+# processes; recordings as collected, and after trim, merge, split, recover and extract. If a recording without
 # instances has no value, nan stays nan.
 # shellcheck disable=SC2046,SC2086 # several words in one variable
 . "${SOURCE:?}/tests/tap.sh"
@@ -11,24 +11,24 @@ need_cupti_13
 values=$BUILD/tests/values query=$BUILD/tests/query
 LC_ALL=C
 export LC_ALL
-# The large recordings go all ways in make check-long, and else some.
+# make check-long tests the large recordings in all combinations, make check in some.
 all=no
 is_long && all=yes
 
-# ---- recordings worked on; FILE.want has the lines of tests/values for FILE, without its name
+# ---- changed recordings; FILE.want has the lines of tests/values for FILE, without its name
 
-# rows FROM TO FILE: of the wanted lines in FILE those of these rows.
+# rows FROM TO FILE: the wanted lines of these rows in FILE.
 rows() {
 	awk -v from="$1" -v to="$2" -v metrics="$(cut -d , -f 3 "$3" | sort -u | wc -l)" \
 		'NR > (from - 1) * metrics && NR <= to * metrics' "$3"
 }
 
-# payload_of FILE N: where that of the N-th image begins.
+# payload_of FILE N: the offset of the N-th image's payload.
 payload_of() {
 	"$OFFPEAK" verify "$1" --format csv 2>err | awk -F , -v n="$2" '$3 == "DATA" && ++i == n { print $4 + 40 }'
 }
 
-# spoil FILE N: `torn`, where a byte of the N-th image is another one.
+# spoil FILE N: writes `torn`, with one byte of the N-th image changed.
 spoil() {
 	at=$(($(payload_of "$1" "$2") + 8))
 	byte=$(od -An -tu1 -j "$at" -N 1 "$1")
@@ -40,20 +40,20 @@ spoil() {
 	} >torn
 }
 
-# recovers FILE: what is whole in `torn`.
+# recovers FILE: the undamaged sections of `torn`.
 recovers() {
 	refuses 4 'cut off|CRC-32' eval torn
 	run 0 recover torn -o "$1"
 }
 
-# merges_twice ARGUMENTS...: what is the same twice is noted where that can be known, and nothing else is.
+# merges_twice ARGUMENTS...: the only notes are about duplicates, if they can be detected.
 merges_twice() {
 	run 0 merge "$@"
 	same "$last: notes" "$(grep -cv 'it counts twice$' "$tmp/err")" 0
 }
 
-# work_on NAME SPLIT KEY N: copies of NAME.opk. The parts of SPLIT, which is NAME.opk or NAME-twice.opk, are put together
-# again, each an image of N rows or less; then the end is lost, the last image, a byte of the last image but one.
+# work_on NAME SPLIT KEY N: copies of NAME.opk. The parts of SPLIT, which is NAME.opk or NAME-twice.opk, are merged
+# again, in images of at most N rows; then the end is lost, the last image, and a byte of the last image but one.
 work_on() {
 	works trim "$1.opk" -o "$1-trim.opk"
 	merges_twice "$1-trim.opk" "$1.opk" -o "$1-twice.opk"
@@ -65,7 +65,7 @@ work_on() {
 	parts=$(find dir -type f | wc -l)
 	merges_twice -o "$1-whole.opk" dir/part-?.opk
 	cp "$2.opk.want" "$1-whole.opk.want"
-	# Its images are in the whole.
+	# The merged file has its images.
 	[ "$2" = "$1" ] || rm "$2.opk"
 	without_end "$1-whole.opk" >torn
 	recovers "$1-noend.opk"
@@ -86,12 +86,12 @@ for name in simple nested wide-auto pm-small pm-triage; do
 	cp "$recordings/gh100-$name.opk" $name.opk
 	pass "$name" "$values" csv "$SOURCE/tests/golden/gh100-$name.csv"
 	cp pass $name.opk.want
-	# From 13.3 on these want counters that were not collected.
+	# From 13.3 on these need counters that were not collected.
 	if cupti_from 130300; then
 		sed -E 's/^(.*\.max_rate),.*/\1,nan/' pass >$name.opk.want
 	fi
 done
-# Nobody has computed these values on the GPU machine: CUPTI's own call has, here.
+# These values were not computed on the GPU machine, but here, by CUPTI's own call.
 cp "$recordings/gh100-legacy-noinst.opk" noinst.opk
 run 0 eval noinst.opk --evaluator cupti --workers 1
 "$values" csv out >noinst.opk.want
@@ -112,7 +112,7 @@ cat nested.opk.want noinst.opk.want >others.opk.want
 
 # ---- evaluated
 
-# wanted FILES: of several files each line has the name.
+# wanted FILES: with several files each line starts with the name.
 wanted() {
 	for file; do
 		sed "s/^/$file/" "$file.want"
@@ -144,7 +144,7 @@ small=$(ls pm-small*.opk) triage=$(ls pm-triage*.opk)
 for evaluator in auto cupti; do
 	for workers in 1 2 5; do
 		for files in "$five" "$triage" "$wide" "$small"; do
-			# The large ones meet each evaluator and each number once.
+			# The large recordings are tested once with each evaluator and each number of workers.
 			case $evaluator$workers$all$files in
 			*nested* | *triage* | auto5* | auto1yes* | cupti2yes*) ;;
 			*) continue ;;
@@ -155,10 +155,10 @@ for evaluator in auto cupti; do
 done
 
 section 'formats'
-# Each with one or the other evaluator, and workers; --layout says nothing to a database.
+# Each format uses one of the evaluators and a number of workers; --layout has no effect on a database.
 while read -r format layout how; do
 	[ "$format" != sqlite ] || [ -x "$query" ] || continue
-	# Tables with a column a metric have the same metrics in all files.
+	# Tables with a column for each metric need the same metrics in all files.
 	case $layout in
 	wide)
 		goes $format wide $how $five
@@ -194,7 +194,7 @@ for name in simple nested wide-auto pm-small pm-triage noinst; do
 	done
 done
 
-# Sums, means and what is divided of samples, beside rows; tests/python compares the module's values with the command's.
+# Sums, means and divided samples, compared with rows; tests/python compares the module's values with the command's.
 section 'the same number by several ways of one command'
 [ "$have_python" != yes ] || same 'what disagrees' "$(python3 "$SOURCE/tests/ways.py" "$OFFPEAK" "$recordings" 2>&1 | head -n 20)" ''
 finish

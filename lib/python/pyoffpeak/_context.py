@@ -6,8 +6,8 @@
     _context.call(ctx, lib.opk_chips_new, out, ctx)    # raises; SIGINT ends it soon
     chips = _context.owned(ctx, out[0], lib.opk_chips_free)
 
-A context returns to the pool when the last reference to it, and to all objects that `owned` made of it, is gone. The pool
-keeps the last few for later calls; loaded libraries stay loaded anyway. A signal never finds a freed context: it interrupts
+A context returns to the pool when the last reference to it, and to all that `owned` made of it, is gone. The pool keeps
+the last few for later calls; loaded libraries stay loaded anyway. A signal never finds a freed context: it interrupts
 the context of a call, which the call holds.
 """
 

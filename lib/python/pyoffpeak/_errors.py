@@ -14,7 +14,7 @@ class Cause(NamedTuple):
     """One message of a chain of causes, in parts."""
 
     text: str  # without the place
-    file: Optional[str] = None  # the file with the error, such as a metric set, or that can't be opened, read or written
+    file: Optional[str] = None  # the file with the error, such as a metric set, or one that can't be opened, read, written
     line: int = 0  # from 1; 0: unknown
     column: int = 0  # from 1, in characters
     is_error: bool = True  # True: what is wrong; False: what was being done, or how many errors there are

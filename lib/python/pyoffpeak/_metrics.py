@@ -141,7 +141,7 @@ def metrics(
 ) -> Metrics:
     """The metrics of a chip ("GH100", "H100" or "sm_90"), sorted by name: base metrics, or all full names.
 
-    globs: shell patterns for names, or lists of them; one match is enough: "dram__*"; with submetrics for full names, too.
+    globs: shell patterns for names, or lists of them; one match is enough: "dram__*"; with submetrics for full names.
     profiler: "range" or "pm". submetrics: full names, each with its own unit. passes: count how many each takes alone;
     a base metric's are those of its simplest full name (.sum, .ratio or, of a throughput,
     .avg.pct_of_peak_sustained_elapsed). max_passes: only metrics that take at most so many. type: "counter", "ratio" or

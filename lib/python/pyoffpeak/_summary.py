@@ -25,7 +25,7 @@ class Statistics:
     p50: float
     p90: float
     p99: float
-    weighted_by: str = ""  # the weight of launches in `mean`: "": equal; "denominator": `mean` is the ratio of all together
+    weighted_by: str = ""  # the weight of launches in `mean`: "": equal; "denominator": it is the ratio of all together
     of_peak: float = math.nan  # percent of the peak, if that was recorded
 
 

@@ -126,9 +126,9 @@ class Table(Rows):
     "FROM t". Text columns are dictionaries, whole numbers int64, values float64. Null was not collected or is
     unknown; NaN was collected but could not be computed.
 
-    The rows can be read once: reading them again evaluates them again, which takes as long as eval() took, and reads the
-    files as they are then. To use the rows several times keep a result, such as that of to_pandas(). Several threads can
-    use a Table.
+    The rows can be read once: reading them again evaluates them again, which takes as long as eval(), and reads the
+    files as they are then. To use the rows several times keep a result, such as to_pandas() returns. Several threads
+    can use a Table.
     """
 
     __module__ = "pyoffpeak"
