@@ -42,7 +42,7 @@ static struct opk_activity kernel_at(uint64_t at, size_t step)
 	};
 }
 
-/* Each is made once, and stays until the end. */
+/* Each name is made once, and never freed. */
 static const char *name_of(uint64_t number)
 {
 	static char **names;
@@ -56,7 +56,7 @@ static const char *name_of(uint64_t number)
 	return names[number];
 }
 
-/* What runs from one time on until another; returns how many records that is. */
+/* Adds activities from one time until another; returns the number of records. */
 static size_t run(struct opk_activity *out, size_t most, uint64_t from, uint64_t end)
 {
 	size_t count = 0;
@@ -100,7 +100,7 @@ static size_t run(struct opk_activity *out, size_t most, uint64_t from, uint64_t
 	return count;
 }
 
-/* Samples from `later` on are so much later, as if sampling had paused: the one before spans it. */
+/* Samples from `later` on are later, as if sampling had paused: the one before spans the pause. */
 static size_t later = SIZE_MAX;
 static const uint64_t PAUSE = 1000000000;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What offpeak's pass counts save: all full names of a chip, and as baseline a fresh host object
- * for each name, on a sample of them. Prints seconds; tests/bench.sh makes ratios of them.
+ * The time that offpeak's pass counts save: all full names of a chip, compared with a fresh host
+ * object for each name, on a sample of them. Prints seconds; tests/bench.sh computes ratios.
  */
 #include "adapters/nv/nv.h"
 #include "base/mem.h"
@@ -30,7 +30,7 @@ static struct opk_full_name *all_names(const struct opk_catalog *catalog, size_t
 	return names;
 }
 
-/* A fresh host object; refusals take their time, too. */
+/* A fresh host object; refusals take time, too. */
 static void plan_alone(const struct opk_catalog *catalog, const struct opk_full_name *name)
 {
 	opk_autofree char *full =

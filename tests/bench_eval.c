@@ -42,7 +42,7 @@ static bool is_image(const struct opk_file *file, size_t i)
 	return opk_file_section(file, i)->type == OPK_SECTION_DATA;
 }
 
-/* Counters are where ranges differ. As many random bits of them change as in a real image. */
+/* Counters are the bytes in which ranges differ. Changes as many bits as differ in a real image. */
 static void vary(uint8_t *image, const uint8_t *original, size_t size)
 {
 	static uint64_t state = 1;
@@ -71,7 +71,7 @@ static void make(const char *from, const char *bytes, const char *opk, const cha
 	bool done = false;
 
 	must(opk_file_meta(&meta, ctx, file));
-	/* As a collector writes it: beside a running program. */
+	/* Writes as a collector does, during a program. */
 	must(opk_writer_new_live(&writer, ctx, opk));
 	must(opk_writer_add_meta(writer, meta));
 	while (!done)
@@ -101,7 +101,7 @@ static void make(const char *from, const char *bytes, const char *opk, const cha
 	opk_file_free(file);
 }
 
-/* From the first to the last time that the file says. */
+/* From the first to the last time in the file. */
 static uint64_t length_of(struct opk_file *file)
 {
 	const struct opk_time *times;

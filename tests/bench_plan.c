@@ -47,7 +47,7 @@ static int fail(struct opk_ctx *ctx, const char *what)
 	return 1;
 }
 
-/* Any full name; sets of NVIDIA's for PM sampling aside. */
+/* Any full name, except names of NVIDIA's sets for PM sampling. */
 static char *random_name(const struct opk_catalog *catalog)
 {
 	for (;;) {
@@ -63,7 +63,7 @@ static char *random_name(const struct opk_catalog *catalog)
 	}
 }
 
-/* Whether CUPTI plans these together, by itself. */
+/* Whether CUPTI, without offpeak's planner, plans these together. */
 static bool plans(struct opk_ctx *ctx, const char *chip, const struct opk_strlist *names)
 {
 	const struct opk_target target = { chip, OPK_PROFILER_RANGE, NULL, NULL };
@@ -80,7 +80,7 @@ static void drop_from(struct opk_strlist *names, size_t first)
 		free(names->items[--names->count]);
 }
 
-/* CUPTI refuses some names, and some only beside others: those are passed over. */
+/* Skips names that CUPTI refuses, alone or together with others. */
 static void make_set(struct opk_strlist *names, struct opk_ctx *ctx,
                      const struct opk_catalog *catalog, const char *chip)
 {

@@ -39,7 +39,7 @@ static bool evaluate(double *out, const struct subject *s, struct opk_nv_request
 	return !code;
 }
 
-/* Nanoseconds a range; NaN where the list can't be evaluated. */
+/* Nanoseconds a range; NaN if the list can't be evaluated. */
 static double cost(const struct subject *s, const char *const *names, size_t count, bool perfworks)
 {
 	struct opk_nv_requests *requests = NULL;
@@ -240,7 +240,7 @@ static void each_counter(const struct subject *s)
 		double value;
 
 		snprintf(name, sizeof name, "%s.sum", counters.items[i]);
-		/* What was not collected is nan or refused. */
+		/* A metric that was not collected is nan or refused. */
 		if (!strcmp(last, counters.items[i]) || !evaluate(&value, s, NULL, &full, 1, 0)
 		    || isnan(value))
 			continue;

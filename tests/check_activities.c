@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The KERN sections: records of what ran, their columns, and what is refused. */
+/* The KERN sections: activities, their columns, and what is refused. */
 #include <inttypes.h>
 
 #include "allocation.h"
@@ -33,7 +33,7 @@ static const struct opk_activity records[] = {
 	  .gpu = "GPU-1" },
 	{ .kind = OPK_ACTIVITY_COPY,
 	  .name = "memcpy HtoD",
-	  .start_ns = 5, /* before the one before it */
+	  .start_ns = 5, /* before the previous record */
 	  .end_ns = 5,
 	  .bytes = UINT64_MAX,
 	  .device = INT32_MAX - 1,
@@ -81,7 +81,7 @@ static void finish(struct opk_ctx *ctx, struct opk_writer *writer)
 	opk_writer_free(writer);
 }
 
-/* In one section or in two, and an empty one. */
+/* In one section, in two, and in an empty one. */
 CTX_TEST(round_trip)
 {
 	for (size_t first = 0; first <= COUNT(records); first++) {
@@ -104,7 +104,7 @@ CTX_TEST(round_trip)
 	}
 }
 
-/* The host's clock was set back meanwhile: the section stays readable. */
+/* The host's clock was set back during the run: the section stays readable. */
 CTX_TEST(backwards)
 {
 	const struct opk_activity odd = { .kind = OPK_ACTIVITY_RANGE, .start_ns = 9, .end_ns = 7 };
@@ -122,7 +122,7 @@ CTX_TEST(backwards)
 	ck_assert_uint_eq(got->end_ns, 9);
 }
 
-/* Kernels have the one spelling, ranges their own; bytes that are no text are replaced. */
+/* Kernel names are normalized, range names are not; invalid UTF-8 is replaced. */
 CTX_TEST(names)
 {
 	const struct opk_activity odd[] = {
@@ -174,7 +174,7 @@ TEST(layout)
 	ck_assert_mem_eq(got.data, wanted.data, got.size);
 }
 
-/* A training's kernels, again and again: some bytes each. */
+/* A training's kernels, repeated: a few bytes for each. */
 CTX_TEST(they_are_small)
 {
 	enum { MANY = 100000, KERNELS = 192 };
@@ -207,7 +207,7 @@ CTX_TEST(they_are_small)
 	free(many);
 }
 
-/* A file of sections with these words and texts after them. */
+/* A file with a section of these words, followed by these texts. */
 struct hostile {
 	struct here here;
 	size_t word_count;
@@ -222,10 +222,10 @@ static const struct hostile hostile[] = {
 	{ HERE, 3, { 0, 0, 0 }, 0, "", "the records' lengths disagree", 0 },
 	{ HERE, 4, { 0, 0, 0, 0 }, 0, "", NULL, 0 },
 	{ HERE, 4, { 0, 0, 0, 0 }, 1, "", "the records' lengths disagree", 0 },
-	{ HERE, 4, { 7, 0, 0, 0 }, 0, "", NULL, 0 }, /* of no kind */
+	{ HERE, 4, { 7, 0, 0, 0 }, 0, "", NULL, 0 }, /* an invalid kind */
 	{ HERE, 7, { 1, 1, 0, 0, 1, 4, 1 }, 0, "", NULL, 1 },
 	{ HERE, 7, { 1, 1, 0, 0, 1, 4, 4 }, 0, "", NULL, 1 },
-	{ HERE, 7, { 1, 1, 0, 0, 1, 4, 5 }, 0, "", NULL, 0 }, /* of a later kind */
+	{ HERE, 7, { 1, 1, 0, 0, 1, 4, 5 }, 0, "", NULL, 0 }, /* a kind of a later version */
 	{ HERE, 7, { 1, 1, 0, 0, 99, 4, 5 }, 0, "", NULL, 0 },
 	/* A column that is not known yet is skipped. */
 	{ HERE, 11, { 1, 2, 0, 0, 99, 8, 1, 4, 7, 7, 2 }, 0, "", NULL, 1 },
@@ -248,7 +248,7 @@ static const struct hostile hostile[] = {
 	{ HERE, 7, { 1, 1, 1, 3, 2, 4, 1 }, 3, "k\0", "the records' lengths disagree", 0 },
 	{ HERE, 7, { 1, 1, 1, 1, 2, 4, 1 }, 1, "k", "text 1 of the records is not UTF-8", 0 },
 	{ HERE, 7, { 1, 1, 1, 2, 2, 4, 1 }, 2, "\xff", "text 1 of the records is not UTF-8", 0 },
-	/* Times: a start, and a length that it can't have. */
+	/* Times: a start, and a length that overflows. */
 	{ HERE,
 	  12,
 	  { 1, 2, 0, 0, 4, 8, 5, 8, 1, 0, UINT32_MAX, UINT32_MAX },
@@ -295,7 +295,7 @@ CTX_TEST_EACH(hostile_sections, hostile)
 	ck_row(row, !finding_of(findings, 1).problem == !row->wanted, "verify differs");
 }
 
-/* A column of zeros is deflated to nothing: what it unpacks to is bounded by the file's size. */
+/* A column of zeros deflates to almost nothing: its unpacked size is bounded by the file's size. */
 CTX_TEST(too_many)
 {
 	enum { MANY = 1 << 20 };
@@ -323,7 +323,7 @@ static const struct {
 	{ HERE, "{\"chip\":\"GH100\",\"profiler\":\"pm\",\"mode\":\"sampling\"}", OPK_EINPUT },
 };
 
-/* Without metrics there is only what ran. */
+/* Without metrics there are only activities. */
 CTX_TEST_EACH(meta_of_a_trace, meta_of_a_trace_rows)
 {
 	const struct opk_meta *meta;
@@ -335,7 +335,7 @@ CTX_TEST_EACH(meta_of_a_trace, meta_of_a_trace_rows)
 	ck_row(row, row->code || !meta->metric_count, "metrics");
 }
 
-/* Records are of the host and GPU that the facts of their own file say. */
+/* Records get the host and GPU from the facts of their own file. */
 CTX_TEST(merged)
 {
 	static const char *const hosts[] = { "one", "two" };

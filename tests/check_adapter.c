@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The nv adapter against a fake that fails as NVIDIA's libraries won't. */
+/* The nv adapter against a fake that fails where NVIDIA's libraries do not. */
 #include "adapters/nv/nv.h"
 #include "child/child.h"
 #include "fake_nv.h"
@@ -207,7 +207,7 @@ FAKE_TEST_EACH(each_call_fails, failing)
 	       fake.evaluators, fake.builders, fake.combiners);
 }
 
-/* Every call but those whose outcome changes nothing has its row above. */
+/* Each call has a row above, except calls whose failure changes nothing. */
 TEST(no_call_is_forgotten)
 {
 	for (enum fake_call call = 0; call < FAKE_CALL_COUNT; call++) {
@@ -243,7 +243,7 @@ static const struct ladder {
 	{ HERE, do_scope, 0, { 64, 60 }, 2, OPK_EFAILED },
 };
 
-/* Sets the accepted size of the call in question, and lets the other one pass at once. */
+/* Sets the accepted size of the tested call; the other call accepts its first size. */
 static void accept_sizes(struct opk_ctx *ctx, const struct ladder *row)
 {
 	if (row->run == do_host) {
@@ -255,7 +255,7 @@ static void accept_sizes(struct opk_ctx *ctx, const struct ladder *row)
 	fake.size_count = 0;
 }
 
-/* Leaves only the sizes of the call in question. */
+/* Keeps only the sizes of the tested call. */
 static void drop_other_sizes(const struct ladder *row)
 {
 	size_t kept = 0;
@@ -279,7 +279,7 @@ FAKE_TEST_EACH(size_ladder, ladder)
 		ck_row(row, fake.sizes[i] == row->tried[i], "size %zu is %zu", i, fake.sizes[i]);
 	if (code)
 		ck_row(row, told(ctx, "CUPTI_ERROR_INVALID_PARAMETER (1)"), "%s", errors_of(ctx));
-	/* The next call knows, unless there was nothing to learn. */
+	/* The next call uses the known size, unless there was none to learn. */
 	fake.size_count = 0;
 	code = row->run(ctx);
 	drop_other_sizes(row);
@@ -289,7 +289,7 @@ FAKE_TEST_EACH(size_ladder, ladder)
 	ck_row(row, !row->accepted || fake.sizes[0] == row->accepted, "again: %zu", fake.sizes[0]);
 }
 
-/* A size that draws another error than INVALID_PARAMETER is a right one. */
+/* If an error other than INVALID_PARAMETER is returned, the size is right. */
 FAKE_TEST(size_is_learnt_from_other_errors)
 {
 	bool supported;
@@ -325,7 +325,7 @@ TEST(scopes)
 
 		fake.properties_size = rows[i].accepted;
 		ck_ok(ctx, opk_nv_host_new(&host, ctx, "FA100", OPK_PROFILER_RANGE, NULL));
-		/* The first call climbs the ladder, the second one knows. */
+		/* The first call tries the sizes, the second one knows the right one. */
 		for (int round = 0; round < 2; round++) {
 			ck_ok(ctx, opk_nv_scope(&scope, ctx, host, rows[i].name));
 			ck_row(&rows[i], scope == rows[i].wanted, "%d", scope);
@@ -367,8 +367,8 @@ static int say_13_1(uint32_t *version)
 }
 
 /*
- * From 13.1 on CUPTI miscounts, and reads past the image. Without PerfWorks' count its own is what
- * there is.
+ * From 13.1 on CUPTI miscounts, and reads past the image. Without PerfWorks' count its own is the
+ * only one.
  */
 TEST(begun_ranges_are_counted)
 {
@@ -459,7 +459,7 @@ static const struct {
 	  "byte/secondcycle",
 	  NULL },
 	{ HERE, { { 3, 1 } }, 1, "unitless", "", NULL },
-	/* PerfWorks 12.x has no name for some; what the metric counts may say it. */
+	/* PerfWorks 12.x has no name for some units; the metric's dimension may imply it. */
 	{ HERE,
 	  { { NV_DIM_UNIT_INVALID, 1 }, { 1, -1 } },
 	  2,

@@ -10,7 +10,7 @@
 
 /* ---- statistics ------------------------------------------------------------------------- */
 
-/* Fails only where the aggregation does. */
+/* Fails only if the aggregation fails. */
 static int aggregate(struct opk_aggregate **out, struct opk_evaluation **evaluation,
                      struct opk_file **file, struct opk_ctx *ctx, const char *key)
 {
@@ -42,7 +42,7 @@ static void check_statistics(const struct opk_aggregated *row, const struct opk_
 FAKE_TEST(statistics_of_kernels)
 {
 	static const struct recording recording = { .ranges = plain };
-	/* The ratio of x is what the sum of its four ranges evaluates to. */
+	/* The ratio of x is evaluated from the sum of its four ranges. */
 	static const struct opk_statistics wanted[2][METRICS] = {
 		{ { 4, 402, 100.5, 0.5, 200.5, 100.5, 200.5, 200.5, NULL },
 		  { 4, NAN, 406, 1.5, 201.5, 101.5, 201.5, 201.5, NULL },
@@ -69,7 +69,7 @@ FAKE_TEST(statistics_of_kernels)
 	}
 }
 
-/* What a caller was given of the first column. */
+/* The values of the first column that a caller received. */
 struct given {
 	size_t calls;
 	double values[2][4];
@@ -91,7 +91,7 @@ static void take_values(void *data, size_t group, size_t column, const double *v
 	memcpy(given->rows[group], rows, count * sizeof *rows);
 }
 
-/* In the order of the ranges, though percentiles need them sorted. */
+/* Values are in the order of the ranges, though percentiles sort them. */
 FAKE_TEST(values_of_kernels)
 {
 	static const struct recording recording = { .ranges = plain };
@@ -123,7 +123,7 @@ FAKE_TEST(values_of_kernels)
 	ck_assert_uint_eq(of[0] + of[1], 6);
 }
 
-/* Each metric over the ranges that have it, whatever their number. */
+/* Statistics of each metric cover the ranges that have it, any number of them. */
 FAKE_TEST(statistics_of_groups)
 {
 	static const struct recording recording = { .ranges = uneven, .join = "kernel" };
@@ -144,8 +144,8 @@ FAKE_TEST(statistics_of_groups)
 }
 
 /*
- * Metrics with counters of both passes have the mean of their passes here. Without as many ranges
- * of each pass it is that of a mean range, there is no sum, and no range by itself has it.
+ * Metrics with counters in both passes have the mean of their passes here. With unequal numbers of
+ * ranges it is the mean of a mean range, there is no sum, and no single range has it.
  */
 TEST(statistics_over_passes)
 {
@@ -287,7 +287,7 @@ FAKE_TEST(statistics_of_kernels_in_ranges)
 	ck_assert_msg(strstr(logged, "only the outermost are added, 2 are"), "%s", logged);
 }
 
-/* Images of two GPUs are not summed: what adds up is added, and a ratio is a mean by the ranges. */
+/* Images of two GPUs are not summed: additive values are added; a ratio is a mean over ranges. */
 FAKE_TEST(statistics_of_gpus)
 {
 	static const struct opk_range ranges[] = {
@@ -349,7 +349,7 @@ FAKE_TEST(statistics_of_sums)
 	}
 }
 
-/* A value that could not be computed spoils what is computed of it, and nothing else. */
+/* NaN spreads only to statistics that are computed from it. */
 FAKE_TEST(statistics_with_nan)
 {
 	static const struct recording recording = { .ranges = plain };
@@ -401,7 +401,7 @@ static void check_columns(struct opk_column_file *file, struct opk_ctx *ctx, siz
 	free(present);
 }
 
-/* In one block and in several, the last one full or not. */
+/* In one block and in several; the last one is full or not. */
 TEST(columns_of_many_rows)
 {
 	static const size_t rows[] = { 0, 1, 8191, 8192, 8193, 16384, 30000 };
@@ -442,7 +442,7 @@ CTX_TEST(columns_without_memory)
 static const struct {
 	struct here here;
 	const char *metric;
-	struct opk_traits wanted; /* degree, that in the clock, whether it is the GPU's */
+	struct opk_traits wanted; /* degree, degree in the clock, whether it is the GPU's */
 } traits_of_metrics_rows[] = {
 	{ HERE, "smsp__inst_executed.sum", { 1, 0, false } },
 	{ HERE, "smsp__inst_executed.avg", { 1, 0, false } },
@@ -454,7 +454,7 @@ static const struct {
 	{ HERE, "smsp__inst_executed.sum.peak_sustained", { 0, 0, true } },
 	{ HERE, "smsp__inst_executed.sum.per_second", { 0, 1, false } },
 	{ HERE, "smsp__inst_executed.sum.per_cycle_active", { 0, 0, false } },
-	/* How long it was active is the program's. */
+	/* The program decides how long it was active. */
 	{ HERE, "smsp__inst_executed.sum.peak_sustained_active.per_second", { 0, 1, false } },
 	{ HERE, "smsp__inst_executed.sum.peak_sustained_elapsed.per_second", { 0, 1, true } },
 	{ HERE, "sm__warps_active.avg.pct_of_peak_sustained_active", { 0, 0, false } },
@@ -501,7 +501,7 @@ static const struct {
 	{ HERE, "7", 0, false },
 };
 
-/* A derived metric is a peak or a clock where all that it is made of is. */
+/* A derived metric is a peak or a clock if all its inputs are. */
 CTX_TEST_EACH(traits_of_columns, traits_of_columns_rows)
 {
 	static const char *const metrics[] = { "gpu__time_duration.sum", "dram__bytes.sum",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Tables of recordings as Arrow streams: types, what is null, who owns what, errors. */
+/* Tables of recordings as Arrow streams: types, nulls, ownership, errors. */
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -158,12 +158,12 @@ FAKE_TEST(ranges)
 	ck_cell("grid", 0, "2x1x1");
 	ck_cell("duration_ns", 0, "10");
 	ck_cell(names[1], 2, "201.5");
-	/* Two texts, not six. */
+	/* Two different texts in six rows. */
 	ck_assert_int_eq(batch.children[2]->dictionary->length, 2);
 	end(&stream, &schema, &batch);
 }
 
-/* A range has the metrics of its pass; the others were not collected there. */
+/* A range has the metrics of its pass; other metrics were not collected in it. */
 FAKE_TEST(not_collected)
 {
 	struct opk_table_options options = OPK_INIT(options);
@@ -193,7 +193,7 @@ FAKE_TEST(not_collected)
 	end(&stream, &schema, &batch);
 }
 
-/* What CUPTI could not compute is no null. */
+/* A value that CUPTI could not compute is NaN, not null. */
 FAKE_TEST(not_a_number)
 {
 	struct ArrowArrayStream stream;
@@ -236,7 +236,7 @@ FAKE_TEST(chosen_columns)
 	ck_cell("rank", 0, "null");
 	ck_cell("symbol", 0, "null");
 	ck_cell("file", 0, in_folder("in.opk"));
-	/* It is the first metric that CUPTI is asked for: no other was evaluated. */
+	/* CUPTI was asked for this metric first: no other was evaluated. */
 	ck_cell(names[2], 0, "100.5");
 	end(&stream, &schema, &batch);
 }
@@ -270,7 +270,7 @@ FAKE_TEST(samples)
 	end(&stream, &schema, &batch);
 }
 
-/* ---- what ran: many rows, texts that are no UTF-8 ---------------------------------------- */
+/* ---- activities: many rows, texts that are not UTF-8 -------------------------------------- */
 
 enum { LAUNCHES = 150000 };
 
@@ -375,7 +375,7 @@ TEST(moved_columns)
 	ck_assert_ptr_null(field.release);
 }
 
-/* A stream that nobody read, and one that was begun. */
+/* A stream that was never read, and one that was partly read. */
 CTX_TEST(early_release)
 {
 	struct ArrowArrayStream stream;
@@ -444,7 +444,7 @@ FAKE_TEST(not_one_table)
 	ck_assert_str_eq(opk_table_get_column(table, 2)->header.name, "file");
 }
 
-/* Reads what is left; `first` is what the next row begins with. */
+/* Reads the remaining rows; `first` is the beginning of the next row. */
 static size_t read_rest(uint64_t *first, struct opk_table *table)
 {
 	const union opk_cell *row;
@@ -482,7 +482,7 @@ static void check_places(struct opk_ctx *ctx, struct opk_table *table)
 	}
 }
 
-/* Single ranges, a row a value, key groups. */
+/* Single ranges, a row for each value, key groups. */
 FAKE_TEST(read_again)
 {
 	struct opk_table_options options[3] = { OPK_INIT(*options), OPK_INIT(*options),
@@ -508,7 +508,7 @@ FAKE_TEST(read_again)
 	}
 }
 
-/* Some rows were read when the result of the evaluation proves to be damaged. */
+/* Some rows were read before the result of the evaluation proved damaged. */
 FAKE_TEST(error_in_mid_stream)
 {
 	const struct opk_table_source *source = NULL;
@@ -525,7 +525,7 @@ FAKE_TEST(error_in_mid_stream)
 	ck_assert_int_eq(opk_table_next(&row, &known, table), OPK_OK);
 	ck_assert_ptr_nonnull(row);
 	table->inputs->evaluation->segment_count = 1;
-	/* What a failure gives out is what was there. */
+	/* After a failure the rows from before it are still there. */
 	while (!(code = opk_table_next_source(&source, table)))
 		ck_assert_ptr_nonnull(source);
 	ck_assert_int_eq(code, OPK_EINPUT);
@@ -590,7 +590,7 @@ FAKE_TEST(out_of_memory)
 	do {
 		fail_allocation(i++);
 		code = try_all(ctx, path);
-		/* Those of the child that evaluates are counted there. */
+		/* This counts the allocations of the evaluating child. */
 		allocation_failed();
 		ck_assert_msg(code == OPK_OK || code == OPK_ENOMEM, "allocation %ld: %d: %s", i,
 		              code, errors_of(ctx));

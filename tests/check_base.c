@@ -272,7 +272,7 @@ TEST(strlist_without_memory)
 	}
 }
 
-/* The text is taken over even where the list can't grow: a sanitizer would tell a leak. */
+/* The list owns the text even if it can't grow: a sanitizer would report a leak. */
 TEST(strlist_takes_over_without_memory)
 {
 	opk_autostrlist struct opk_strlist list = { 0 };
@@ -323,7 +323,7 @@ CTX_TEST(causes_as_data)
 
 /* ---- chains between processes */
 
-/* A chain of three, the second with all that a cause can have. */
+/* A chain of three causes, the second with every field. */
 static struct opk_ctx *ctx_with_chain(void)
 {
 	struct opk_ctx *ctx = new_ctx();
@@ -379,7 +379,7 @@ TEST(chains_travel)
 	ck_assert_int_eq(opk_error_cause(to, 2)->kind, OPK_CAUSE_WHILE);
 }
 
-/* The outer causes matter most, and the first bytes of a long one. */
+/* The outer causes are kept, and the first bytes of a long one. */
 TEST(long_chains_are_cut)
 {
 	freed(opk_ctx) *from = ctx_with_chain(), *to = new_ctx();
@@ -393,7 +393,7 @@ TEST(long_chains_are_cut)
 	ck_assert(!strncmp(opk_error_message(to, 999), "9990000", 7));
 }
 
-/* Cut off anywhere it is refused; a changed byte is refused or leaves a chain that can be shown. */
+/* A truncated chain is refused; one with a changed byte is refused, or can be printed. */
 TEST(damaged_chains)
 {
 	freed(opk_ctx) *from = ctx_with_chain();
@@ -508,7 +508,7 @@ TEST(ctx_without_memory)
 
 /* ---- terminals */
 
-/* Vectors of FIPS 180-4's examples, and lengths around those of the padding. */
+/* Test vectors of FIPS 180-4, and lengths around those at which padding changes. */
 TEST(sha256)
 {
 	static const struct {
@@ -544,7 +544,7 @@ TEST(sha256)
 		char text[OPK_SHA256_TEXT];
 
 		opk_sha256_begin(&hash);
-		/* Each row with and without the processor's help. */
+		/* Each row with and without the processor's instructions. */
 		hash.plainly = hash.plainly || i % 2;
 		for (size_t n = 0; n < rows[row].times; n++)
 			opk_sha256_add(&hash, rows[row].text, strlen(rows[row].text));
@@ -568,7 +568,7 @@ static const struct {
 	  "\xc2\x9b"
 	  "31m\xc2\x85\xc2\xa0",
 	  "\\u009b31m\\u0085\xc2\xa0", "\\u009b31m\\u0085\xc2\xa0", "?31m?\xc2\xa0" },
-	/* A byte that is no character; a terminal of eight bits obeys it, too. */
+	/* A single byte as control character; a terminal with 8-bit controls obeys it, too. */
 	{ HERE,
 	  "\x9b"
 	  "31m\xff\xe2\x80",
@@ -617,7 +617,7 @@ static const struct {
 	{ HERE, "twelve bytes", 12, "twelve bytes" },
 	{ HERE, "thirteen byte", 12, "thirte\xe2\x80\xa6yte" },
 	{ HERE, "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4", 7, "\xc3\xa4\xe2\x80\xa6\xc3\xa4" },
-	/* No text: bytes that only go on. */
+	/* Not text: only continuation bytes. */
 	{ HERE, "\x80\x80\x80\x80\x80\x80\x80\x80", 6, "\xe2\x80\xa6" },
 	{ HERE, "", 3, "" },
 };

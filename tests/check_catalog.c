@@ -61,7 +61,7 @@ static void fill_table(struct opk_catalog_table *table)
 	table->bases[1].scope = OPK_SCOPE_DEVICE;
 }
 
-/* A text that did not get in is not found again. */
+/* A text that could not be added is not found later. */
 TEST(tables_without_memory)
 {
 	static const char text[] = "dram__bytes";
@@ -99,7 +99,7 @@ TEST(tables_are_read_as_written)
 	opk_catalog_table_clear(&table);
 }
 
-/* No number in it leads outside. What is read is used: sanitizers would tell. */
+/* No number in the table points outside of it. Uses all that was read: sanitizers would report. */
 TEST(tables_are_checked)
 {
 	opk_autobuf struct opk_buf bytes = { 0 };
@@ -189,7 +189,7 @@ FAKE_TEST(fake_catalog)
 	ck_assert(!opk_catalog_has_full(catalog, ctx, "fake__a"));
 	ck_ok(ctx, count_all(catalog, ctx));
 	check_fake_passes(catalog, true);
-	/* A submetric that a metric does not have is nobody's. */
+	/* A submetric that a metric does not have belongs to no metric. */
 	ck_ok(ctx,
 	      opk_catalog_count_passes(catalog, ctx,
 	                               &(struct opk_full_name){ opk_catalog_get(catalog, 0), 1 }, 1,
@@ -233,7 +233,7 @@ FAKE_TEST_EACH(passes_with_availability, passes_with_availability_rows)
 	check_fake_passes(catalog, true);
 }
 
-/* Without PerfWorks' scheduler, or its evaluator, or for PM sampling CUPTI is asked about each. */
+/* Without PerfWorks' scheduler or evaluator, and for PM sampling, CUPTI plans each name. */
 TEST(passes_without_perfworks)
 {
 	static const enum fake_call missing[] = {
@@ -260,7 +260,7 @@ TEST(passes_without_perfworks)
 	}
 }
 
-/* PerfWorks says nothing of counters in no domain, so CUPTI is asked. */
+/* PerfWorks does not know counters without a domain, so CUPTI is asked. */
 TEST(uncounted_counters)
 {
 	static const int statuses[] = { 8, 18 };
@@ -306,7 +306,7 @@ FAKE_TEST_EACH(calls_fail, calls_fail_rows)
 	ck_assert_int_eq(fake.hosts + fake.evaluators + fake.schedulers, 0);
 }
 
-/* 12.x: those that later releases list, where there are properties for them. */
+/* 12.x: submetrics that later releases list, if the metric has properties. */
 FAKE_TEST(submetrics_that_are_not_listed)
 {
 	freed(opk_catalog) *listed = NULL, *catalog = NULL;
@@ -330,7 +330,7 @@ FAKE_TEST(no_submetrics_at_all)
 	fake.status[FAKE_cuptiProfilerHostGetSubMetrics] = NV_CUPTI_INVALID_METRIC_NAME;
 	fake.status[FAKE_cuptiProfilerHostGetMetricProperties] = NV_CUPTI_INVALID_METRIC_NAME;
 	ck_ok(ctx, opk_catalog_new(&catalog, ctx, "FA100", OPK_PROFILER_RANGE));
-	/* Nothing is known of the metrics, so nothing speaks against the name. */
+	/* Without facts about the metrics, no name can be refused. */
 	ck_assert(opk_catalog_has_full(catalog, ctx, "fake__a.sum"));
 	ck_fails(ctx, opk_catalog_complete(catalog, ctx), OPK_ENVIDIA, "this libcupti lists none");
 	ck_assert_uint_eq(total(catalog), 0);
@@ -367,7 +367,7 @@ static void write_text(const char *name, const char *text)
 	fclose(file);
 }
 
-/* Calls of NVIDIA's count from here on. */
+/* Counts NVIDIA's calls from here on. */
 static struct opk_ctx *caching_ctx(const char *cache)
 {
 	struct opk_ctx *ctx = fake_ctx();
@@ -428,7 +428,7 @@ TEST(cache_answers)
 	ck_assert(!complete);
 	ck_assert_uint_eq(load_calls(&complete), 0);
 	ck_assert(complete);
-	/* Another library's catalog is another one. */
+	/* Another library has another catalog. */
 	write_text("libcupti.so.13", "a new library");
 	ck_assert_uint_gt(load_calls(&complete), 0);
 	ck_assert_uint_eq(load_calls(&complete), 0);
@@ -466,7 +466,7 @@ static void ask_all_scopes(struct opk_catalog *catalog, struct opk_ctx *ctx)
 	ck_ok(ctx, opk_catalog_ask_scopes(catalog, ctx, metrics, count));
 }
 
-/* What 13.1 reports, and 13.0 does not: with a library, and with a catalog out of the cache. */
+/* Scopes, which 13.1 reports and 13.0 does not: with a library, and from a cached catalog. */
 TEST(scopes_where_asked)
 {
 	for (int round = 0; round < 4; round++) {
@@ -482,7 +482,7 @@ TEST(scopes_where_asked)
 		ck_ok(ctx, opk_catalog_new(&catalog, ctx, "FA100", OPK_PROFILER_RANGE));
 		ck_assert_int_eq(catalog->complete, round % 2);
 		ck_ok(ctx, opk_catalog_complete(catalog, ctx));
-		/* Nothing asks for them, until somebody wants them. */
+		/* Scopes are read only on request. */
 		ck_assert_int_eq(opk_catalog_find(catalog, "fake__b")->scope, OPK_SCOPE_UNKNOWN);
 		ask_all_scopes(catalog, ctx);
 		ck_assert_int_eq(opk_catalog_find(catalog, "fake__b")->scope,
@@ -493,7 +493,7 @@ TEST(scopes_where_asked)
 	empty_cache();
 }
 
-/* What is damaged is as if it were not there, and is made anew. */
+/* A damaged cache file is treated as missing, and written again. */
 TEST(cache_is_checked)
 {
 	char path[600];
@@ -528,7 +528,7 @@ TEST(cache_is_checked)
 	empty_cache();
 }
 
-/* Where nothing can be kept, everything works as without a cache. */
+/* If nothing can be kept, everything works as without a cache. */
 TEST(cache_is_no_need)
 {
 	bool complete;
@@ -558,7 +558,7 @@ static const struct {
 	{ HERE, "cache", false, true },
 };
 
-/* Without a cache the submetrics are not asked for. */
+/* Without a cache the submetrics are not read. */
 TEST_EACH(keeps_where_it_can, keeps_where_it_can_rows)
 {
 	struct opk_ctx *ctx = caching_ctx(row->cache);
@@ -578,7 +578,7 @@ TEST_EACH(keeps_where_it_can, keeps_where_it_can_rows)
 	empty_cache();
 }
 
-/* What is there stays. */
+/* The older file stays. */
 TEST(keeping_fails)
 {
 	struct opk_ctx *ctx;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Random chains of trim, split, merge, recover, extract and import over the shipped recordings:
- * what comes out has the values of the first file, bit for bit, and so has its sum. Each chain has
- * a seed, which a failure prints: OFFPEAK_SEED=N runs that chain alone.
+ * Random chains of trim, split, merge, recover, extract and import over the shipped recordings: the
+ * result has the values of the first file, bit for bit, and so has its sum. Each chain has a seed,
+ * which a failure prints: OFFPEAK_SEED=N runs only that chain.
  */
 #include <math.h>
 #include <stdint.h>
@@ -19,7 +19,7 @@
 
 enum {
 	MANY_CHAINS = 150,
-	FEW_CHAINS = 6, /* have every kind of step among them, from this seed on */
+	FEW_CHAINS = 6, /* from this seed on, they contain every kind of step */
 	FIRST_OF_FEW = 7,
 	MOST_STEPS = 6,
 	MOST_ROWS = 60,
@@ -29,7 +29,7 @@ enum {
 static const struct base {
 	const char *name;
 	bool samples;
-	bool tables; /* of ranges: an image without one says less after import */
+	bool tables; /* of ranges: without one, an imported image has fewer facts */
 } bases[] = {
 	{ "simple", false, true },        { "nested", false, false },
 	{ "legacy-user", false, false },  { "legacy-noinst", false, false },
@@ -41,7 +41,7 @@ static const struct base {
 
 /* ---- rows ------------------------------------------------------------------------------- */
 
-/* What is known of a row besides its values, as text, and by which keys it goes. */
+/* The facts of a row as text, without its values, and its keys. */
 struct line {
 	char *label, *kernel, *name;
 	double *values;
@@ -113,7 +113,7 @@ static void read_rows(struct rows *rows, struct opk_ctx *ctx, const char *path)
 	}
 }
 
-/* The sign and payload of NaN are nobody's: that it is none is what counts. */
+/* The sign and payload of NaN are unspecified: any NaN equals any other. */
 static bool same_values(const struct line *a, const struct line *b, size_t columns)
 {
 	for (size_t i = 0; i < columns; i++)
@@ -129,17 +129,17 @@ struct chain {
 	struct opk_ctx *ctx;
 	uint64_t seed;
 	const struct base *base;
-	char source[300]; /* the recording that it began with */
+	char source[300]; /* the first recording */
 	struct rows rows; /* its own */
-	char path[200];   /* what it is now */
-	size_t *order;    /* of each row that it has now, which of its own it is */
+	char path[200];   /* the current file */
+	size_t *order;    /* for each of its rows, the index in the source */
 	size_t count;
 	unsigned copies; /* of the source in it */
 	size_t file;     /* number of files made so far */
 	struct opk_buf story;
 };
 
-/* The chain so far is what a failure needs. */
+/* A failure prints the chain so far. */
 #define chain_assert(chain, condition, ...)                                                        \
 	do {                                                                                       \
 		if (!(condition)) {                                                                \
@@ -161,7 +161,7 @@ static void new_path(struct chain *c, char path[200])
 	snprintf(path, 200, "%s/%zu.opk", folder, c->file++);
 }
 
-/* The next file takes the place of the current one. */
+/* The next file becomes the current one. */
 static void step_to(struct chain *c, const char *path)
 {
 	unlink(c->path);
@@ -181,7 +181,7 @@ static void trim(struct chain *c)
 	step_to(c, to);
 }
 
-/* A file without its end has lost nothing else. */
+/* A file without its end section has lost nothing else. */
 static void recover(struct chain *c)
 {
 	struct opk_listing *findings;
@@ -227,7 +227,7 @@ static const char *key_text(const struct chain *c, size_t i, bool by_name)
 	return by_name ? line->name : line->kernel;
 }
 
-/* Parts in the order of their first rows; `number` 0: by key. Returns how many. */
+/* Parts in the order of their first rows; `number` 0: by key. Returns the number of parts. */
 static size_t assign(const struct chain *c, size_t *part_of, size_t number, bool by_name)
 {
 	size_t parts = 0;
@@ -334,7 +334,7 @@ static void import_image(struct chain *c, struct opk_file *file, const struct op
 	free(table);
 }
 
-/* The set's labels and derived metrics are the recording's, not the image's. */
+/* Labels and derived metrics come from the recording's set, not from the image. */
 static bool is_plain(struct chain *c, struct opk_file *file)
 {
 	const struct opk_meta *meta;
@@ -369,7 +369,7 @@ static void import(struct chain *c)
 	}
 }
 
-/* ---- what came of it -------------------------------------------------------------------- */
+/* ---- results ---------------------------------------------------------------------------- */
 
 static int append(void *data, const void *bytes, size_t size)
 {
@@ -405,7 +405,7 @@ static char *write_rows(struct chain *c, const struct rows *rows, enum opk_forma
 	return opk_buf_take_text(&text);
 }
 
-/* What a program reads from the text: the same doubles; infinity has no form in JSON. */
+/* The same doubles as a parser reads them from the text; JSON has no infinity. */
 static void compare_text(struct chain *c, const struct rows *rows, enum opk_format format)
 {
 	char *text = write_rows(c, rows, format), *at = text;
@@ -467,7 +467,7 @@ static void sum_of(struct chain *c, struct rows *rows, const char *const *paths,
 	unlink(to);
 }
 
-/* A sum of parts, of one file or two each, is the sum of the files, row by row. */
+/* A sum of sums, of one file or two each, equals the sum of the files, row by row. */
 static void compare_parts(struct chain *c, const struct rows *wanted, const char *const *paths,
                           size_t count, const char *key)
 {
@@ -499,7 +499,7 @@ static void compare_parts(struct chain *c, const struct rows *wanted, const char
 	free(names);
 }
 
-/* Counters are whole numbers: the order in which they are added does not matter. */
+/* Counters are whole numbers: the order of the additions does not matter. */
 static void compare_sums(struct chain *c)
 {
 	static const char *const keys[] = { "kernel", "name", "device", "all", "shape,nvtx" };
@@ -547,7 +547,7 @@ static void begin(struct chain *c, uint64_t seed)
 {
 	*c = (struct chain){ .ctx = new_ctx(), .seed = seed, .copies = 1 };
 	c->ctx->log = NULL;
-	/* Neighbours would begin alike. */
+	/* Consecutive seeds would begin alike. */
 	random_state = (seed + 1) * UINT64_C(0x9e3779b97f4a7c15);
 	for (int i = 0; i < 8; i++)
 		random64();

@@ -12,7 +12,7 @@ DEFINE_FREED(nvtx_filter)
 
 /* ---- stacks ----------------------------------------------------------------------------- */
 
-/* Words in a row: "+NAME", "+DOMAIN@NAME", "-", "-DOMAIN@"; what they return, and the path. */
+/* Words in order: "+NAME", "+DOMAIN@NAME", "-", "-DOMAIN@"; the result, and the path. */
 static const struct {
 	struct here here;
 	const char *words[8];
@@ -36,7 +36,7 @@ static const struct {
 	{ HERE, { "+a", "+d@b", "+e@c" }, 0, 3, "a/d@b/e@c" },
 	{ HERE, { "+N@init", "+step", "+forward" }, 1, 3, "step/forward/N@init" },
 	{ HERE, { "+e@c", "+a", "+d@b", "+e@x", "+b" }, 1, 5, "a/b/d@b/e@c/e@x" },
-	/* What separates names is escaped inside them. */
+	/* Separators inside names are escaped. */
 	{ HERE, { "+a/b" }, 0, 1, "a\\/b" },
 	{ HERE, { "+a\\", "+b" }, 1, 2, "a\\\\/b" },
 	{ HERE, { "+/@b" }, 0, 1, "\\/@b" },
@@ -133,7 +133,7 @@ static void *counting(void *old, size_t size)
 	return realloc(old, size);
 }
 
-/* A domain's nest is allocated for its first range in the thread alone. */
+/* A domain's nest is allocated with its first range in the thread. */
 TEST(nests_are_kept)
 {
 	opk_set_realloc(counting);
@@ -148,7 +148,7 @@ TEST(nests_are_kept)
 	opk_set_realloc(NULL);
 }
 
-/* Beyond the stack's depth ranges are only counted, and pops find their partners. */
+/* Below the maximum depth ranges are only counted, and pops still match. */
 TEST(deeper_than_the_stack)
 {
 	for (int i = 0; i < USER_RANGE_DEPTH; i++)
@@ -170,7 +170,7 @@ TEST(deeper_than_the_stack)
 	empty_stack();
 }
 
-/* A path is cut where it does not fit; names themselves are whole. */
+/* A path that is too long is cut; names themselves are not. */
 TEST(long_names)
 {
 	static char name[6000];
@@ -182,7 +182,7 @@ TEST(long_names)
 	length = strlen(user_range_path());
 	ck_assert_uint_gt(length, 4000);
 	ck_assert_uint_lt(length, 4200);
-	/* Not in the midst of an escape. */
+	/* The cut is not inside an escape. */
 	ck_assert_int_eq(user_range_path()[length - 1], '/');
 	ck_assert_uint_eq(strlen(first_range("")[1].name), sizeof name - 1);
 	user_range_push("", "inner");
@@ -245,7 +245,7 @@ TEST(own_header)
 
 static pthread_barrier_t barrier;
 
-/* It waits for ever, so that its stack is not lost memory for a leak checker. */
+/* Never returns, so that a leak checker does not report its stack. */
 static void *other_thread(void *path)
 {
 	size_t count = count_ranges();
@@ -275,7 +275,7 @@ TEST(threads_have_their_own)
 
 enum { TABLE_SIZE = 16 };
 
-/* A program's side of NVTX: slots that the tool fills, and the tables of their addresses. */
+/* The program's side of NVTX: slots that the tool fills, and tables of their addresses. */
 static nvtx_function core[TABLE_SIZE], core2[TABLE_SIZE];
 static nvtx_function *core_slots[TABLE_SIZE + 1], *core2_slots[TABLE_SIZE + 1];
 static unsigned table_size;
@@ -306,7 +306,7 @@ static int initialize(unsigned size)
 	return InitializeInjectionNvtx2(get_table);
 }
 
-/* The tool's functions as NVTX's header calls them. */
+/* Calls the tool's functions as NVTX's header does. */
 #define CALL(table, id, result, ...) ((result(*)(__VA_ARGS__))(void *)(table)[id])
 
 static int push_event(const char *domain, int type, const void *message)
@@ -384,7 +384,7 @@ TEST(nvtx_domains)
 	push_event(a, NVTX_MESSAGE_ASCII, "x");
 	ck_assert_str_eq(user_range_path(), "lib@reg/lib@x/\xc3\xa9@wreg");
 	ck_assert_int_eq(CALL(core2, NVTX_CORE2_RANGE_POP, int, const char *)(w), 0);
-	/* A domain may go before its ranges. */
+	/* A domain may be destroyed before its ranges end. */
 	CALL(core2, NVTX_CORE2_DOMAIN_DESTROY, void, char *)(w);
 	ck_assert_str_eq(user_range_path(), "lib@reg/lib@x");
 	ck_assert_int_eq(CALL(core2, NVTX_CORE2_RANGE_POP, int, const char *)(a), 1);
@@ -428,7 +428,7 @@ TEST(nvtx_payloads)
 	ck_assert_uint_gt(id, 0);
 	CALL(slots, NVTX_PAYLOAD_RANGE_END, void, const char *, uint64_t, const void *, size_t)
 	("NCCL", id, NULL, 0);
-	/* An earlier one has fewer functions, and other extensions have others. */
+	/* An earlier version has fewer functions, and other extensions have others. */
 	segment.slot_count = NVTX_PAYLOAD_RANGE_POP;
 	memset(slots, 0, sizeof slots);
 	ck_assert_int_eq(InitializeInjectionNvtxExtension(&extension), 1);
@@ -441,7 +441,7 @@ TEST(nvtx_payloads)
 	ck_assert_int_eq(InitializeInjectionNvtxExtension(&extension), 0);
 }
 
-static char processes[256]; /* what the listener of the process's ranges heard */
+static char processes[256]; /* calls of the listener for process ranges */
 
 static void hear_start(uint64_t id, const struct user_range *range)
 {
@@ -520,7 +520,7 @@ static const struct {
 	{ HERE, "a/b", { "a" }, false },
 	{ HERE, "a/b/", { "x", "a", "b", "y" }, true },
 	{ HERE, "a/b", { "a", "a", "b" }, true },
-	/* '[' is the outermost of its domain, ']' the innermost. */
+	/* '[' is the outermost range of its domain, ']' the innermost. */
 	{ HERE, "[a", { "a", "b" }, true },
 	{ HERE, "[a", { "b", "a" }, false },
 	{ HERE, "[a", { "d@b", "a" }, true },
@@ -530,7 +530,7 @@ static const struct {
 	{ HERE, "[a/b]", { "a", "b" }, true },
 	{ HERE, "[a/b]", { "a", "b", "c" }, false },
 	{ HERE, "[a]", { "a", "a" }, false },
-	/* '*' is any number of ranges. */
+	/* '*' matches any number of ranges. */
 	{ HERE, "a/*/b", { "a", "b" }, true },
 	{ HERE, "a/*/b", { "a", "x", "y", "b" }, true },
 	{ HERE, "a/*/b", { "b", "a" }, false },
@@ -562,7 +562,7 @@ static const struct {
 	{ HERE, "a\\\\", { "a\\" }, true },
 	{ HERE, "d\\@a", { "a" }, false },
 	{ HERE, "d\\/e@a", { "d/e@a" }, true },
-	/* One a line; any of them. */
+	/* One pattern a line; any of them may match. */
 	{ HERE, "a\nb", { "b" }, true },
 	{ HERE, "a\nb\n", { "a" }, true },
 	{ HERE, "a\nb", { "c" }, false },
@@ -581,7 +581,7 @@ static const struct {
 	{ HERE, "a\n]", { NULL }, false },
 };
 
-/* The first rows that are no filter. */
+/* Whether it is an invalid filter, as in the table's first rows. */
 static bool is_none(const char *filter)
 {
 	static const char *const none[] = { "",    "/",   "[",   "]",      "[]",  "d@",
@@ -593,7 +593,7 @@ static bool is_none(const char *filter)
 	return false;
 }
 
-/* The domain is up to the last '@': "d/e@a" is range a. */
+/* The domain ends at the last '@': "d/e@a" is range a. */
 static size_t make_ranges(struct user_range *ranges, const char *const *texts, char *room)
 {
 	size_t count = 0;
@@ -628,7 +628,7 @@ TEST(filters)
 	}
 }
 
-/* As many parts as fit, and one more. */
+/* The maximum number of parts, and one more. */
 TEST(long_filters)
 {
 	char text[80] = "";
@@ -638,7 +638,7 @@ TEST(long_filters)
 	for (int more = 0; more < 2; more++) {
 		struct nvtx_filter *filter = nvtx_filter_new(text);
 
-		/* What does not fit is not forgotten. */
+		/* A filter with too many parts is refused, not cut. */
 		ck_assert_msg((filter == NULL) == (more == 1), "%s", text);
 		nvtx_filter_free(filter);
 		strcat(text, "a/");

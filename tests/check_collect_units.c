@@ -25,10 +25,10 @@ TEST(rotation)
 
 			ck_assert_uint_eq(rotation_pass(&turns), turn % passes);
 			ck_assert(rotation_is_round(&turns) == (round > 0));
-			/* Short ones first, all passes alike, then longer ones. */
+			/* Short turns first, equal for all passes, then longer ones. */
 			if (round < 2)
 				ck_assert_uint_eq(batch, round ? 64 : 8);
-			/* Then they nearly fill an image, and are not all alike. */
+			/* Then turns nearly fill an image, and differ. */
 			else {
 				least = batch < least ? batch : least;
 				most = batch > most ? batch : most;
@@ -40,7 +40,7 @@ TEST(rotation)
 		ck_assert_uint_le(most, 500);
 		ck_assert_uint_eq(rotation_room(&turns, 500), 500);
 		ck_assert_uint_eq(rotation_room(&turns, 20), 20);
-		/* No pass gets much more than another. */
+		/* No pass gets many more launches than another. */
 		for (size_t i = 0; i < passes; i++)
 			ck_assert_uint_lt(launches[i], launches[0] + launches[0] / 10);
 	}
@@ -63,7 +63,7 @@ static void check_rhythm(size_t passes, uint32_t room, size_t period)
 			              k, period, pass, passes, room);
 }
 
-/* A program that repeats itself shows each pass each of its launches in time. */
+/* If a program repeats itself, each pass soon gets each of its launches. */
 TEST(rotation_does_not_resonate)
 {
 	static const size_t periods[] = { 10, 100, 125, 250, 375, 500, 1000, 1024, 2048 };
@@ -76,14 +76,14 @@ TEST(rotation_does_not_resonate)
 				check_rhythm(passes[j], rooms[k], periods[i]);
 }
 
-/* Nor does one whose own doings end the images. */
+/* The same holds if the program's own work ends the images. */
 TEST(cut_turns_do_not_resonate)
 {
 	for (size_t passes = 2; passes < 20; passes++) {
 		struct rotation turns = { .passes = passes };
 		bool seen[20] = { false };
 
-		/* Every so many images have launches of one kind. */
+		/* A fixed share of images has only launches of one kind. */
 		for (size_t turn = 0; turn < 2000; turn++, rotation_next(&turns, true))
 			if (turn % passes == 0)
 				seen[rotation_pass(&turns)] = true;
@@ -92,7 +92,7 @@ TEST(cut_turns_do_not_resonate)
 	}
 }
 
-/* Runs of a program begin with different passes, and are alike otherwise. */
+/* Runs of a program begin with different passes, and are equal otherwise. */
 TEST(runs_of_rotation)
 {
 	struct rotation runs[3];
@@ -129,7 +129,7 @@ TEST(repetitions)
 				ck_assert_uint_eq(b.level, level);
 			}
 	ck_assert_uint_eq(seen.count, 2);
-	/* A level that shows up later gets its turn. */
+	/* A level that appears later gets its turn. */
 	ck_assert_uint_eq(repetitions_next(&seen, "c", 1, 1).level, 1);
 	ck_assert_uint_eq(repetitions_next(&seen, "c", 1, 3).level, 2);
 	ck_assert_uint_eq(repetitions_next(&seen, "c", 1, 3).level, 3);
@@ -150,7 +150,7 @@ TEST(too_many_names)
 		ck_assert_uint_eq(repetitions_next(&seen, name, 5, 1).pass, 0);
 	}
 	ck_assert_uint_eq(seen.count, 4096);
-	/* Those that are known go on; the others stay at the first turn. */
+	/* Known ranges continue; the others stay at the first turn. */
 	ck_assert_uint_eq(repetitions_next(&seen, "range 4095", 5, 1).pass, 1);
 	ck_assert_uint_eq(repetitions_next(&seen, "range 4096", 5, 1).pass, 0);
 	ck_assert_uint_eq(repetitions_next(&seen, "range 4096", 5, 1).pass, 0);
@@ -159,7 +159,7 @@ TEST(too_many_names)
 
 /* ---- names ------------------------------------------------------------------------------ */
 
-/* "<host>" and "<pid>" in what is wanted; NULL where it is refused. */
+/* "<host>" and "<pid>" in `wanted`; NULL: refused. */
 static const struct {
 	struct here here;
 	const char *format, *expanded, *pattern;
@@ -285,7 +285,7 @@ TEST(names_without_room)
 			memset(out, 'x', sizeof out);
 			ck_assert_msg(name_expand(out, room, formats[i]) == (room == sizeof out),
 			              "%s in %zu", formats[i], room);
-			/* Nothing is written after the room. */
+			/* Nothing is written past the end. */
 			ck_assert(room == sizeof out || out[room] == 'x');
 		}
 	ck_assert(!name_pattern(out, 8, "****"));
@@ -313,7 +313,7 @@ TEST(kernels_by_symbol)
 	other = kernels_find(kernels, "no_mangled_name");
 	ck_assert_str_eq(other->symbol, "no_mangled_name");
 	ck_assert_str_eq(other->name, "no_mangled_name");
-	/* The same text is the same kernel, and found by text: CUPTI's pointer may come back. */
+	/* Equal texts are the same kernel, found by text: CUPTI may reuse the pointer. */
 	ck_assert_ptr_eq(kernels_find(kernels, "_Z4vaddPKfS0_Pfi"), first);
 	strcpy(symbol, "_Z3xyzv");
 	ck_assert_str_eq(first->symbol, "_Z4vaddPKfS0_Pfi");
@@ -323,7 +323,7 @@ TEST(kernels_by_symbol)
 	kernels_free(NULL);
 }
 
-/* More than there are buckets: what was found stays where it is. */
+/* More kernels than buckets: found kernels do not move. */
 TEST(many_kernels)
 {
 	enum { MANY = 5000 };
@@ -356,7 +356,7 @@ static const struct {
 	{ HERE, "int>", "_Z1kIiEvv", true, true },
 	{ HERE, "a|b", "c", false, false },
 	{ HERE, "a|b", "b", true, false },
-	/* Not "float", which it would be as a type. */
+	/* Not "float", its meaning as a type. */
 	{ HERE, "float", "f", false, false },
 };
 
@@ -472,7 +472,7 @@ TEST(settings_that_are_needed)
 	}
 }
 
-/* Variables, and the field that each is for. */
+/* Variables and their fields. */
 static const struct {
 	struct here here;
 	const char *variable, *text;
@@ -559,7 +559,7 @@ TEST(settings_by_name)
 	nvtx_filter_free(settings.nvtx_include);
 }
 
-/* Where ranges are pushed: those of the program, and launches that a filter chose. */
+/* Where ranges are pushed: ranges of the program, and launches that a filter selects. */
 TEST(pushing)
 {
 	for (int mode = MODE_KERNEL_REPLAY; mode <= MODE_SAMPLING; mode++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Columns of recordings whose set says more than metrics, over the fake: an image has three ranges,
- * and the n-th metric that CUPTI is asked for has the value 100 * range + n + 0.5 in it.
+ * Columns of recordings whose set has more than metrics, over the fake: an image has three ranges,
+ * in each of which the n-th requested metric has the value 100 * range + n + 0.5.
  */
 #include "eval/eval.h"
 
@@ -15,7 +15,7 @@
 
 enum { METRICS = 4, MAX_COLUMNS = 8 };
 
-/* In the ranges of one image 0.5, 1.5, 2.5 and 3.5, and 100 more in each further range. */
+/* In the ranges of one image: 0.5, 1.5, 2.5 and 3.5, and 100 more in each further range. */
 static const char *const names[METRICS] = { "fake__a.sum", "fake__b.sum", "fake__ratio.pct",
 	                                    "fake__c.sum" };
 static const struct opk_meta_label labels[] = { { "fake__b.sum", "b" }, { "fake__c.sum", "c" } };
@@ -170,7 +170,7 @@ FAKE_TEST(shown_by_itself)
 	check_shown(&(struct here)HERE, ctx, &meta, NULL, 0, plain, COUNT(plain));
 }
 
-/* The order of what is asked for is that of the evaluation, so the fake's values differ. */
+/* Metrics are evaluated in the requested order, so the fake's values differ. */
 FAKE_TEST(asked_for)
 {
 	static const char *const labels_and_all[] = {
@@ -278,7 +278,7 @@ static const struct {
 	{ HERE, "1", "first + B", "byte 8 of its formula: 'B' is no metric" },
 };
 
-/* A recording is anybody's: formulas that are none end in words, and do not hinder the others. */
+/* Any tool may write recordings: invalid formulas give messages, and do not affect the others. */
 FAKE_TEST_EACH(bad_formulas, bad_formulas_rows)
 {
 	static const char *const asked[] = { "b", "fake__a.sum" };
@@ -330,7 +330,7 @@ FAKE_TEST(nan_goes_through)
 		.block = { 32, 1, 1 }, .pass = group_, .rank = -1                                  \
 	}
 
-/* Group 1 has a and c, group 2 has b, twice; the ratio is in none. */
+/* Group 1 has a and c, group 2 has b, twice; neither has the ratio. */
 static const uint32_t pass_1[] = { 1 }, pass_2[] = { 2 };
 static const struct opk_pass_list metric_passes[] = {
 	{ pass_1, 1 }, { pass_2, 1 }, { NULL, 0 }, { pass_1, 1 }
@@ -348,7 +348,7 @@ FAKE_TEST(of_joined_rows)
 	const struct opk_row *row;
 	struct opk_meta meta = base;
 	freed(opk_evaluation) *evaluation = NULL;
-	/* Metrics are asked for in the order a, c, b; b is of ranges 0, 0 and 1. */
+	/* Metrics are requested in the order a, c, b; b is in ranges 0, 0 and 1. */
 	static const unsigned needed[] = { 1 << 1, 1 << 1, 1 << 2 };
 	double values[5], b = (2.5 + 2.5 + 102.5) / 3;
 	uint64_t counts[5];
@@ -460,7 +460,7 @@ static const struct {
 	{ HERE, 130100, "it was made with CUPTI 13.1; take that, or choose metrics" },
 };
 
-/* What made a recording has the metrics that it names. */
+/* A recording by another tool has the metrics that it names. */
 FAKE_TEST_EACH(recorded_elsewhere, recorded_elsewhere_rows)
 {
 	static const char *const gone[] = { "fake__aa.sum" };

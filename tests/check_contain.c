@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a child that meets unverified bytes can do, and what it can't. */
+/* What a child that reads unverified bytes can do, and what it can't. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -17,7 +17,7 @@
 #include "images/images.h"
 #include "folder.h"
 
-/* Whether children are confined: where lines are counted they write the counts. */
+/* Whether children are confined. Coverage builds do not confine them: they write counts. */
 static bool has_landlock(void)
 {
 #ifdef OPK_COVERAGE
@@ -27,7 +27,7 @@ static bool has_landlock(void)
 #endif
 }
 
-/* ---- deeds: 0, or the errno with which it failed */
+/* ---- deeds: each returns 0, or the errno of its failure */
 
 static int outcome(long result)
 {
@@ -159,14 +159,14 @@ static int tell_limits(struct opk_ctx *ctx, void *data, struct opk_child *child)
 	return OPK_OK;
 }
 
-/* NVIDIA's libraries may use 8 GiB, as docs/format.md says, besides what they were given. */
+/* NVIDIA's libraries may use 8 GiB more than their input, as docs/format.md says. */
 static void check_space(const struct rlimit *space, uint64_t asked)
 {
 #ifndef __SANITIZE_ADDRESS__
 	uint64_t least = ((uint64_t)8 << 30) + asked;
 
 	ck_assert_uint_eq(space->rlim_cur, space->rlim_max);
-	/* This process has mapped some of it. */
+	/* This process has mapped a part of it. */
 	ck_assert_uint_gt(space->rlim_max, least);
 	ck_assert_uint_lt(space->rlim_max, least + ((uint64_t)4 << 30));
 #else
@@ -222,7 +222,7 @@ CTX_TEST(allocation_beyond_the_limit, .needs = is_plain_build)
 	opk_result_clear(&found);
 }
 
-/* Images are held one at a time. */
+/* Images are in memory one at a time. */
 TEST(memory_of_the_largest)
 {
 	struct opk_section sections[] = { { .plain_size = 1000 },
@@ -237,9 +237,9 @@ TEST(memory_of_the_largest)
 	ck_assert_uint_eq(opk_survey_contain(&survey).limits.memory, 4 * 5000);
 }
 
-/* ---- a stop is no silence */
+/* ---- a stopped child is not a silent one */
 
-/* What the child, and the process that stops it and its parent, share. */
+/* Shared by the child, the process that stops it, and its parent. */
 struct stopped {
 	pid_t child;
 	bool over;
@@ -258,7 +258,7 @@ static int tells_progress(struct opk_ctx *ctx, void *data, struct opk_child *chi
 	return OPK_OK;
 }
 
-/* As a terminal does it, to both; the child wakes last. */
+/* Stops both, as a terminal does; the child continues last. */
 static void stop_both(pid_t parent, volatile struct stopped *stopped)
 {
 	while (!stopped->child)
@@ -293,7 +293,7 @@ CTX_TEST(stop_is_no_silence)
 
 /* ---- the last report */
 
-/* What a child that ran wild may still write before it hangs. */
+/* What a child that NVIDIA's code corrupted may still write before it hangs. */
 static const struct ending {
 	struct here here;
 	struct opk_report report;
@@ -353,7 +353,7 @@ static struct opk_ctx *ctx_with_tmpdir(const char *tmpdir)
 	return ctx;
 }
 
-/* Where its result lies. */
+/* The path of its result. */
 static int names_spool(struct opk_ctx *ctx, void *data, struct opk_child *child)
 {
 	char link[64], name[1024];
@@ -378,7 +378,7 @@ TEST(spool_lies_where_told)
 	ck_ok(ctx, opk_result_check(&found, ctx));
 	ck_assert_msg(!strncmp(name, folder, strlen(folder)), "%s", name);
 	free(name);
-	/* Under no name. */
+	/* The file has no name. */
 	ck_assert_uint_eq(entries(false), 0);
 	opk_result_clear(&found);
 }
@@ -438,7 +438,7 @@ CTX_TEST(result_as_put)
 	size_t size;
 
 	ck_ok(ctx, opk_contain(&result, ctx, puts_all, NULL, NULL));
-	/* Parts are read on their own, also after the whole is gone. */
+	/* A part can be read by itself, also after the whole was freed. */
 	part = opk_result_part(&result, result.end - 8, 8);
 	ck_assert_uint_eq(opk_get_number(&result, 7), 7);
 	opk_get_text(&texts, &result, 4);
@@ -532,7 +532,7 @@ CTX_TEST_EACH(result_is_not_believed, misreadings)
 	opk_result_clear(&result);
 }
 
-/* Nothing of it comes out, neither there nor here. */
+/* Its output is discarded, in the child and here. */
 static int prints(struct opk_ctx *ctx, void *data, struct opk_child *child)
 {
 	(void)ctx;
@@ -564,7 +564,7 @@ CTX_TEST(silent)
 	close(file);
 }
 
-/* The child makes 1 and 2 lead nowhere: files of the library must not have these numbers. */
+/* The child closes 1 and 2: files of the library must not get these numbers. */
 static int reads_file(struct opk_ctx *ctx, void *data, struct opk_child *child)
 {
 	opk_autofree void *section = NULL;
@@ -607,7 +607,7 @@ CTX_TEST(standard_descriptors_closed)
 	opk_newfile_discard(&new_file);
 }
 
-/* A program finds none of its own files in their place. */
+/* A program's own files never get these numbers. */
 TEST(standard_descriptors_reserved)
 {
 	int kept[3], found[3], next, code[2];

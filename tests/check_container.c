@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* .opk files: what was written comes back; and the filter of counter data. */
+/* .opk files: what is written can be read back; and the filter of counter data. */
 #include "allocation.h"
 #include "containers.h"
 #include "container/container_inside.h"
@@ -13,7 +13,7 @@ static void noise(uint8_t *to, size_t size)
 
 /* ---- the filter ------------------------------------------------------------------------- */
 
-/* Counter data in small: equal records with a few changed bytes in each. */
+/* A small model of counter data: equal records with a few changed bytes in each. */
 static void repeat(uint8_t *to, size_t size, size_t stride, size_t changed)
 {
 	noise(to, stride < size ? stride : size);
@@ -75,7 +75,7 @@ TEST(no_stride_is_found)
 	}
 }
 
-/* What repeats once amid zeros costs as many bytes as it saves. */
+/* One repeat among zeros costs as many bytes as it saves. */
 TEST(stride_without_gain)
 {
 	enum { SIZE = 1 << 16, PATTERN = 4096 };
@@ -108,7 +108,7 @@ static const uint32_t types[] = {
 static const size_t sizes[] = { 0, 1, 7, 8, 9, 63, 4096, 1 << 20 };
 enum { PAYLOADS = COUNT(types) * COUNT(sizes) * KINDS };
 
-/* A megabyte of each type would test the compressor's patience and nothing else. */
+/* A megabyte of each type would only test the compressor's speed. */
 static bool wanted_payload(size_t i)
 {
 	uint32_t type = types[i / (COUNT(sizes) * KINDS)];
@@ -167,7 +167,7 @@ CTX_TEST(all_sections_round_trip)
 		size_t size;
 		opk_autofree uint8_t *data = make_payload(i, &type, &size);
 
-		/* An image has one table of a kind. */
+		/* An image has one table of each kind. */
 		if (wanted_payload(i) && type == OPK_SECTION_RANGES)
 			ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, NULL, 0));
 		if (wanted_payload(i))
@@ -234,7 +234,7 @@ CTX_TEST(unfinished_writer_leaves_nothing)
 	ck_assert_ptr_null(writer);
 }
 
-/* Whoever looks at the result of finish alone is not told that all is well. */
+/* A caller that checks only finish() is also told of earlier errors. */
 CTX_TEST(incomplete_writer_does_not_finish)
 {
 	const struct opk_meta wrong = { .kind = "recording", .chip = "no chip" };
@@ -295,7 +295,7 @@ CTX_TEST(unknown_types_are_skipped)
 	ck_assert_str_eq(name, "END ");
 }
 
-/* A later version may store sections in ways not known here: its lengths can't be judged. */
+/* A later version may encode sections in unknown ways: their lengths can't be checked. */
 CTX_TEST(unknown_flags_are_refused_on_read)
 {
 	static const uint32_t flags[] = { 16, 1u << 31, OPK_SECTION_DEFLATED | 32, 0xffffffff };
@@ -368,7 +368,7 @@ static int write_file(struct opk_ctx *ctx)
 	return code;
 }
 
-/* Each allocation fails once; what it leaves must be OPK_ENOMEM and nothing else. */
+/* Each allocation fails once; the result must be OPK_ENOMEM. */
 static void without_memory(int (*work)(struct opk_ctx *ctx), size_t files)
 {
 	freed(opk_ctx) *ctx = new_ctx();
@@ -381,7 +381,7 @@ static void without_memory(int (*work)(struct opk_ctx *ctx), size_t files)
 	ck_assert_int_gt(n, 8);
 }
 
-/* Readers refuse a second table of a kind for the same image, and so it is not written. */
+/* Readers refuse a second table of a kind for an image, so writers do, too. */
 CTX_TEST(one_table_of_a_kind)
 {
 	freed(opk_writer) *writer = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Databases of evaluations, over the fake and read back with SQLite itself. An image has three
- * ranges, and the n-th metric that CUPTI is asked for has the value 100 * range + n + 0.5 in it.
+ * ranges, in each of which the n-th requested metric has the value 100 * range + n + 0.5.
  */
 #include <fcntl.h>
 #include <math.h>
@@ -76,7 +76,7 @@ static const struct opk_range ranges[RANGES] = {
 
 /* ---- writing ---------------------------------------------------------------------------- */
 
-/* A recording and its evaluation, to be written. */
+/* A recording and its evaluation, which a test writes. */
 struct source {
 	struct opk_ctx *ctx;
 	struct opk_file *file;
@@ -127,7 +127,7 @@ static int add_rows(struct opk_database *database, const struct source *source)
 	return code;
 }
 
-/* How a test wants it. */
+/* What a test requests. */
 struct wanted {
 	const char *const *shown;
 	size_t shown_count;
@@ -166,7 +166,7 @@ static sqlite3 *open_database(const char *path)
 	return sqlite;
 }
 
-/* All rows, "a|b" with newlines between; doubles as %.17g, NULL as "-". */
+/* All rows, "a|b" separated by newlines; doubles as %.17g, NULL as "-". */
 static char *ask(const char *path, const char *sql)
 {
 	static char text[8192];
@@ -287,7 +287,7 @@ TEST(samples)
 	close_source(&source);
 }
 
-/* Columns by choice: the view has what was asked for, and values of others are not there. */
+/* Chosen columns: the view has these, and values of others are not stored. */
 TEST(chosen_columns)
 {
 	static const char *const shown[] = { "twice", "file", "kernel", "name", "fake__a.sum" };
@@ -338,7 +338,7 @@ TEST(columns_are_facts)
 	close_source(&source);
 }
 
-/* Every bit but the sign of 0 and what a NaN carries. */
+/* Every bit, except the sign of 0 and the payload of a NaN. */
 TEST(values_bit_for_bit)
 {
 	static const double odd[] = { 5e-324,
@@ -404,7 +404,7 @@ TEST(values_bit_for_bit)
 	close_source(&source);
 }
 
-/* Several runs share the metrics that are the same in all; others stay apart. */
+/* Several runs share metrics that are equal in all; others stay separate. */
 TEST(several_runs)
 {
 	static const struct opk_meta_derived other[] = { { "twice", "b + b", "byte",
@@ -465,7 +465,7 @@ TEST(samples_after_ranges)
 	close_source(&sources[1]);
 }
 
-/* A range's name may be any bytes, and readers of databases take UTF-8 alone. */
+/* A range's name may be any bytes, but readers of databases accept only UTF-8. */
 TEST(text_becomes_utf8)
 {
 	static const struct {
@@ -520,7 +520,7 @@ TEST(replaced_when_complete)
 	close_source(&source);
 }
 
-/* SQLite would take them for names of something else, or of its own files. */
+/* SQLite would take these for URIs, special names, or its own files. */
 TEST(odd_names)
 {
 	static const char *const odd[] = { ":memory:", "file:x?mode=memory", "a'b\"c%41.db", "x" };
@@ -569,7 +569,7 @@ TEST_EACH(another_program_beside, another_program_beside_rows)
 	entries(true);
 }
 
-/* A full disk is noticed at the end at the latest, and nothing stays. */
+/* The commit fails on a full disk at the latest, and no file stays. */
 TEST(disk_full)
 {
 	static const struct wanted wanted = { 0 };

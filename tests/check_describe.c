@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Descriptions of metrics, names like misspelt ones, nvprof's names: over the fake. */
+/* Descriptions of metrics, similar names, nvprof's names: over the fake. */
 #include <sys/stat.h>
 
 #include "adapters/nv/nv.h"
@@ -61,7 +61,7 @@ static const struct {
 	{ HERE, "smsp__inst_executed_pipe_fp16", "smsp__inst_executed_pipe_fp64", false },
 };
 
-/* Another direction, unit or precision is no misspelling. */
+/* A different direction, unit or precision is not a misspelling. */
 TEST_EACH(suggests_no_other_quantity, suggests_no_other_quantity_rows)
 {
 	struct opk_suggestions s = { .name = row->name };
@@ -155,12 +155,12 @@ FAKE_TEST(describes)
 	ck_assert_str_eq(rows_of(ctx, d, OPK_DESCRIPTION_CONSTITUENTS),
 	                 "fake__a: counter; fake__b: counter; fake__throughput: throughput");
 	opk_description_free(d);
-	/* A ratio's counters come from its raw counters: none has raw_r; raw_shared is none. */
+	/* A ratio has raw counters, but no metric counts raw_r, and raw_shared is not a counter. */
 	ck_ok(ctx, opk_catalog_describe(&d, ctx, catalog, "fake__ratio.pct"));
 	ck_assert_uint_eq(count_of(ctx, d, OPK_DESCRIPTION_CONSTITUENTS), 0);
 	opk_description_free(d);
 	opk_description_free(NULL);
-	/* One that can't be planned is described, too. */
+	/* A metric that can't be planned is described, too. */
 	ck_ok(ctx, opk_catalog_describe(&d, ctx, catalog, "fake__listed.sum"));
 	ck_ok(ctx, opk_description_list(&rows, ctx, d, OPK_DESCRIPTION_METRIC));
 	ck_assert_str_eq(opk_listing_get(rows, 0)[8].either.word, "unschedulable");
@@ -198,7 +198,7 @@ FAKE_TEST(unknown_names)
 	ck_assert_ptr_null(d);
 }
 
-/* Each call fails, one after the other: either it is a failure, or something is left out. */
+/* Each call fails, one after the other: the description fails, or a part is left out. */
 FAKE_TEST(calls_fail)
 {
 	freed(opk_catalog) *catalog = catalog_of(ctx, OPK_PROFILER_RANGE);
@@ -207,7 +207,7 @@ FAKE_TEST(calls_fail)
 	for (size_t call = 0; call < FAKE_SYMBOL_COUNT; call++) {
 		int code;
 
-		/* The fake's objects would stay. */
+		/* The fake's objects would remain. */
 		if (call == FAKE_cuptiProfilerHostDeinitialize
 		    || call == FAKE_NVPW_RawCounterConfig_Destroy)
 			continue;
@@ -217,7 +217,7 @@ FAKE_TEST(calls_fail)
 		if (!code)
 			opk_description_free(d);
 		fake.status[call] = 0;
-		/* Even what could not be destroyed was tried to. */
+		/* Destroy is called for every object, even if it fails. */
 		ck_assert_msg(call == FAKE_NVPW_MetricsEvaluator_Destroy || !fake.evaluators,
 		              "call %zu: %d evaluators", call, fake.evaluators);
 		ck_assert_msg(!fake.schedulers, "call %zu: %d schedulers", call, fake.schedulers);
@@ -225,7 +225,7 @@ FAKE_TEST(calls_fail)
 	}
 }
 
-/* Passes are known: what fails here is the question for counters and their domains. */
+/* Passes are known: counters and their domains are read now, and that fails. */
 static const struct asked {
 	struct here here;
 	enum opk_profiler profiler;
@@ -244,14 +244,14 @@ static const struct asked {
 	{ HERE, OPK_PROFILER_PM, CALL(cuptiProfilerHostGetNumOfPasses), 1, OPK_EFAILED, 0, 0 },
 	{ HERE, OPK_PROFILER_PM, CALL(NVPW_Config_GetRawCounters), 2, OPK_EFAILED, 0, 0 },
 	{ HERE, OPK_PROFILER_RANGE, CALL(NVPW_InitializeHost), 0, OPK_OK, 2, 1 },
-	/* PerfWorks does not know the name, or does not say. */
+	/* PerfWorks does not know the name, or returns no counters. */
 	{ HERE, OPK_PROFILER_RANGE,
 	  CALL(NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest), 8, OPK_OK, 2, 1 },
 	{ HERE, OPK_PROFILER_RANGE,
 	  CALL(NVPW_MetricsEvaluator_ConvertMetricNameToMetricEvalRequest), 2, OPK_EFAILED, 0, 0 },
 	{ HERE, OPK_PROFILER_RANGE, CALL(NVPW_MetricsEvaluator_GetMetricRawDependencies), 8,
 	  OPK_EFAILED, 0, 0 },
-	/* The chip does not count it; any other failure is one. */
+	/* The chip does not count it; any other failure is an error. */
 	{ HERE, OPK_PROFILER_RANGE, CALL(NVPW_RawCounterConfig_GetRawCounterProperties), 8, OPK_OK,
 	  2, 0 },
 	{ HERE, OPK_PROFILER_RANGE, CALL(NVPW_RawCounterConfig_GetRawCounterProperties), 18, OPK_OK,
@@ -311,7 +311,7 @@ static const struct {
 	{ HERE, CALL(NVPW_CUDA_RawCounterConfig_Create), 2, 0, 3 },
 };
 
-/* What a missing symbol would say is left out, with a note about it. */
+/* A missing symbol's part is left out, with a note. */
 TEST_EACH(without_a_symbol, without_a_symbol_rows)
 {
 	struct nv_table table = fake_table();
@@ -363,7 +363,7 @@ FAKE_TEST(legacy)
 	ck_assert_str_eq(l->other_formula, "fake__b.sum");
 	ck_assert_uint_eq(l->term_count, 2);
 	ck_assert(l->terms[0].exists && !l->terms[0].nearest && !l->terms[1].exists);
-	/* What a chip lacks is not like anything that it has: the table would say so. */
+	/* A metric that the chip lacks has no similar one: the table would name it. */
 	ck_assert_ptr_null(l->terms[1].nearest);
 	ck_assert_str_eq(l->lack, "it has no fake__bb.sum");
 	opk_legacy_free(l);
@@ -411,7 +411,7 @@ FAKE_TEST_EACH(damaged_legacy, damaged_legacy_rows)
 	ck_row(row, code == row->wanted, "code %d: %s", code, errors_of(ctx));
 }
 
-/* The shipped file: every formula is of names, numbers, and what joins them. */
+/* The shipped file: every formula consists of names, numbers, and operators. */
 TEST(shipped_legacy)
 {
 	FILE *file = fopen(TEST_DATA_DIR "/legacy_names.tsv", "r");

@@ -20,7 +20,7 @@ static double normal(void)
 	return sqrt(-2 * log(uniform())) * cos(2 * 3.14159265358979323846 * uniform());
 }
 
-/* By counting all ways to choose those of before. */
+/* Counts all ways to choose the values of before. */
 static double count_all(const double *before, size_t n, const double *after, size_t m)
 {
 	double all[16], far = 0, count = 0, mean = 0, seen = 0;
@@ -67,7 +67,7 @@ TEST(exact_for_few)
 	}
 }
 
-/* As scipy 1.16 says: mannwhitneyu(a, b, method="exact" or "asymptotic"). */
+/* Values of scipy 1.16: mannwhitneyu(a, b, method="exact" or "asymptotic"). */
 TEST(known_answers)
 {
 	static const double a[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 };
@@ -94,7 +94,7 @@ TEST(known_answers)
 	ck_assert_double_eq_tol(p, 0.12634439891770757, 1e-12);
 }
 
-/* One launch of ten that differs from a thousand equal ones is no surprise. */
+/* One of ten launches that differs from a thousand equal ones is not significant. */
 TEST(rare_values)
 {
 	double before[1000] = { 0 }, after[10] = { 0 }, p;
@@ -112,7 +112,7 @@ TEST(rare_values)
 
 enum { MOST = 64 };
 
-/* Launches of a value with normal noise, in percent of it; 0: none. */
+/* Launches of a value with normal noise, in percent of the value; 0: no noise. */
 static struct opk_compared_values make(double values[MOST], uint64_t weights[MOST], size_t count,
                                        double center, double noise)
 {
@@ -128,7 +128,7 @@ static const struct {
 	size_t before, after; /* launches */
 	double change, noise;
 	enum opk_verdict wanted;
-	double clock, beyond; /* what the clock makes of it, and p without that */
+	double clock, beyond; /* change that the clock explains, and p without it */
 } cases[] = {
 	{ HERE, 30, 30, 0, 1, OPK_VERDICT_NOISE, 0, 0 },
 	{ HERE, 30, 30, 5, 1, OPK_VERDICT_CHANGED, 0, 0 },
@@ -146,7 +146,7 @@ static const struct {
 	{ HERE, 0, 30, 5, 1, OPK_VERDICT_MISSING, 0, 0 },
 	{ HERE, 30, 0, 5, 1, OPK_VERDICT_MISSING, 0, 0 },
 	{ HERE, 30, 30, (double)NAN, 1, OPK_VERDICT_NAN, 0, 0 },
-	/* The clock makes as much, or all that is not noise, or more; less; or the contrary. */
+	/* The clock explains as much, all except noise, or more; less; or the opposite. */
 	{ HERE, 3, 3, 5, 0, OPK_VERDICT_CLOCK, 5, 0 },
 	{ HERE, 30, 30, 5, 1, OPK_VERDICT_CLOCK, 4.5, 0.3 },
 	{ HERE, 30, 30, 5, 1, OPK_VERDICT_CLOCK, 12, 1e-9 },
@@ -193,7 +193,7 @@ static const struct {
 	{ HERE, 0, -5, -INFINITY },         { HERE, 0, 0, 0 },
 };
 
-/* No percentage says what became of an infinite value. */
+/* No percentage describes a change from or to infinity. */
 TEST_EACH(infinite_values, infinite_values_rows)
 {
 	double values[] = { row->before, row->after };
@@ -278,7 +278,7 @@ static bool is_alarm(struct opk_ctx *ctx, const struct times *times, size_t laun
 	return summary.verdicts[OPK_VERDICT_CHANGED] > 0;
 }
 
-/* 52 kernels of a training run: of 1,000 pairs of diffs fewer than 1 in 100 find a change. */
+/* 52 kernels of a training run: of 1,000 pairs of samples fewer than 1 in 100 show a change. */
 CTX_TEST(false_alarms)
 {
 	static const size_t launches[] = { 30, 2, 6, 12, 60 };
@@ -396,7 +396,7 @@ TEST(false_alarms_of_metrics)
 	opk_ctx_free(ctx);
 }
 
-/* In noise of 2%, of 30 launches a side; time is 3% longer in the first kernel, or all is same. */
+/* 30 launches a side with noise of 2%; the first kernel is 3% slower, or nothing changes. */
 static void fill_trial(struct opk_diff_value *values, size_t rows, size_t columns, double change)
 {
 	for (size_t i = 0; i < rows * columns; i++) {
@@ -411,7 +411,7 @@ static void fill_trial(struct opk_diff_value *values, size_t rows, size_t column
 	}
 }
 
-/* One of five kernels is 3% slower, which other metrics don't hide. */
+/* One of five kernels is 3% slower; other metrics do not hide it. */
 CTX_TEST(small_change)
 {
 	enum { ROWS = 5, COLUMNS = 10, TRIALS = 200 };
@@ -437,7 +437,7 @@ CTX_TEST(small_change)
 
 /* ---- recordings ------------------------------------------------------------------------- */
 
-/* Launches of a kernel, or copies: `time` ns each, and 1 ns more from launch to launch. */
+/* Launches of a kernel, or copies: `time` ns each, and 1 ns more for each further launch. */
 struct kernel {
 	const char *name, *symbol;
 	uint32_t grid;
@@ -481,7 +481,7 @@ static const struct kernel before[] = {
 	{ "faster(int)", "_Z6fasteri", 8, 20, 9000 },
 	{ "reshaped(int)", "_Z8reshapedi", 8, 20, 2000 },
 };
-/* In an unnamed namespace of a file that was compiled anew, symbols are other ones. */
+/* Symbols in an unnamed namespace change when their file is compiled again. */
 static const struct kernel after[] = {
 	{ "faster(int)", "_Z6fasteri_2", 8, 20, 4000 },
 	{ "slower(int)", "_Z6sloweri_2", 8, 20, 2000 },
@@ -490,7 +490,7 @@ static const struct kernel after[] = {
 	{ "new(int)", "_Z3newi", 8, 20, 1000 },
 };
 
-/* What a test opens, and gives back. */
+/* What a test opens, and closes. */
 struct compared {
 	struct opk_ctx *ctx;
 	struct opk_file *files[4];
@@ -535,7 +535,7 @@ TEST(matched_rows)
 
 	compare(&c, 1, 1, NULL);
 	ck_assert_uint_eq(opk_diff_found(c.diff)->row_count, COUNT(names));
-	/* The clock is there for what depends on it. */
+	/* Metrics that depend on it have the clock. */
 	ck_assert_uint_eq(opk_diff_found(c.diff)->column_count, 2);
 	ck_assert(!opk_diff_found(c.diff)->columns[1].shown);
 	ck_assert_uint_eq(opk_diff_found(c.diff)->summary.peak_count, 0);
@@ -575,7 +575,7 @@ TEST(without_shape)
 	clear(&c);
 }
 
-/* Launches of all files of a side are that side's; of several kernels together it is the mean. */
+/* Launches of all files of a side belong to that side; values of several kernels are means. */
 TEST(several_files)
 {
 	struct opk_diff_options options = OPTIONS(options, .by = "all");
@@ -603,14 +603,14 @@ static const struct {
 	struct here here;
 	const char *text;
 	size_t broken, of;
-	const char *row, *found; /* of the first that is broken */
+	const char *row, *found; /* of the first broken rule */
 } rules[] = {
 	{ HERE, "duration_ns>5%", 1, 3, "slower(int) 8x1x1 32x1x1",
 	  "+99.06%, from 1009.5 to 2009.5 ns" },
 	{ HERE, "duration_ns < -3%", 1, 3, "faster(int) 8x1x1 32x1x1", "-55.5" },
 	{ HERE, "duration_ns>=150%", 0, 3, NULL, NULL },
 	{ HERE, "duration_ns>4500", 1, 5, "same(int) 8x1x1 32x1x1", "5009.5 ns" },
-	/* What is new has a limit, too. */
+	/* The limit holds for a new kernel, too. */
 	{ HERE, "duration_ns<1.5e3", 1, 5, "new(int) 8x1x1 32x1x1", "1009.5 ns" },
 	{ HERE, "unmatched", 4, 4, "gone(int) 8x1x1 32x1x1", "it is there only before" },
 };
@@ -674,7 +674,7 @@ CTX_TEST(no_rules)
 
 static const struct {
 	struct here here;
-	const char *yaml, *wrong; /* NULL: it is right */
+	const char *yaml, *wrong; /* NULL: valid */
 } rule_files[] = {
 	{ HERE, "rules: [a > 5%, {fail: b < 3, where: kernel=*x*, reason: because}, unmatched]",
 	  NULL },
@@ -712,7 +712,7 @@ CTX_TEST(files_of_rules)
 	}
 }
 
-/* Whatever bytes a kernel's name has, the XML is well-formed. */
+/* The XML is well-formed for any bytes in a kernel's name. */
 CTX_TEST(names_in_xml)
 {
 	static const struct kernel odd[] = { { "<a&\"'>\x01\x1b]]>\xff\xef\xbf\xbe\xc3\xa9\n", "s",

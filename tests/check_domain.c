@@ -33,7 +33,7 @@ FAKE_TEST(chips_and_profilers)
 	}
 	opk_chips_free(chips);
 	ck_assert_int_eq(fake.hosts, 0);
-	/* Any other failure while asking is a failure. */
+	/* Any other status is an error. */
 	fake.status[FAKE_cuptiProfilerHostInitialize] = 8;
 	fake.from[FAKE_cuptiProfilerHostInitialize] = fake.calls[FAKE_cuptiProfilerHostInitialize]
 	                                              + 3;
@@ -48,7 +48,7 @@ static const struct number {
 	enum opk_profiler profiler;
 	enum fake_call call;
 	const char *symbol;
-	int status, wanted; /* of that call, and of all */
+	int status, wanted; /* of that call, and of the whole */
 	size_t number;
 	const char *told;
 } numbers[] = {
@@ -84,7 +84,7 @@ FAKE_TEST_EACH(numbers_of_chips, numbers)
 	fake.status[row->call] = row->status;
 	code = row->ask(&number, ctx, &chip, row->profiler);
 	ck_row(row, code == row->wanted, "code %d: %s", code, errors_of(ctx));
-	/* As it was, where it fails. */
+	/* The number does not change on failure. */
 	ck_row(row, number == row->number, "%zu", number);
 	ck_row(row, !code || told(ctx, row->symbol), "%s", errors_of(ctx));
 	ck_row(row, !code || told(ctx, row->told), "%s", errors_of(ctx));
@@ -108,14 +108,14 @@ TEST(no_metrics_per_pass)
 	ck_assert_uint_eq(number, 6);
 }
 
-/* Wherever in the list the metric is; all of the fake's are of one unit. */
+/* Any place of the metric in the list; all metrics of the fake have one unit. */
 TEST(device_level)
 {
 	static const struct {
 		struct here here;
 		size_t properties_size;
 		const char *device_metric;
-		int status; /* of all properties but the first */
+		int status; /* of properties calls after the first */
 		int code;
 		bool wanted;
 	} rows[] = {
@@ -125,7 +125,7 @@ TEST(device_level)
 		{ HERE, 64, "fake__ratio", 0, OPK_OK, true },
 		{ HERE, 64, "fake__throughput", 0, OPK_OK, true },
 		{ HERE, 64, "nobody", 0, OPK_OK, false },
-		/* That CUPTI has no properties of a name is no failure. */
+		/* A name without properties in CUPTI is not a failure. */
 		{ HERE, 64, "fake__ratio", NV_CUPTI_INVALID_METRIC_NAME, OPK_OK, false },
 		{ HERE, 64, "fake__ratio", 999, OPK_EFAILED, false },
 		{ HERE, 60, "fake__a", 0, OPK_ENVIDIA, false },
@@ -224,7 +224,7 @@ static const struct plan_row {
 	  OPK_EUSAGE,
 	  { "FA100 has no metric 'dram__bytes.sum'" },
 	  "did you mean" },
-	/* A bare base name, and a rollup that there is not. */
+	/* A bare base name, and an unknown rollup. */
 	{ HERE,
 	  "fake__a,fake__ratio,fake__throughput",
 	  OPK_PROFILER_RANGE,
@@ -368,7 +368,7 @@ static const struct {
 	{ HERE, "fake__a.sum", FAKE_cuptiProfilerHostGetNumOfPasses, OPK_EFAILED, 0 },
 };
 
-/* One metric by itself: its passes, or the negative status where it is refused. */
+/* One metric by itself: its passes, or the negative status that refuses it. */
 FAKE_TEST_EACH(plan_alone, plan_alone_rows)
 {
 	struct opk_catalog *list;
@@ -402,7 +402,7 @@ static const struct {
 	  101 },
 };
 
-/* Thousands of wrong metrics are counted and the first are named; CUPTI is not asked about each. */
+/* Thousands of wrong metrics are counted and the first are named; CUPTI does not get each one. */
 FAKE_TEST_EACH(many_wrong_metrics, many_wrong_metrics_rows)
 {
 	struct opk_plan_options options = OPK_INIT(options);
@@ -437,7 +437,7 @@ static const struct {
 	{ HERE, CALL(cuptiProfilerHostGetNumOfPasses), 8, OPK_EFAILED },
 };
 
-/* Where the plan's own calls fail, that is said. */
+/* A failure of the plan's own calls is reported. */
 FAKE_TEST_EACH(plan_calls_fail, plan_calls_fail_rows)
 {
 	struct opk_plan_options options = OPTIONS(options, .chip = "FA100");
@@ -479,14 +479,14 @@ FAKE_TEST(plan_detail)
 
 	ck_ok(ctx, plan_of(&made, ctx, "fake__a.sum,fake__b.sum,fake__c.sum", &options));
 	ck_ok(ctx, opk_plan_detail_new(&detail, ctx, made));
-	/* Three of two each, where a pass has room for four. */
+	/* Three metrics of two each, with room for four in a pass. */
 	ck_assert_uint_eq(detail->lower_bound, 2);
 	ck_assert_uint_eq(detail->parts.count, 1);
 	ck_assert_uint_eq(detail->parts.all[0].bound, 2);
 	ck_assert_uint_eq(detail->parts.all[0].domains.count, 2);
 	ck_assert_uint_eq(detail->fill[0], 2);
 	ck_assert_uint_eq(detail->fill[1], 1);
-	/* Without c, two are left for one pass. */
+	/* Without c, two metrics need one pass. */
 	ck_assert_uint_eq(detail->saves[2], 1);
 	ck_assert_uint_eq(detail->use.counters[0].count, 2);
 	ck_assert(opk_pass_serves(&detail->use, 0, 0) && opk_pass_serves(&detail->use, 0, 1));

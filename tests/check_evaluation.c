@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Evaluation in the child, where NVIDIA's libraries fail, crash, hang and claim nonsense. */
+/* Evaluation in the child: NVIDIA's libraries fail, crash, hang and return nonsense. */
 #include <math.h>
 
 #include "eval/door.h"
@@ -109,7 +109,7 @@ FAKE_TEST_EACH(evaluation_fails, eval_failures)
 	fake.status[row->call] = row->status;
 	fake.from[row->call] = row->from;
 	code = evaluate(&evaluation, ctx, &options);
-	/* What fails on the image alone may be called damage. */
+	/* A call that fails because of the image may be reported as damage. */
 	ck_row(row, code == row->wanted || (row->wanted == OPK_EFAILED && code == OPK_EINPUT),
 	       "code %d: %s", code, errors_of(ctx));
 	ck_row(row, !evaluation, "out parameter after a failure");
@@ -119,7 +119,7 @@ FAKE_TEST_EACH(evaluation_fails, eval_failures)
 		       errors_of(ctx));
 }
 
-/* Where PerfWorks' evaluator can't, or images don't tell their device, CUPTI's call serves. */
+/* CUPTI's call is used if PerfWorks' evaluator fails, or images do not name their device. */
 TEST(evaluation_by_cupti_instead)
 {
 	static const enum fake_call failing[] = {
@@ -169,7 +169,7 @@ FAKE_TEST_EACH(evaluation_of_absurd_counts, evaluation_of_absurd_counts_rows)
 	            "the image claims");
 }
 
-/* All rows in order, with their values; returns how many. */
+/* Checks all rows in order, with their values; returns their number. */
 static size_t check_rows(struct opk_ctx *ctx, struct opk_evaluation *evaluation, size_t odd)
 {
 	const struct opk_row *row;
@@ -314,7 +314,7 @@ FAKE_TEST(progress)
 	ck_assert_uint_ge(calls, 1);
 }
 
-/* Units are an extra: without them there are values still. */
+/* Units are optional: without them values are still evaluated. */
 TEST(evaluation_without_units)
 {
 	static const enum fake_call missing[] = {
@@ -348,7 +348,7 @@ static const struct {
 	{ HERE, CALL(NVPW_PeriodicSampler_CounterData_GetSampleTime) },
 };
 
-/* Without the calls that read them, a bare image's chip and profiler must be given. */
+/* Without calls that read them, a bare image's chip and profiler must be given. */
 TEST_EACH(evaluation_without_detection, evaluation_without_detection_rows)
 {
 	struct nv_table table = fake_table();

@@ -66,7 +66,7 @@ CTX_TEST(unfinished_file_leaves_nothing)
 	ck_assert_uint_eq(entries(false), 1);
 }
 
-/* What the handler of a signal does: however many files, and none that was put in place. */
+/* A signal handler discards any number of files, but none that is complete. */
 CTX_TEST(unfinished_files_can_be_discarded)
 {
 	enum { MANY = 200 };
@@ -127,7 +127,7 @@ CTX_TEST(older_mode_stays)
 	}
 }
 
-/* Whoever foresees the name can't have our bytes with the mode of a file of theirs. */
+/* A user who foresees the name can't get our bytes into a file with another mode. */
 CTX_TEST(mode_of_others)
 {
 	static const struct {
@@ -165,7 +165,7 @@ CTX_TEST(mode_of_others)
 	}
 }
 
-/* The temporary name is no longer than the final one may be. */
+/* The temporary name is not longer than the longest final name. */
 CTX_TEST(long_names)
 {
 	struct opk_newfile file;
@@ -187,7 +187,7 @@ CTX_TEST(long_names)
 	ck_assert_uint_eq(entries(false), 0);
 }
 
-/* Where the last can't be put in place, the older files are back, and no new one is left. */
+/* If the last file can't be renamed, the older files are restored, and no new one stays. */
 CTX_TEST(all_or_none)
 {
 	static const char *const names[] = { "a", "b", "c" };
@@ -246,7 +246,7 @@ CTX_TEST(odd_targets_are_refused)
 	ck_assert(S_ISLNK(info.st_mode));
 }
 
-/* A full disk shows in some write; the first failure fails the commit, and nothing is replaced. */
+/* A full disk fails a write; the first failure fails the commit, and nothing is replaced. */
 CTX_TEST(failed_write_fails_the_commit)
 {
 	static const char much[10000];
@@ -289,7 +289,7 @@ static void create_live(struct opk_newfile *file, struct opk_ctx *ctx, const cha
 	ck_ok(ctx, opk_newfile_write(file, "one ", 4));
 }
 
-/* What has the name is not opened, followed or waited for. */
+/* A file that has the name is not opened, followed or waited for. */
 CTX_TEST(live_file_is_new)
 {
 	struct opk_newfile file;
@@ -314,7 +314,7 @@ CTX_TEST(live_file_is_new)
 	ck_assert_uint_eq(entries(false), 5);
 }
 
-/* Others can't read it, and we can, whatever the program's umask. */
+/* Only its owner can read it, with any umask of the program. */
 CTX_TEST(live_file_is_ours_alone)
 {
 	mode_t mask = umask(0777);
@@ -330,7 +330,7 @@ CTX_TEST(live_file_is_ours_alone)
 	check_content("f", "one ");
 }
 
-/* Its descriptor is closed, or is another file's: that one gets no byte, and stays open. */
+/* Its descriptor is closed, or is another file's: that file gets no byte, and stays open. */
 CTX_TEST(live_file_is_found_again)
 {
 	struct opk_newfile file;
@@ -365,7 +365,7 @@ CTX_TEST(live_file_is_gone)
 	ck_assert_ptr_nonnull(strstr(opk_error_message(ctx, 0), "it was deleted"));
 	ck_assert_int_eq(opk_newfile_commit(&file), OPK_EFAILED);
 	opk_newfile_discard(&file);
-	/* Another one has its name, and the descriptor is closed. */
+	/* Another file has its name, and the descriptor is closed. */
 	create_live(&file, ctx, "g");
 	snprintf(moved, sizeof moved, "%s", in_folder("moved"));
 	ck_assert_int_eq(rename(in_folder("g"), moved), 0);
@@ -397,7 +397,7 @@ CTX_TEST(whole_files)
 	ck_assert_ptr_null(data);
 }
 
-/* Nobody writes to this pipe: who opens it like a file waits forever. */
+/* The pipe has no writer: opening it like a file would block forever. */
 CTX_TEST(pipe_is_no_file)
 {
 	void *data = NULL;
@@ -439,7 +439,7 @@ TEST(names_of_streams)
 	ck_assert(!opk_names_stream(folder));
 }
 
-/* The whole pipe, as often as it is opened, and not a byte more than allowed. */
+/* The whole pipe, even if opened several times, and not a byte more than allowed. */
 TEST(pipe_is_kept)
 {
 	struct opk_ctx *ctx = new_ctx();
@@ -474,7 +474,7 @@ TEST(pipe_is_kept)
 	opk_ctx_free(ctx);
 }
 
-/* Nothing goes into a pipe before the commit, and then all of it, alone or with other files. */
+/* A pipe gets nothing before the commit, and then everything, alone or with other files. */
 CTX_TEST(pipe_is_written_whole)
 {
 	struct opk_newfile files[2] = { 0 }, *both[] = { &files[0], &files[1] };
@@ -497,7 +497,7 @@ CTX_TEST(pipe_is_written_whole)
 		opk_newfile_discard(&files[1]);
 		ck_assert_uint_eq(entries(false), together);
 	}
-	/* What is discarded is not sent. */
+	/* Discarded output is not sent. */
 	ck_ok(ctx, opk_newfile_create(&files[0], ctx, path, NULL, OPK_OUTPUT_TABLE));
 	ck_ok(ctx, opk_newfile_write(&files[0], "more", 4));
 	opk_newfile_discard(&files[0]);

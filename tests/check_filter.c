@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What rows tell besides values, and filters over it. */
+/* Facts of rows, and filters over them. */
 #include "eval/eval_inside.h"
 
 #include "allocation.h"
@@ -68,7 +68,7 @@ TEST_EACH(facts_by_name, facts_by_name_rows)
 	ck_row(row, !found || (int)fact == row->wanted, "fact %d", (int)fact);
 }
 
-/* Each has a column somewhere, and names are one fact's. */
+/* Each fact is a column somewhere, and each name belongs to one fact. */
 TEST(facts_are_columns)
 {
 	for (enum opk_fact fact = 0; fact < OPK_FACT_COUNT; fact++) {
@@ -109,7 +109,7 @@ CTX_TEST(conditions)
 		{ HERE, "kernel=", NULL, { 0, 1, 1 } },
 		{ HERE, "kernel!=", NULL, { 1, 0, 0 } },
 		{ HERE, "kernel=*", NULL, { 1, 1, 1 } },
-		/* A whole name is its own pattern, but for brackets. */
+		/* A whole name is its own pattern, except for brackets. */
 		{ HERE, "kernel=gemm<float, 4>(const float *, int [[]2])", NULL, { 1, 0, 0 } },
 		{ HERE, "symbol=_Z4gemm", NULL, { 1, 0, 0 } },
 		{ HERE, "device=1", NULL, { 1, 0, 0 } },
@@ -120,7 +120,7 @@ CTX_TEST(conditions)
 		{ HERE, "range=3", NULL, { 1, 0, 0 } },
 		{ HERE, "range=5", NULL, { 0, 0, 1 } },
 		{ HERE, "range!=5", NULL, { 1, 1, 0 } },
-		/* A name that is a number goes before the range's own. */
+		/* A name that is a number is matched before the range's own number. */
 		{ HERE, "range=4", NULL, { 0, 0, 0 } },
 		{ HERE, "range=0", NULL, { 0, 1, 0 } },
 		{ HERE, "range<5", NULL, { 1, 1, 0 } },
@@ -138,7 +138,7 @@ CTX_TEST(conditions)
 		{ HERE, "nvtx=step/*", "device=0", { 0, 0, 0 } },
 		{ HERE, "kernel=*gemm*", "kernel!=*float*", { 0, 0, 0 } },
 		{ HERE, "name=a=b", NULL, { 0, 0, 0 } },
-		/* Numbers are compared as numbers, and what is unknown is neither less nor more. */
+		/* Numbers are compared as numbers; an unknown one is neither less nor greater. */
 		{ HERE, "index=3", NULL, { 1, 0, 0 } },
 		{ HERE, "index>3", NULL, { 0, 1, 1 } },
 		{ HERE, "index>=4", "index<5", { 0, 1, 0 } },
@@ -156,7 +156,7 @@ CTX_TEST(conditions)
 		{ HERE, "start_ns>=18446744073709551615", NULL, { 1, 0, 0 } },
 		{ HERE, "start_ns>18446744073709551614", NULL, { 1, 0, 0 } },
 		{ HERE, "start_ns<18446744073709551615", NULL, { 0, 0, 0 } },
-		/* Conditions on values wait for them. */
+		/* Conditions on values are undecided until the values exist. */
 		{ HERE, "fake__a.sum>1", "device=1", { 1, 0, 0 } },
 	};
 
@@ -173,7 +173,7 @@ CTX_TEST(conditions)
 	}
 }
 
-/* Each NVTX domain nests by itself, and a range's name has that of its last part. */
+/* Each NVTX domain nests separately, and a range's name has the domain of its last part. */
 CTX_TEST(nvtx_domains)
 {
 	static const struct {
@@ -313,7 +313,7 @@ CTX_TEST(out_of_memory)
 
 /* ---- evaluations ------------------------------------------------------------------------ */
 
-/* Three ranges, of which kernel and device tell two of them apart. */
+/* Three ranges; kernel and device differ for two of them. */
 static void write_recording(struct opk_ctx *ctx, const char *join)
 {
 	static const char *const names[] = { "fake__a.sum" };
@@ -391,7 +391,7 @@ TEST(rows_of_an_evaluation)
 	}
 }
 
-/* Rows are judged before they are joined, when all of them still know their rank. */
+/* Rows are filtered before they are joined, while all of them still have their rank. */
 FAKE_TEST(joined_rows)
 {
 	freed(opk_file) *file = NULL;
@@ -417,7 +417,7 @@ FAKE_TEST(filter_that_does_not_fit)
 	ck_assert_ptr_null(evaluation);
 }
 
-/* Memory runs out while rows are judged: that is no answer. */
+/* An allocation fails during filtering: the result is an error. */
 CTX_TEST(rows_without_memory)
 {
 	static const char *const texts[] = { "kernel=scale", "kernel!=scale" };

@@ -8,7 +8,7 @@
 #include "allocation.h"
 #include "testing.h"
 
-/* What the names of the tests stand for. */
+/* Values of the names in the tests. */
 static const struct {
 	const char *name;
 	double value;
@@ -60,7 +60,7 @@ static double value_of(struct opk_ctx *ctx, const char *text)
 	return value;
 }
 
-/* -0 is not 0, and NaN has no sign. */
+/* -0 differs from 0; the sign of NaN is ignored. */
 static bool same(double a, double b)
 {
 	return isnan(a) ? isnan(b) && !signbit(a) : a == b && !signbit(a) == !signbit(b);
@@ -86,7 +86,7 @@ static const struct value_row {
 	{ HERE, "UNIT.Set.a__b.avg", 11 },
 	{ HERE, "dram__bytes.sum.per_second*2", 24 },
 	{ HERE, "if + _min + e9", 42 },
-	/* Ranks, from left to right. */
+	/* Precedence, and left to right. */
 	{ HERE, "1 + 2 * 3", 7 },
 	{ HERE, "(1 + 2) * 3", 9 },
 	{ HERE, "10 - 4 - 3", 3 },
@@ -183,7 +183,7 @@ static const struct value_row {
 	{ HERE, "abs(-inf)", (double)INFINITY },
 	{ HERE, "sqrt(inf)", (double)INFINITY },
 	{ HERE, "sqrt(-inf)", (double)NAN },
-	/* NaN goes through. */
+	/* NaN propagates. */
 	{ HERE, "n", (double)NAN },
 	{ HERE, "-n", (double)NAN },
 	{ HERE, "n + 1", (double)NAN },
@@ -327,7 +327,7 @@ CTX_TEST(names_in_order)
 
 /* ---- limits ----------------------------------------------------------------------------- */
 
-/* `before` so often, then "1", then `after` as often. */
+/* `before` repeated, then "1", then `after` repeated. */
 static char *nested(const char *before, const char *after, size_t times)
 {
 	size_t front = strlen(before), back = strlen(after);
@@ -396,7 +396,7 @@ CTX_TEST(longest)
 	free(text);
 }
 
-/* A sum, or the least, of so many names; of twice so many values. */
+/* A sum, or the least, of `count` names, or of twice as many values. */
 static char *long_list(const char *before, const char *sign, const char *after, size_t count)
 {
 	char *text = malloc(70000), *end = text + sprintf(text, "%s", before);
@@ -432,7 +432,7 @@ CTX_TEST(many_names)
 	}
 }
 
-/* Where a comma separates decimals, formulas still have points. */
+/* In a locale with decimal commas, formulas still use points. */
 CTX_TEST(any_locale)
 {
 	static const char *const locales[] = { "de_DE.UTF-8", "de_DE", "fr_FR.UTF-8",
@@ -468,7 +468,7 @@ CTX_TEST(out_of_memory)
 static const struct unit_row {
 	struct here here;
 	const char *text;
-	const char *wanted;  /* NULL: not known */
+	const char *wanted;  /* NULL: unknown */
 	const char *problem; /* instead */
 	size_t offset;
 } unit_rows[] = {
@@ -492,7 +492,7 @@ static const struct unit_row {
 	{ HERE, "if(u, a, 0)", "byte", NULL, 0 },
 	{ HERE, "if(u, 0, a)", "byte", NULL, 0 },
 	{ HERE, "a / UNIT.Set.a__b.avg", "byte/warp", NULL, 0 },
-	/* Numbers and unknown ones: agree with all, and make products unknown. */
+	/* Numbers and unknown units: they agree with all, and make products unknown. */
 	{ HERE, "1", NULL, NULL, 0 },
 	{ HERE, "a + 1", "byte", NULL, 0 },
 	{ HERE, "1 - p", "percent", NULL, 0 },
@@ -506,7 +506,7 @@ static const struct unit_row {
 	{ HERE, "odd", NULL, NULL, 0 },
 	{ HERE, "odd + a", "byte", NULL, 0 },
 	{ HERE, "a > 5", "", NULL, 0 },
-	/* What does not go together. */
+	/* Units that do not match. */
 	{ HERE, "a + rate", NULL, "byte and byte/second can't be added", 2 },
 	{ HERE, "1 + (a - t)", NULL, "byte and second can't be subtracted", 7 },
 	{ HERE, "a + r", NULL, "byte and unitless can't be added", 2 },
@@ -545,7 +545,7 @@ CTX_TEST_EACH(units_of_formulas, unit_rows)
 	}
 }
 
-/* More factors than a unit holds are as not known. */
+/* A unit with too many factors is unknown. */
 CTX_TEST(wide_unit)
 {
 	static const char *const units[] = { "a*b*c*d*e*f*g*h*i", "j*k*l*m*n*o*p*q" };
@@ -558,7 +558,7 @@ CTX_TEST(wide_unit)
 
 /* ---- the shipped ones ------------------------------------------------------------------- */
 
-/* All names of nvprof's have formulas, except some without counterpart and one for several. */
+/* All names of nvprof have formulas, except some without counterpart and one for several. */
 CTX_TEST(legacy_names)
 {
 	FILE *file = fopen(TEST_DATA_DIR "/legacy_names.tsv", "r");
@@ -569,7 +569,7 @@ CTX_TEST(legacy_names)
 	ck_assert_ptr_nonnull(fgets(line, sizeof line, file));
 	while (fgets(line, sizeof line, file)) {
 		char *rest = line, *kind = strsep(&rest, "\t"), *name = strsep(&rest, "\t");
-		/* More columns may follow: what is made of it today. */
+		/* More columns may follow: the current formula. */
 		char *text = rest ? strsep(&rest, "\t\n") : NULL;
 		struct opk_formula *formula = NULL;
 		size_t offset = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The shipped sets have what Nsight Compute asks with --set full: tests/files/full-metrics.tsv, one
- * metric a line with the chips that have it. Range metrics are in `full`, those that CUPTI refuses
- * beside others in sets of links, and those of PM sampling in some set of one pass.
+ * The shipped sets have all metrics that Nsight Compute collects with --set full: tests/files/full-
+ * metrics.tsv, one metric a line with its chips. Range metrics are in `full`, metrics that CUPTI
+ * refuses together with others in sets of links, and PM sampling metrics in any single-pass set.
  */
 #include "base/file.h"
 #include "base/index.h"
@@ -26,11 +26,11 @@ static struct opk_ctx *ctx;
 static struct opk_chips *chips;
 static struct opk_set *sets[MAX_SETS]; /* the shipped ones */
 static size_t set_count;
-static char *text; /* the file, whose lines are taken apart in place */
+static char *text; /* the file; its lines are split in place */
 static struct asked *lines;
 static size_t line_count;
 
-/* What the sets have on a chip. */
+/* The metrics of the sets on a chip. */
 struct offer {
 	const struct opk_chip *chip;
 	enum opk_profiler profiler;
@@ -63,7 +63,7 @@ static void read_lines(void)
 		asked->chips = line;
 		ck_assert_msg(asked->metric && line && !strchr(line, '\t'), "not three columns: %s",
 		              asked->profiler);
-		/* Not the heading. */
+		/* All lines except the heading. */
 		line_count += strcmp(asked->profiler, "profiler") != 0;
 	}
 }
@@ -191,7 +191,7 @@ static bool could_be_had(const struct offer *offer, const char *metric)
 	return !code;
 }
 
-/* What CUPTI lists before it can schedule it: no set has it. */
+/* A metric that CUPTI lists before it can schedule it: no set has it. */
 static bool is_later(const char *metric)
 {
 	static const struct {
@@ -217,7 +217,7 @@ static bool is_missing(const struct offer *offer, const char *metric)
 	       && opk_catalog_has_full(offer->catalog, ctx, metric) && could_be_had(offer, metric);
 }
 
-/* How many the sets lack; prints each. */
+/* Prints the metrics that the sets lack, and returns their number. */
 static size_t compare(const struct offer *offer)
 {
 	size_t asked = 0, missing = 0;
@@ -232,7 +232,7 @@ static size_t compare(const struct offer *offer)
 		fprintf(stderr, "%s, %s: no set has %s\n", offer->chip->name,
 		        opk_profiler_name(offer->profiler), lines[i].metric);
 	}
-	/* The file has something to say of every chip. */
+	/* The file has metrics of every chip. */
 	ck_assert_uint_ge(asked,
 	                  offer->profiler == OPK_PROFILER_PM ? FEWEST_SAMPLED : FEWEST_ASKED);
 	return missing;
@@ -253,7 +253,7 @@ static size_t missing_on(const struct opk_chip *chip, enum opk_profiler profiler
 	return missing;
 }
 
-/* Nsight Compute's list knows no chip of a later release. */
+/* Nsight Compute's list has no chip of a later release. */
 static bool is_listed(const struct opk_chip *chip, enum opk_profiler profiler)
 {
 	struct offer offer = { .chip = chip, .profiler = profiler };
@@ -272,7 +272,7 @@ static void compare_all(enum opk_profiler profiler)
 {
 	size_t compared = 0, missing = 0;
 
-	/* Older releases have fewer metrics, and the sets are not for them. */
+	/* Older releases have fewer metrics, and the sets are not meant for them. */
 	if (version_of(ctx) < 130000)
 		return;
 	for (size_t i = 0; i < opk_chips_count(chips); i++) {
@@ -298,7 +298,7 @@ TEST(samples)
 	compare_all(OPK_PROFILER_PM);
 }
 
-/* A metric that no set has is missed. */
+/* The comparison finds a metric that no set has. */
 TEST(what_is_missing)
 {
 	struct offer offer = { .chip = opk_chips_find(chips, "GH100"),
@@ -312,7 +312,7 @@ TEST(what_is_missing)
 	clear_offer(&offer);
 }
 
-/* Thousands of plans, of code that other tests run: the plain build makes them. */
+/* Thousands of plans, whose code other tests cover: only the plain build makes them. */
 static bool can_plan(void)
 {
 	return is_plain_build() && have_cupti();

@@ -125,7 +125,7 @@ static void check_place(const struct recording *recording, struct golden *golden
 	}
 }
 
-/* What was constant, and from 13.3 on wants counters that were not collected. */
+/* Constants that need counters from 13.3 on, which were not collected. */
 static bool is_lost(struct opk_ctx *ctx, const char *metric, double value)
 {
 	static const char *const names[] = {
@@ -217,7 +217,7 @@ static void *image_of(size_t *size, struct opk_ctx *ctx, struct opk_file *file)
 	return image;
 }
 
-/* Chip and profiler are not given: the image has them. */
+/* Chip and profiler are read from the image. */
 TEST_EACH(bare_images, recordings)
 {
 	struct opk_ctx *ctx = new_ctx();
@@ -242,7 +242,7 @@ TEST_EACH(bare_images, recordings)
 	ck_assert_str_eq(opk_evaluation_chip(evaluation), "GH100");
 	ck_assert_int_eq(opk_evaluation_profiler(evaluation),
 	                 row->is_pm ? OPK_PROFILER_PM : OPK_PROFILER_RANGE);
-	/* Its times are the GPU's. */
+	/* Its times are on the GPU's clock. */
 	if (row->has_golden)
 		check_values(row, ctx, evaluation, false);
 	opk_evaluation_free(evaluation);
@@ -260,7 +260,7 @@ static const struct legacy {
 	{ HERE, "legacy-user", NULL },
 };
 
-/* Without instances there is no maximum; everything else evaluates. */
+/* Without instances there is no maximum; all other metrics evaluate. */
 CTX_TEST_EACH(legacy_recordings, legacies)
 {
 	struct recording recording = { .name = row->name };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Hostile and damaged .opk files: no damage goes unnoticed. */
+/* Hostile and damaged .opk files: all damage is detected. */
 #include "adapters/deflate/deflate.h"
 #include "base/file.h"
 #include "containers.h"
@@ -44,7 +44,7 @@ enum {
 	BASED = OPK_SECTION_BASED,
 };
 
-/* The payload has 16 bytes; stored_size and plain_size say what they like. */
+/* The payload has 16 bytes; stored_size and plain_size differ. */
 static const struct hostile {
 	struct here here;
 	uint32_t flags, stride, reserved;
@@ -78,7 +78,7 @@ static const struct hostile {
 	{ HERE, XORED, 16, 0, 16, 16, "a section's filter is out of range" },
 	{ HERE, XORED, UINT32_MAX, 0, 16, 16, "a section's filter is out of range" },
 	{ HERE, DEFLATED | XORED, 0, 0, 16, 100, "a section's filter is out of range" },
-	/* Filtered and not packed, as version 1 had it. */
+	/* Filtered and not packed, as in version 1. */
 	{ HERE, DEFLATED | XORED, 8, 0, 16, 100, "a section's filter is out of range" },
 	{ HERE, XORED, 8, 0, 16, 16, "a section's filter is out of range" },
 	{ HERE, DEFLATED | XORED, 100, 0, 16, 100, "a section's filter is out of range" },
@@ -91,7 +91,7 @@ static const struct hostile {
 	{ HERE, 0, 0, 0, (uint64_t)1 << 63, (uint64_t)1 << 63, NULL },
 	{ HERE, DEFLATED, 0, 0, UINT64_MAX, 1, NULL },
 	{ HERE, 16, 0, 0, UINT64_MAX, 1, NULL },
-	/* With the end section 72 bytes are left. One more does not fit, and no padding either. */
+	/* With the end section 72 bytes are left: neither one more nor padding fits. */
 	{ HERE, 0, 0, 0, 73, 73, NULL },
 };
 
@@ -145,14 +145,14 @@ static const struct {
 	  "it builds on a section that is not there" },
 	{ HERE, OPK_SECTION_DATA, SPARSE | DEFLATED | BASED, 2, 1,
 	  "it builds on a section that is not there" },
-	/* A type that a later version knows. */
+	/* A type of a later version. */
 	{ HERE, 0x41414141, 0, 2, 0, NULL },
 	{ HERE, 0x41414141, 0, 1, 0, "the image that it describes is not there" },
 	{ HERE, 0x41414141, 16, 1, 0, NULL },
 	{ HERE, 0x41414141, 0, 2000, 0, "a section's link is out of range" },
 };
 
-/* An image, four bytes of another type, and a section that names one of them, or none. */
+/* An image, four bytes of another type, and a section that names one of them, or nothing. */
 CTX_TEST_EACH(hostile_links, hostile_links_rows)
 {
 	struct opk_section section = {
@@ -180,7 +180,7 @@ CTX_TEST_EACH(hostile_links, hostile_links_rows)
 static const struct {
 	struct here here;
 	struct opk_section section;
-	const char *wanted; /* NULL: sound */
+	const char *wanted; /* NULL: valid */
 } huge_sections_rows[] = {
 	{ HERE,
 	  { .flags = OPK_SECTION_DEFLATED,
@@ -207,7 +207,7 @@ static const struct {
 	  "a section claims an impossible length" },
 };
 
-/* What claims more than is ever decoded. */
+/* A section that claims a size above the limit of decoding. */
 TEST_EACH(huge_sections, huge_sections_rows)
 {
 	const char *flaw = opk_section_flaw(&row->section);
@@ -277,7 +277,7 @@ static const struct {
 	{ HERE, "", 0, 0, 0, "compressed data is damaged" },
 };
 
-/* Sections whose headers are sound and whose payload is not. */
+/* Sections with a valid header and an invalid payload. */
 CTX_TEST_EACH(hostile_payloads, hostile_payloads_rows)
 {
 	uint32_t crc = opk_crc32(0, row->bytes, row->size) ^ row->crc_change;
@@ -320,7 +320,7 @@ CTX_TEST_EACH(not_a_file, not_a_file_rows)
 	ck_row(row, strstr(errors_of(ctx), row->wanted), "got %s", errors_of(ctx));
 }
 
-/* Nobody writes to this pipe: who opens it like a file waits forever. */
+/* The pipe has no writer: opening it like a file would block forever. */
 CTX_TEST(pipe_is_no_opk_file)
 {
 	struct opk_file *file = NULL;
@@ -347,7 +347,7 @@ CTX_TEST(truncated_anywhere)
 		ck_assert_msg(!complete, "%zu bytes: complete", size);
 		if (code)
 			continue;
-		/* What was whole stays readable, and never grows again. */
+		/* The complete part stays readable, and never grows again. */
 		ck_ok(ctx, opk_file_open(&file, ctx, path));
 		ck_assert_uint_le(opk_file_section_count(file), sections);
 		ck_assert_uint_eq(opk_file_size(file), size);
@@ -405,7 +405,7 @@ static const uint8_t *section_of(const uint8_t *bytes, char letter)
 	return bytes + HEAD + (letter == 'E' ? 3 : letter - 'a') * SECTION;
 }
 
-/* The file has sections a, b and c, and its end, E; each row puts them into another order. */
+/* The file has sections a, b and c, and its end, E; each row reorders them. */
 CTX_TEST(sections_moved)
 {
 	static const char moved[] = "sections are missing or were moved";
@@ -426,7 +426,7 @@ CTX_TEST(sections_moved)
 		{ HERE, "abcE", "01234567890123456789012345678901234567890123456789", more },
 		{ HERE, "abcEE", "", more },
 		{ HERE, "abcEa", "", more },
-		/* As many sections as there were, and each whole in itself. */
+		/* The same number of sections, each valid in itself. */
 		{ HERE, "acbE", "", moved },
 		{ HERE, "bacE", "", moved },
 		{ HERE, "aacE", "", moved },
@@ -454,7 +454,7 @@ CTX_TEST(sections_moved)
 
 enum { IMAGE_SIZE = 8 << 20 };
 
-/* A section of these bytes, deflated once for as many as are put. */
+/* A section of these bytes, deflated once for many copies. */
 struct squeezed {
 	uint32_t type;
 	size_t plain, stored;
@@ -484,7 +484,7 @@ static void put_squeezed(struct image *image, const struct squeezed *squeezed)
 	put_raw(image, &section, 0, squeezed->bytes, squeezed->stored);
 }
 
-/* Rows that say nothing, or each with a text of its own. */
+/* Empty rows, or rows with a text each. */
 static void squeeze_rows(struct squeezed *table, struct opk_ctx *ctx, size_t first, size_t rows,
                          size_t length)
 {
@@ -511,7 +511,7 @@ static const struct {
 	struct here here;
 	uint32_t type;
 	size_t sections, rows;
-	size_t length; /* of a text of each row */
+	size_t length; /* of each row's text */
 	const char *wanted;
 } many_rows[] = {
 	{ HERE, OPK_SECTION_RANGES, 2, 200000, 0, NULL },
@@ -521,7 +521,7 @@ static const struct {
 	{ HERE, OPK_SECTION_TIMES, 4, 1 << 20, 0, NULL },
 	{ HERE, OPK_SECTION_TIMES, 6, 1 << 20, 0, "those before it would take 201326592 bytes" },
 	{ HERE, OPK_SECTION_TIMES, 1, (1 << 20) + 1, 0, "1048577 rows for an image of 8388608" },
-	/* For make check-long. */
+	/* Only for make check-long. */
 	{ HERE, OPK_SECTION_RANGES, 8, 1000, 30000, "those before it would take" },
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A filter leaves out the rows that it should and no others, whatever tables images have. */
+/* A filter leaves out exactly the right rows, with any tables of images. */
 #include <fcntl.h>
 
 #include "allocation.h"
@@ -26,9 +26,9 @@ static const char *path_of(void)
 }
 
 /*
- * "D" is an image, which has three ranges or samples, "R3" a table of so many ranges, "T3" one of
- * times, "S" something else. Row number n is of kernel k<n mod 10>, device n / 3, and named by the
- * image where n is even.
+ * "D" is an image with three ranges or samples, "R3" a table of three ranges, "T3" one of times,
+ * "S" another section. Row n has kernel k<n mod 10> and device n / 3; if n is even, the image has
+ * its name.
  */
 static void write_sections(struct opk_ctx *ctx, const char *sections, bool complete)
 {
@@ -90,7 +90,7 @@ static int evaluate(struct opk_evaluation **out, struct opk_file **file, struct 
 	return opk_eval_file(out, ctx, *file, &options);
 }
 
-/* The rows that `judge`, which may be NULL, takes, one a line. */
+/* The rows that `judge` accepts, one a line; NULL: all rows. */
 static void list_rows(char *out, size_t size, struct opk_ctx *ctx,
                       struct opk_evaluation *evaluation, const struct opk_filter *judge)
 {
@@ -122,7 +122,7 @@ static void list_all(char *out, size_t size, struct opk_ctx *ctx, const char *co
 	list_rows(out, size, ctx, evaluation, judge);
 }
 
-/* Where some rows are not evaluated, all others are as ever. */
+/* If some rows are not evaluated, all others do not change. */
 TEST(same_rows)
 {
 	static const struct {
@@ -177,7 +177,7 @@ static const struct {
 	{ HERE, "DR3", "range=outer/range2", true },
 };
 
-/* The second range of each image is one that ends the child, whoever evaluates it. */
+/* Evaluating the second range of each image ends the child. */
 FAKE_TEST_EACH(no_needless_values, no_needless_values_rows)
 {
 	freed(opk_file) *file = NULL;
@@ -212,7 +212,7 @@ static void damage_image(struct opk_ctx *ctx, size_t n)
 	close(fd);
 }
 
-/* Damage where nothing is wanted does not show; where something is, it does. */
+/* Damage in unwanted images is not noticed; in wanted ones it is. */
 TEST(no_needless_images)
 {
 	static const struct {
@@ -247,7 +247,7 @@ TEST(no_needless_images)
 	}
 }
 
-/* Statistics are over rows that are wanted, and cost no images without any. */
+/* Statistics cover the wanted rows, and need no image without one. */
 FAKE_TEST(statistics_of_some)
 {
 	static const char *const text = "device=0";
@@ -267,7 +267,7 @@ FAKE_TEST(statistics_of_some)
 	ck_assert(opk_aggregate_get(statistics, 0)->columns[0].max == 200.5);
 }
 
-/* Chip and names are judged where no image is looked at, too. */
+/* Chip and names are checked even if no image is evaluated. */
 FAKE_TEST(nothing_wanted)
 {
 	static const char *const text = "kernel=no", *const unknown = "fake__no.sum";
@@ -290,7 +290,7 @@ FAKE_TEST(nothing_wanted)
 	ck_fails(ctx, opk_eval_file(&evaluation, ctx, file, &options), OPK_EUSAGE, "fake__no.sum");
 }
 
-/* One row less here and one more there are not each other's. */
+/* A missing row in one table and an additional one in another do not cancel out. */
 TEST(tables_of_other_images)
 {
 	static const char *const sections[] = { "DR2DR4", "DR4DR2", "DT2DT4" };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Images worked on, over the fake: trim, split, sums, and what fails in them. */
+/* Commands on images, over the fake: trim, split, sums, and their failures. */
 #include <math.h>
 
 #include "allocation.h"
@@ -9,7 +9,7 @@
 #include "images/images.h"
 #include "recordings.h"
 
-/* What a row should be. */
+/* The expected row. */
 struct wanted {
 	const char *name;
 	uint64_t count; /* of the range */
@@ -71,7 +71,7 @@ FAKE_TEST(trimmed)
 			ck_assert_uint_lt(opk_file_section(file, i)->plain_size, FAKE_IMAGE_SIZE);
 }
 
-/* Without free slots nothing is made, and only the metadata say that the file was trimmed. */
+/* Without free slots no image is made; only the metadata say that the file was trimmed. */
 FAKE_TEST(nothing_to_trim)
 {
 	static const struct recording recording = { .ranges = plain };
@@ -157,7 +157,7 @@ FAKE_TEST(split_by_number)
 	check_rows(ctx, "o2", all_rows + 4, 2);
 }
 
-/* Images that stay whole need no combiner. */
+/* Unchanged images need no combiner. */
 FAKE_TEST(split_by_segment)
 {
 	static const struct recording recording = { .ranges = plain };
@@ -228,7 +228,7 @@ FAKE_TEST(summed_by_kernel)
 	ck_assert_uint_eq(ranges[1].count, 2);
 }
 
-/* Sums of sums tell how many ranges there were at first. */
+/* Sums of sums know the original number of ranges. */
 FAKE_TEST(summed_names)
 {
 	static const struct opk_range ranges[] = {
@@ -253,7 +253,7 @@ FAKE_TEST(summed_names)
 	check_rows(ctx, "out.opk", wanted, COUNT(wanted));
 	file = open_file(ctx, "out.opk");
 	ck_ok(ctx, opk_file_ranges(&summed, &count, ctx, file));
-	/* One duration is not known. */
+	/* One duration is unknown. */
 	ck_assert_uint_eq(summed[0].duration_ns, 0);
 	ck_assert_uint_eq(summed[1].duration_ns, 30);
 }
@@ -289,7 +289,7 @@ FAKE_TEST(summed_passes)
 	check_rows(ctx, "out.opk", wanted, COUNT(wanted));
 }
 
-/* The names of two hosts' sums are the same, and so are the numbers of their devices. */
+/* Sums of two hosts have equal names and device numbers. */
 FAKE_TEST(summed_passes_of_hosts)
 {
 	struct opk_range ranges[2 * RANGES];
@@ -355,7 +355,7 @@ FAKE_TEST_EACH(not_summed, not_summed_rows)
 
 /* ---- failures --------------------------------------------------------------------------- */
 
-/* Each of them, or the code of the first that fails. */
+/* Does each of them; returns the first error. */
 static int do_all(struct opk_ctx *ctx)
 {
 	size_t count;
@@ -412,7 +412,7 @@ TEST(crashes_are_errors)
 	}
 }
 
-/* Together they fail as the first of them does alone. */
+/* Several files fail like the first of them alone. */
 FAKE_TEST(many_files_that_crash)
 {
 	static const struct recording recording = { .ranges = plain };
@@ -432,7 +432,7 @@ FAKE_TEST(many_files_that_crash)
 	}
 }
 
-/* A byte of any section is not what it was: nothing of it reaches NVIDIA's code. */
+/* A byte of any section is changed: none of the file reaches NVIDIA's code. */
 FAKE_TEST(damage_is_found_before)
 {
 	static const struct recording recording = { .ranges = plain };
@@ -464,7 +464,7 @@ static const struct {
 	{ HERE, { .ranges = plain, .shifted = true }, 3, "4 rows for 3 ranges" },
 };
 
-/* They are whole by themselves, and the recording is not. */
+/* Each part is complete by itself, but the recording is not. */
 FAKE_TEST_EACH(missing_passes_and_rows, missing_passes_and_rows_rows)
 {
 	struct opk_evaluation *evaluation;
@@ -486,7 +486,7 @@ FAKE_TEST_EACH(missing_passes_and_rows, missing_passes_and_rows_rows)
 
 /* ---- means ------------------------------------------------------------------------------ */
 
-/* The mean of row 0 so often, and then of row 1 until these are all. */
+/* The mean of `first` times row 0, and row 1 up to `all`. */
 static double mean_of(struct opk_ctx *ctx, size_t first, size_t all)
 {
 	static const char *const metrics[] = { "fake__a.sum" };
@@ -522,7 +522,7 @@ static double mean_of(struct opk_ctx *ctx, size_t first, size_t all)
 	return value;
 }
 
-/* A mean has no more ranges than counts of 32 bits have room for. */
+/* A mean has at most as many ranges as fit a 32-bit count. */
 FAKE_TEST(too_many_for_a_mean)
 {
 	static const struct recording recording = { .ranges = plain };
@@ -541,7 +541,7 @@ FAKE_TEST(without_memory)
 	long n = 0;
 
 	put("in.opk", &recording);
-	/* Allocations in a child are not counted here: their failure is one of the child. */
+	/* Allocations in a child are not counted: their failure is an error of the child. */
 	for (; code; n++) {
 		fail_allocation(n);
 		code = sum(ctx, "kernel");

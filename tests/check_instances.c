@@ -17,7 +17,7 @@
 
 enum { CUPTI_13_1 = 130101 };
 
-/* What is computed of one of the two images alone: sum and mean of these, and of nothing else. */
+/* Metrics that only one of the two images has: these metrics' sum and mean. */
 static const struct expected {
 	const char *chips; /* each chip whose name begins so */
 	enum opk_profiler profiler;
@@ -31,7 +31,7 @@ static const struct expected {
 	  0,
 	  { "sm__mio2rf_writeback_active", "smsp__mio2rf_writeback_active_pipe_lsu_op_gmma" } },
 	{ "GH100", OPK_PROFILER_PM, true, 0, { "sm__mio2rf_writeback_active", NULL } },
-	/* PerfWorks names another counter than those that it evaluates of such an image. */
+	/* PerfWorks names a counter other than those that it evaluates from such an image. */
 	{ "GB20",
 	  OPK_PROFILER_RANGE,
 	  false,
@@ -54,7 +54,7 @@ struct finding {
 	void *gpu; /* an image of it */
 };
 
-/* All ratios and throughputs, and each counter's sum and mean: all else is made of these. */
+/* All ratios and throughputs, and each counter's sum and mean: all others derive from these. */
 static bool is_asked(enum opk_metric_type type, const char *suffix)
 {
 	return type != OPK_COUNTER || !strcmp(suffix, ".sum") || !strcmp(suffix, ".avg");
@@ -94,7 +94,7 @@ static void add_names(struct finding *f)
 	opk_clear_errors(f->ctx);
 }
 
-/* An image whose one range or sample has no counts. */
+/* An image of one range or sample without counts. */
 static void *make_image(size_t *size, const struct finding *f, bool instances)
 {
 	struct opk_nv_image_plan plan = { .gpu = f->gpu, .slots = 1, .name_size = 8 };
@@ -126,7 +126,7 @@ static double *evaluate(const struct finding *f, bool instances)
 	return values;
 }
 
-/* Whether all raw counters of a metric that is listed are the metric's; marks each such one. */
+/* Whether all raw counters of a listed metric are in `known`; marks them. */
 static bool is_known(bool *found, const struct finding *f, const struct opk_counters *known,
                      const char *name)
 {
@@ -169,7 +169,7 @@ static bool is_expected(const struct finding *f, const char *name, bool instance
 	return false;
 }
 
-/* What can't be computed is a nan that no division made: those have their sign set. */
+/* A value that can't be computed is a nan with its sign set, unlike a nan from a division. */
 static bool is_computed(double value)
 {
 	return !isnan(value) || signbit(value);
@@ -196,14 +196,14 @@ static void compare(const struct finding *f)
 		              "%s, %s: %s needs instances: lib/plan/instances.c", f->chip,
 		              opk_profiler_name(f->profiler), name);
 	}
-	/* What is listed needs them; samples have not all of it. */
+	/* Listed metrics need instances; samples lack some of them. */
 	for (size_t i = 0; i < known.metric_count; i++)
 		ck_assert_msg(found[i] || f->profiler == OPK_PROFILER_PM,
 		              "%s: metric %zu of lib/plan/instances.c needs no instances", f->chip,
 		              i);
 }
 
-/* The first image of a recording of that profiler. */
+/* The first image of a recording with that profiler. */
 static void *gpu_of(struct opk_ctx *ctx, enum opk_profiler profiler)
 {
 	const struct opk_segment *segments;

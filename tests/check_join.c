@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Recordings in groups, over the fake: an image has three ranges, and the n-th metric that CUPTI is
- * asked for has the value 100 * range + n + 0.5 in it.
+ * Recordings in groups, over the fake: an image has three ranges, in each of which the n-th
+ * requested metric has the value 100 * range + n + 0.5.
  */
 #include <math.h>
 #include <string.h>
@@ -15,7 +15,7 @@ enum { RANGES = 3, METRICS = 4 };
 
 static const char *const names[METRICS] = { "fake__a.sum", "fake__b.sum", "fake__ratio.pct",
 	                                    "fake__c.sum" };
-/* a and c; b; and the ratio has counters of both. */
+/* Pass 1 has a and c, pass 2 has b; the ratio has counters of both. */
 static const uint32_t passes[] = { 1, 2 };
 static const struct opk_pass_list metric_passes[] = {
 	{ passes, 1 }, { passes + 1, 1 }, { passes, 2 }, { passes, 1 }
@@ -26,7 +26,7 @@ static const char *path_of(void)
 	return in_folder("t.opk");
 }
 
-/* What a recording is made of. */
+/* How a recording is made. */
 struct recording {
 	const char *join;
 	enum opk_profiler profiler;
@@ -37,13 +37,13 @@ struct recording {
 	bool incomplete;
 };
 
-/* Three for each image, and the last one's table has all that are left. */
+/* Three for each image; the last image's table has the rest. */
 static size_t rows_of(const struct recording *recording, size_t count, size_t image)
 {
 	return image + 1 < recording->images ? 3 : count - 3 * image;
 }
 
-/* What images say of theirs, in turn. */
+/* The GPU numbers in the images, in turn. */
 static uint16_t gpus[2];
 
 static void write_recording(struct opk_ctx *ctx, const struct recording *recording)
@@ -73,7 +73,7 @@ static void write_recording(struct opk_ctx *ctx, const struct recording *recordi
 		if (recording->range_count > done)
 			fake_mark_pass(image, recording->ranges[done].pass);
 		ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, image, sizeof image));
-		/* Cut off after the second image, whose rows are missing. */
+		/* Cut off after the second image, without its rows. */
 		if (recording->range_count > done && !(recording->incomplete && i))
 			ck_ok(ctx,
 			      opk_writer_add_ranges(writer, recording->ranges + done,
@@ -110,7 +110,7 @@ static int evaluate(struct opk_evaluation **out, struct opk_file **file, struct 
 		.rank = -1                                                                         \
 	}
 
-/* The same three kernels twice: first with the metrics of group 1, then with that of group 2. */
+/* The same three kernels twice: with the metrics of group 1, then of group 2. */
 static const struct opk_range rotated[] = {
 	RANGE("x", 1, 1), RANGE("y", 2, 1), RANGE("x", 3, 1),
 	RANGE("y", 4, 2), RANGE("x", 5, 2), RANGE("x", 6, 2),
@@ -144,7 +144,7 @@ FAKE_TEST(values_of_the_group)
 	}
 }
 
-/* Asked for by name: in their group, and what the set does not name wherever it evaluates. */
+/* Metrics by name: in their group; metrics outside of the set, in any range with their counters. */
 FAKE_TEST(metrics_by_name)
 {
 	static const char *const asked[] = {
@@ -254,7 +254,7 @@ FAKE_TEST(times_of_samples)
 /* ---- joining ---------------------------------------------------------------------------- */
 
 /*
- * Writes, evaluates and joins; *file and *evaluation are to be freed in any case. The ratio has
+ * Writes, evaluates and joins; the caller frees *file and *evaluation in any case. The ratio has
  * counters of both passes.
  */
 static int join(struct opk_evaluation **evaluation, struct opk_file **file, struct opk_ctx *ctx,
@@ -268,7 +268,7 @@ static int join(struct opk_evaluation **evaluation, struct opk_file **file, stru
 	return evaluate(evaluation, file, ctx, NULL, 0, how);
 }
 
-/* A joined row by its number. */
+/* The joined row with this number. */
 static const struct opk_row *row_at(struct opk_ctx *ctx, struct opk_evaluation *evaluation,
                                     size_t number)
 {
@@ -293,7 +293,7 @@ FAKE_TEST(by_kernel)
 {
 	static const struct recording recording = { "kernel", OPK_PROFILER_RANGE, rotated, 6, 0, 2,
 		                                    false };
-	/* x has ranges 0 and 2 of the first image, 1 and 2 of the second. */
+	/* x has ranges 0 and 2 of the first image, and 1 and 2 of the second. */
 	static const double values[2][METRICS] = {
 		{ 100.5, 151.5, 127.5, 103.5 },
 		{ 100.5, 1.5, 52.5, 103.5 },
@@ -346,7 +346,7 @@ FAKE_TEST(incomplete_rows)
 		.block = { block_x, 1, 1 }, .launch = 1, .pass = 1, .rank = rank_, __VA_ARGS__     \
 	}
 
-/* Two ranges that are the same but for one fact: which kinds of join tell them apart? */
+/* Two ranges that differ in one fact: which kinds of join keep them apart? */
 static const struct key_row {
 	struct here here;
 	struct opk_range other;
@@ -396,7 +396,7 @@ TEST_EACH(keys, key_rows)
 		.process = process_, .rank = rank_, .start_ns = start, .end_ns = end, __VA_ARGS__  \
 	}
 
-/* What ranges differ in is unknown of their row, but for the duration. */
+/* Facts that differ are unknown in the joined row, except the duration. */
 FAKE_TEST(common_facts)
 {
 	static const struct opk_range ranges[RANGES] = {
@@ -416,15 +416,15 @@ FAKE_TEST(common_facts)
 	ck_assert_str_eq(range->symbol, "s");
 	ck_assert_str_eq(range->nvtx, "");
 	ck_assert_uint_eq(range->registers, 32);
-	ck_assert_uint_eq(range->duration_ns, 151); /* of the two that are known */
+	ck_assert_uint_eq(range->duration_ns, 151); /* the mean of the two known ones */
 	ck_assert(!range->launch && !range->context && !range->process && !range->start_ns);
 	ck_assert(!range->end_ns && !range->stream && range->rank == -1 && range->pass == 1);
 	ck_assert(row_at(ctx, evaluation, 0)->joined->many_streams);
 }
 
 /*
- * More rows than the table begins with, of one GPU or two, in one child or three: these make parts
- * of the one image of means, or an image each.
+ * More rows than the table's initial room, of one GPU or two, in one child or three: they become
+ * one image of means, or one image each.
  */
 static const struct {
 	size_t workers;
@@ -466,7 +466,7 @@ FAKE_TEST_EACH(many_rows, ways)
 	workers = 0;
 }
 
-/* Counters of two GPUs can't be added, whatever the tables say; those of another pass can. */
+/* Counters of two GPUs can't be added, whatever the tables say; those of two passes can. */
 TEST(other_layouts)
 {
 	static const struct {
@@ -496,7 +496,7 @@ TEST(other_layouts)
 	memset(gpus, 0, sizeof gpus);
 }
 
-/* A child that NVIDIA's code took over may send any image as its part of a mean. */
+/* A child that NVIDIA's code has corrupted may send any image as its part of a mean. */
 static int send_image(struct opk_ctx *ctx, void *data, struct opk_child *child)
 {
 	(void)ctx;
@@ -603,7 +603,7 @@ FAKE_TEST_EACH(without_memory, few_workers)
 			opk_file_free(file);
 			break;
 		}
-		/* The child's allocations are its own. */
+		/* The child counts its own allocations. */
 		allocation_failed();
 		ck_assert_msg(code == OPK_ENOMEM, "allocation %ld: %d: %s", n, code,
 		              errors_of(ctx));

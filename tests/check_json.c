@@ -8,7 +8,7 @@
 #include "base/json_write.h"
 #include "testing.h"
 
-/* Writes what was read; numbers go through a double. */
+/* Writes a tree again; numbers pass through a double. */
 static void put_node(struct opk_json_writer *json, const struct opk_json *node)
 {
 	if (node->key)
@@ -175,7 +175,7 @@ static const struct bad_json {
 CTX_TEST(json_bad)
 {
 	for (size_t i = 0; i < COUNT(bad_json); i++) {
-		/* A copy of the exact size: a sanitizer sees each byte read past the end. */
+		/* A copy of exact size: a sanitizer reports each byte read past the end. */
 		size_t size = strlen(bad_json[i].text);
 		opk_autofree char *copy = malloc(size + !size);
 		struct opk_json *root = NULL;
@@ -282,7 +282,7 @@ CTX_TEST_EACH(json_integers, json_integers_rows)
 	ck_row(row, opk_json_to_i64(&i64, root->children) == row->is_i64, "i64");
 	ck_row(row, !row->is_u64 || u64 == row->value, "got %ju", (uintmax_t)u64);
 	ck_row(row, !row->is_i64 || i64 == (int64_t)row->value, "i64 value");
-	/* Callers take what they preset for the answer where there is none. */
+	/* Callers preset a default, which stays if the value is invalid. */
 	ck_row(row, row->is_u64 || u64 == 77, "u64 became %ju", (uintmax_t)u64);
 	ck_row(row, row->is_i64 || i64 == 77, "i64 became %jd", (intmax_t)i64);
 }
@@ -304,7 +304,7 @@ CTX_TEST(json_members)
 	ck_assert(!opk_json_u64(&value, array, "s"));
 }
 
-/* Each character alone and all of them together come back as they went. */
+/* Each character alone and all of them together survive writing and reading. */
 CTX_TEST(json_strings_round_trip)
 {
 	char all[160] = "";
@@ -375,7 +375,7 @@ static const struct {
 	{ HERE, "\t\"", "\"\\u0009\\\"\"" },
 };
 
-/* Paths and range names may be any bytes; what is written is UTF-8 all the same. */
+/* Paths and range names may be any bytes; the output is always UTF-8. */
 TEST_EACH(json_written_from_any_bytes, json_written_from_any_bytes_rows)
 {
 	opk_autobuf struct opk_buf buf = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Names of kernels: one spelling, short names that are unique, and what goes by them. */
+/* Names of kernels: normalized spelling, unique short names, and code that uses them. */
 #include "container/container.h"
 #include "eval/door.h"
 #include "eval/eval.h"
@@ -41,7 +41,7 @@ static const struct {
 	  "void k<std::function<void (int)>, ((4)>(3))>(float *&&, T...)" },
 	{ HERE, "a::operator<< <int>(b const&)", "a::operator<< <int>(const b &)" },
 	{ HERE, "f(float const*) [clone .part.0]", "f(const float *)[clone .part.0]" },
-	/* No such names, and halves of them. */
+	/* Invalid names, and truncated ones. */
 	{ HERE, "", "" },
 	{ HERE, "  ", "  " },
 	{ HERE, "sm80_xmma_gemm", "sm80_xmma_gemm" },
@@ -136,7 +136,7 @@ CTX_TEST(short_names)
 	}
 }
 
-/* A gap makes them short, and they are still different. */
+/* Long names are shortened with a gap, and stay different. */
 CTX_TEST(long_base_names)
 {
 	enum { COUNT_OF_NAMES = 3, LONGEST = 210 };
@@ -165,7 +165,7 @@ CTX_TEST(long_base_names)
 		free((char *)ranges[i].kernel);
 }
 
-/* Their time is about proportional to the text of all names. */
+/* The time is about proportional to the text of all names. */
 static void shorten_many(struct opk_ctx *ctx, const struct opk_range *ranges, size_t count,
                          const char *wanted)
 {
@@ -221,7 +221,7 @@ static void add(struct opk_grouping *grouping, struct opk_ctx *ctx, const char *
 	ck_assert_uint_eq(group, wanted);
 }
 
-/* Recordings without symbols go together with those that have them. */
+/* Recordings with and without symbols can be grouped together. */
 CTX_TEST(groups)
 {
 	opk_autogrouping struct opk_grouping grouping = { .key = OPK_KEY_KERNEL };
@@ -277,7 +277,7 @@ static const struct opk_range *ranges_of(struct opk_file **file, struct opk_ctx 
 	return ranges;
 }
 
-/* They were made by two tools, which spell the kernels of one program in two ways. */
+/* Two tools made them, which spell kernels of one program differently. */
 CTX_TEST(recordings)
 {
 	freed(opk_file) *a = NULL, *b = NULL;

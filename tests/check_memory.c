@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Memory runs out at any moment of any family of functions: each is run with its n-th allocation
- * failing, once or from there on, in this process or in a child. It ends with OPK_ENOMEM, or as
- * well as ever where it can do without, gives back what it has, and leaves no file behind.
+ * Memory runs out at any moment of any family of functions: each runs with its n-th allocation
+ * failing, once or from there on, in this process or in a child. It ends with OPK_ENOMEM, or
+ * normally if it can do without the memory, frees everything, and leaves no file.
  */
 #include <sys/mman.h>
 
@@ -20,7 +20,7 @@
 #include "plan/plan_detail.h"
 #include "set/door.h"
 
-/* ---- the hook: children count with their parent */
+/* ---- the hook: a child's allocations count for its parent */
 
 static struct counter {
 	long made, failed;
@@ -46,7 +46,7 @@ static void arm(long fails_at, bool for_good)
 	opk_set_realloc(counting);
 }
 
-/* ---- what the families work on, in the folder */
+/* ---- the families' inputs, in the folder */
 
 static const char *const names[] = { "fake__a.sum", "fake__b.sum", "fake__ratio.pct",
 	                             "fake__c.sum" };
@@ -76,7 +76,7 @@ static const struct opk_meta recorded = {
 	.inflated_count = 1,
 };
 
-/* The same three kernels twice, with the metrics of one group and of the other. */
+/* The same three kernels twice, with the metrics of one group, then of the other. */
 static void add_ranges(struct opk_ctx *ctx, struct opk_writer *writer, uint32_t group)
 {
 	struct opk_range ranges[3];
@@ -162,7 +162,7 @@ static void fill_folder(void)
 	ck_assert_int_eq(symlink(TEST_DATA_DIR "/report", in_folder("report")), 0);
 }
 
-/* ---- the families; each frees what it has, and what it makes goes to "out" */
+/* ---- the families; each frees all that it made, and writes to "out" */
 
 typedef int family_fn(struct opk_ctx *ctx);
 
@@ -177,7 +177,7 @@ static int chips(struct opk_ctx *ctx)
 	return opk_chip_metric_count(&count, ctx, chip, OPK_PROFILER_RANGE);
 }
 
-/* What is wrong with it is worth a suggestion, if there is memory for one. */
+/* The error suggests a name, if there is memory for it. */
 static int misspelt_chip(struct opk_ctx *ctx)
 {
 	freed(opk_chips) *all = NULL;
@@ -325,7 +325,7 @@ static int import_sets(struct opk_ctx *ctx)
 	return code;
 }
 
-/* A plan of the set, for what can be done with one. */
+/* A plan of the set, for functions that use one. */
 static int planned(struct opk_ctx *ctx, bool single,
                    int (*use)(struct opk_ctx *ctx, struct opk_plan *plan))
 {
@@ -354,7 +354,7 @@ static int lists_of(struct opk_ctx *ctx, struct opk_plan *plan)
 
 static int plan(struct opk_ctx *ctx)
 {
-	/* Ours are fewer. */
+	/* Our plans have fewer passes. */
 	fake.needless_passes = 1;
 	return planned(ctx, false, lists_of);
 }
@@ -561,7 +561,7 @@ static int recover(struct opk_ctx *ctx)
 	return opk_recover(NULL, ctx, from, in_folder("out"));
 }
 
-/* Ranges of one pass each: what they are together is evaluated, too. */
+/* Ranges of one pass each: their joined rows are evaluated, too. */
 static int compare(struct opk_ctx *ctx)
 {
 	const char *rule = "both > 5%", *rules;
@@ -662,7 +662,7 @@ static int contexts(struct opk_ctx *ctx)
 	return code;
 }
 
-/* Everything that is opened for features, and the places that were tried. */
+/* All libraries that features open, and the paths that were tried. */
 static int libraries(struct opk_ctx *ctx)
 {
 	struct opk_ctx_options options = OPK_INIT(options);
@@ -684,8 +684,8 @@ static const struct family {
 	struct here here;
 	const char *name;
 	family_fn *run;
-	bool caches;         /* with a cache folder, whose failure nobody notices */
-	bool can_do_without; /* what is for people only: carets below errors, units of values */
+	bool caches;         /* with a cache folder, whose failure is ignored */
+	bool can_do_without; /* only adds help for people: carets below errors, units of values */
 } families[] = {
 	{ HERE, "contexts", contexts, false, false },
 	{ HERE, "libraries", libraries, false, false },
@@ -741,14 +741,14 @@ static struct opk_ctx *family_ctx(const struct family *family)
 	free((char *)ctx->data_dir);
 	ctx->data_dir = strdup(folder);
 	if (family->caches) {
-		/* Any two files stand for the libraries, whose age the cache goes by. */
+		/* Any two files replace the libraries; the cache compares their age. */
 		ctx->cuda_dir = strdup(folder);
 		ctx->cache_dir = strdup(in_folder("cache"));
 	}
 	return ctx;
 }
 
-/* The cache is made of the folder's files, and may stay. */
+/* Counts files; the cache in the folder may stay. */
 static size_t files_left(void)
 {
 	DIR *cache = opendir(in_folder("cache"));
@@ -757,7 +757,7 @@ static size_t files_left(void)
 	if (!cache)
 		return count;
 	for (struct dirent *entry; (entry = readdir(cache));) {
-		/* Whole files only. */
+		/* Only complete files. */
 		ck_assert_ptr_null(strstr(entry->d_name, ".new"));
 		if (*entry->d_name != '.')
 			unlinkat(dirfd(cache), entry->d_name, 0);
@@ -767,7 +767,7 @@ static size_t files_left(void)
 	return count;
 }
 
-/* The number of allocations that were made. */
+/* Returns the number of allocations. */
 static long run_once(const struct family *family, long n, bool for_good)
 {
 	freed(opk_ctx) *ctx = family_ctx(family);
@@ -789,7 +789,7 @@ static long run_once(const struct family *family, long n, bool for_good)
 	return counter->made;
 }
 
-/* Each of the first ones, then some of the others; in make check-long each of them. */
+/* Each of the first ones, then some of the others; make check-long takes each. */
 static long step_after(long n, long total)
 {
 	return is_long() || n < EACH || total < EACH + SAMPLES ? 1 : (total - EACH) / SAMPLES;
@@ -802,7 +802,7 @@ TEST_EACH(runs_out, families)
 	ck_row(row, total > 0, "%s: %ld allocations", row->name, total);
 	for (long n = 0; n < total; n += step_after(n, total))
 		run_once(row, n, false);
-	/* What goes wrong after the first failure is much the same everywhere. */
+	/* Later failures resemble the first one. */
 	for (long n = 0; n < total; n += 1 + total / 40)
 		run_once(row, n, true);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One recording of several. */
+/* Merging several recordings into one. */
 #include "container/container.h"
 #include "parts.h"
 
@@ -83,7 +83,7 @@ CTX_TEST(all_sections_in_order)
 	ck_assert_uint_eq(stats->depth, 2);
 	ck_assert_uint_eq(stats->drops[0].count, 3);
 	ck_ok(ctx, opk_file_meta(&meta, ctx, file));
-	/* What is not true of all is left out. */
+	/* Facts that are not true of all are left out. */
 	ck_assert_uint_eq(meta->run_count, 1);
 	ck_assert_str_eq(meta->run[0].name, "driver");
 	ck_assert_str_eq(meta->run[0].value, "570");
@@ -95,7 +95,7 @@ CTX_TEST(all_sections_in_order)
 	ck_assert_str_eq(meta->backend, "legacy");
 }
 
-/* How many tables of the file name the host of some row. */
+/* How many tables of the file name the host in any row. */
 static size_t tables_with_hosts(struct opk_ctx *ctx, struct opk_file *file)
 {
 	size_t found = 0;
@@ -113,8 +113,8 @@ static size_t tables_with_hosts(struct opk_ctx *ctx, struct opk_file *file)
 }
 
 /*
- * What the facts of each file say of all its rows, the rows of the merged one say themselves. They
- * have it from the first call on, and no later one changes them.
+ * Facts of each file move into the rows of the merged file. The rows have them from the first call
+ * on, and later calls do not change them.
  */
 TEST(hosts_and_gpus)
 {
@@ -126,9 +126,9 @@ TEST(hosts_and_gpus)
 	};
 	static const struct {
 		struct here here;
-		size_t one, two; /* of runs; 4: no fact */
+		size_t one, two; /* of runs; 4: unknown */
 		bool ranges;     /* or only times */
-		bool placed;     /* the rows say it */
+		bool placed;     /* the rows have the fact */
 	} rows[] = {
 		{ HERE, 0, 1, true, true },   { HERE, 0, 1, false, true },
 		{ HERE, 0, 2, true, true },   { HERE, 0, 4, true, true },
@@ -186,7 +186,7 @@ TEST(hosts_and_gpus)
 	}
 }
 
-/* ---- what goes together */
+/* ---- which recordings can be merged */
 
 static const struct part plain = { .images = true };
 static const struct part nothing = { .images = false };
@@ -221,11 +221,11 @@ static const struct pair {
 	/* Each range has all of them. */
 	{ HERE, META(.passes = 3), &plain, NULL, OPK_OK, NULL },
 	{ HERE, META(.join = "name"), &plain, "launch", OPK_OK, NULL },
-	/* A process that launched nothing fits to any. */
+	/* A process without launches can be merged with any. */
 	{ HERE, &nothing, &ranged, NULL, OPK_OK, NULL },
 	{ HERE, &ranged, &nothing, NULL, OPK_OK, NULL },
 	{ HERE, &shifted_times, &timed, NULL, OPK_OK, NULL },
-	/* Metrics that differ; chips and profilers; and the passes that metrics are in. */
+	/* Different metrics; chips and profilers; and different passes of metrics. */
 	{ HERE, META(.chip = "GA100"), &plain, NULL, OPK_EUSAGE,
 	  "1.opk: of GH100, profiler range; " },
 	{ HERE, META(.profiler = OPK_PROFILER_PM), &plain, NULL, OPK_EUSAGE,
@@ -244,7 +244,7 @@ static const struct pair {
 	{ HERE, META(.columns = metric_names, .column_count = 2),
 	  META(.columns = metric_names, .column_count = 1), NULL, OPK_EUSAGE,
 	  "columns of its set differ" },
-	/* Tables, clocks, and files that are cut off. */
+	/* Tables, clocks, and cut-off files. */
 	{ HERE, &plain, &cut_off, NULL, OPK_EINPUT, "1.opk: cut off" },
 	{ HERE, &cut_off, &plain, NULL, OPK_EINPUT, "0.opk: cut off" },
 	{ HERE, &ranged, &plain, NULL, OPK_EUSAGE, "has a range table" },
@@ -258,7 +258,7 @@ CTX_TEST_EACH(merged_pairs, pairs)
 
 	ck_row(row, code == row->code, "code %d: %s", code, errors_of(ctx));
 	ck_row(row, !code || strstr(errors_of(ctx), row->wanted), "%s", errors_of(ctx));
-	/* Nothing, or all of it. */
+	/* No file, or a complete one. */
 	ck_row(row, entries(false) == !code, "%zu files", entries(false));
 	unlink(path);
 }
@@ -277,7 +277,7 @@ CTX_TEST(join_is_overridden)
 	ck_code(ctx, opk_merge(ctx, NULL, 0, NULL, path), OPK_EUSAGE);
 }
 
-/* What the parts' set says, the whole says. */
+/* The merged file keeps the parts' set. */
 CTX_TEST(set_is_kept)
 {
 	struct part part = { .meta = full_meta, .images = true, .ranges = true };

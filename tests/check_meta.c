@@ -64,7 +64,7 @@ static void check_same_meta(const struct opk_meta *got, const struct opk_meta *w
 	ck_assert(same_set(got, wanted));
 }
 
-/* The same table twice, of two images. */
+/* The same table twice, for two images. */
 static void write_ranges(struct opk_ctx *ctx, const struct opk_range *ranges, size_t count)
 {
 	freed(opk_writer) *writer = NULL;
@@ -210,7 +210,7 @@ CTX_TEST(bad_metadata)
 	}
 }
 
-/* Wrong types and numbers out of range read as absent. */
+/* Members of wrong types or out of range are read as absent. */
 CTX_TEST(odd_metadata)
 {
 	static const char *const texts[] = {
@@ -226,7 +226,7 @@ CTX_TEST(odd_metadata)
 	};
 	struct opk_meta wanted = small_meta;
 
-	wanted.keep_instances = true; /* as in files that say nothing */
+	wanted.keep_instances = true; /* the default of files that lack it */
 	wanted.metrics = (const char *[]){ "a.b" };
 	wanted.chip = "GH100";
 	for (size_t i = 0; i < COUNT(texts); i++) {
@@ -239,7 +239,7 @@ CTX_TEST(odd_metadata)
 	}
 }
 
-/* What no reader would take is not written. */
+/* The writer refuses what readers would refuse. */
 CTX_TEST(refused_metadata)
 {
 	static const uint32_t numbers[] = { 3, 1, 0, 4 };
@@ -316,7 +316,7 @@ CTX_TEST(facts_become_utf8)
 	ck_assert_str_eq(got->run[0].value, "b\xef\xbf\xbd");
 }
 
-/* Looking each one up in a list took 10 s and more. */
+/* A linear search for each took 10 s and more. */
 CTX_TEST(many_inflated)
 {
 	enum { COUNT_OF_METRICS = 100000, COUNT_OF_INFLATED = 10000, MOST_SECONDS = 1 };
@@ -507,7 +507,7 @@ CTX_TEST_EACH(range_tables, range_tables_rows)
 	       errors_of(ctx));
 }
 
-/* All that a row can say comes back; and what it does not say is not written. */
+/* All facts of a row can be read back; unknown facts are not written. */
 CTX_TEST(range_round_trip)
 {
 	static const struct opk_range ranges[] = {

@@ -188,7 +188,7 @@ static const struct {
 	{ HERE, "columns", "\"a.b\"", 100000, "is there twice" },
 };
 
-/* What is too much: quickly refused. */
+/* Sets over the limits are refused quickly. */
 CTX_TEST_EACH(too_much, too_much_rows)
 {
 	opk_autobuf struct opk_buf buf = { 0 };
@@ -207,7 +207,7 @@ CTX_TEST_EACH(too_much, too_much_rows)
 	ck_row(row, told(ctx, row->wanted), "%s", errors_of(ctx));
 }
 
-/* What no reader would take is not written. */
+/* The writer refuses what readers would refuse. */
 CTX_TEST(refused)
 {
 	static const struct opk_meta_label nowhere[] = { { "x.y", "x" } };
@@ -242,7 +242,7 @@ CTX_TEST(refused)
 	}
 }
 
-/* Without a set's members the metadata is what it was before there were any. */
+/* Without a set's members the metadata is the same as in earlier versions. */
 TEST(nothing_to_say)
 {
 	static const struct opk_meta plain = {

@@ -10,7 +10,7 @@
 static const char *const all[] = { "*" }, *const one[] = { "fake__r*" },
 			 *const sums[] = { "*.sum" }, *const none[] = { "x*" };
 
-/* "NAME UNIT PASSES" for each, with "; " between, and how many were left out. */
+/* "NAME UNIT PASSES" of each metric, joined by "; ", and the numbers of metrics left out. */
 static const char *text_of(const struct opk_listing *list, const size_t left_out[2])
 {
 	static char text[8192];
@@ -82,7 +82,7 @@ FAKE_TEST(refused)
 	ck_assert_ptr_null(list);
 }
 
-/* A stream of a list that is gone. */
+/* A stream of a list that was freed. */
 static int export(struct ArrowArrayStream *stream, struct opk_ctx *ctx)
 {
 	struct opk_metric_list_options options = OPTIONS(options, .passes = true);
@@ -110,7 +110,7 @@ TEST(streams)
 	ck_assert_ptr_null(end.release);
 	ck_assert_ptr_null(stream.get_last_error(&stream));
 	stream.release(&stream);
-	/* Passes of what is refused are null, and it alone has a status. */
+	/* Passes of refused metrics are null, and only these metrics have a status. */
 	ck_assert_int_gt(batch.children[6]->null_count, 0);
 	ck_assert_int_eq(batch.children[6]->null_count + batch.children[8]->null_count,
 	                 batch.length);
@@ -149,7 +149,7 @@ FAKE_TEST(out_of_memory)
 			stream.release(&stream);
 		}
 		failed = allocation_failed();
-		/* Buffers may be larger than they need to be. */
+		/* A smaller buffer may suffice. */
 		ck_assert(!code || failed);
 	} while (failed);
 	ck_assert_int_gt(i, 20);

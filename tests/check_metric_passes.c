@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The passes of a plan that have a metric's counters, and what build makes of them. */
+/* The passes of a plan that have a metric's counters, and how build writes them. */
 #include "adapters/nv/nv.h"
 #include "allocation.h"
 #include "plan/plan.h"
@@ -10,7 +10,7 @@
 
 #define RECORDING(name) TEST_DATA_DIR "/recordings/gh100-" name ".opk"
 
-/* Over the fake a pass has room for four, of which a, b and c take two each, the ratio six. */
+/* A pass of the fake has room for four; a, b and c take two each, the ratio six. */
 static const char all_names[] = "fake__a.sum,fake__ratio.pct,fake__b.sum,fake__c.sum";
 
 static struct opk_plan *plan_of(struct opk_ctx *ctx, const char *chip, const char *names)
@@ -24,7 +24,7 @@ static struct opk_plan *plan_of(struct opk_ctx *ctx, const char *chip, const cha
 	return plan;
 }
 
-/* Whether a pass, which has these counters, counts any of a metric's. */
+/* Whether a pass with these counters counts any counter of a metric. */
 static bool is_served(struct opk_ctx *ctx, struct opk_nv_evaluator *evaluator,
                       const struct opk_strlist *here, const char *metric)
 {
@@ -37,7 +37,7 @@ static bool is_served(struct opk_ctx *ctx, struct opk_nv_evaluator *evaluator,
 	return served;
 }
 
-/* As a file has them: each metric's passes by number, from 1, ascending. */
+/* In the file's form: each metric's passes by number, from 1, ascending. */
 static void check_passes(struct opk_ctx *ctx, const struct opk_plan *plan,
                          const struct opk_pass_list *lists)
 {
@@ -154,7 +154,7 @@ static size_t count_sections(const struct opk_file *file, uint32_t type)
 	return count;
 }
 
-/* One config image and one prefix, whatever the passes; and the passes are in the metadata. */
+/* One config image and one prefix, for any number of passes; the metadata has the passes. */
 static void check_built(struct opk_ctx *ctx, const struct opk_plan *plan)
 {
 	const struct opk_meta *meta;
@@ -204,7 +204,7 @@ static void *prefix_of(size_t *size, struct opk_ctx *ctx, const struct opk_plan 
 	return prefix;
 }
 
-/* Whether the prefix with the instances that are needed is the same as one with all or none. */
+/* Whether the prefix with needed instances equals the prefix with all or none. */
 static bool is_same(struct opk_ctx *ctx, const struct opk_plan *plan, bool none, bool all)
 {
 	size_t size, other_size;
@@ -229,7 +229,7 @@ CTX_TEST(instances, .needs = have_cupti)
 		{ HERE, "GH100", "smsp__mio2rf_writeback_active.sum", ALL },
 		{ HERE, "GH100", "smsp__mio2rf_writeback_active_pipe_lsu_op_gmma.sum", ALL },
 		{ HERE, "GH100", "sm__cycles_active.avg,smsp__inst_executed.max", SOME },
-		/* Their part is, or its part. */
+		/* A part, or a part of a part, needs them. */
 		{ HERE, "GH100", "sm__memory_throughput.avg.pct_of_peak_sustained_elapsed", SOME },
 		{ HERE, "GH100", "sm__throughput.avg.pct_of_peak_sustained_elapsed", SOME },
 		{ HERE, "GH100", "sm__instruction_throughput.avg.pct_of_peak_sustained_elapsed",

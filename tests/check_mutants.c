@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Damage: recordings and bare images with bytes changed, moved and missing. Nothing may crash or
- * hang the caller; what is refused is refused as bad input, and as nothing else; and a damaged .opk
- * file may never evaluate to another value than the sound one, nor what is recovered of it.
- * OFFPEAK_TEST_SEED sets the seed, which a failure shows; OFFPEAK_TEST_FILES and
- * OFFPEAK_TEST_IMAGES how many there are (make mutants).
+ * hang the caller; refused files are refused as bad input only; and a damaged .opk file, or what is
+ * recovered from it, may never evaluate to a different value than the sound one. OFFPEAK_TEST_SEED
+ * sets the seed, which a failure prints; OFFPEAK_TEST_FILES and OFFPEAK_TEST_IMAGES the numbers of
+ * mutants (make mutants).
  */
 #include <math.h>
 #include <stdint.h>
@@ -17,7 +17,7 @@
 
 static size_t file_mutants, image_mutants;
 enum {
-/* A memory checker sees more. */
+/* A memory checker finds more. */
 #ifdef __SANITIZE_ADDRESS__
 	USUAL = 200,
 #else
@@ -26,7 +26,7 @@ enum {
 	USUAL_LONG = 500,
 	HOSTILE_FILES = 100,
 	WORKED_ON = 100,
-	SLICES = 10, /* each kind runs as so many tests */
+	SLICES = 10, /* each kind runs in so many tests */
 	MAX_VALUES = 4096,
 };
 
@@ -38,7 +38,7 @@ static const struct sound {
 	{ "legacy-noinst", false }, { "legacy-noinst", true }, { "simple", false },
 	{ "simple", true },         { "nested", false },       { "legacy-user", false },
 };
-/* Those whose images are damaged: evaluation takes the longer the larger they are. */
+/* Recordings whose images are damaged: evaluation of larger ones takes longer. */
 static const char *const image_names[] = { "legacy-noinst", "simple" };
 
 /* ---- random numbers: the same everywhere (xorshift64*) */
@@ -58,7 +58,7 @@ static size_t below(size_t limit)
 	return limit ? (size_t)(next_random() >> 11) % limit : 0;
 }
 
-/* Each mutant has its own state, so that one can be made again alone. */
+/* Each mutant has its own state, so that it can be made again alone. */
 static void start_mutant(uint64_t kind, size_t number)
 {
 	state = seed * 0x9e3779b97f4a7c15ull + kind * 0xbf58476d1ce4e5b9ull
@@ -84,7 +84,7 @@ static struct bytes copy_of(const struct bytes *bytes)
 	return copy;
 }
 
-/* Where the section headers of the file at hand are; none in a bare image. */
+/* Offsets of the current file's section headers; a bare image has none. */
 enum { MAX_HEADERS = 16, HEADER_SIZE = 40 };
 static size_t headers[MAX_HEADERS], header_count;
 
@@ -162,7 +162,7 @@ static const char *cut_out(struct bytes *bytes)
 	return "removed";
 }
 
-/* A large number where a count or an offset may be. */
+/* A large number in the place of a possible count or offset. */
 static const char *enlarge(struct bytes *bytes)
 {
 	static const uint64_t numbers[] = { UINT64_MAX, INT64_MAX, UINT32_MAX, 1u << 31, 1u << 16 };
@@ -214,7 +214,7 @@ static void write_bytes(const struct bytes *bytes)
 	ck_assert_int_eq(fclose(file), 0);
 }
 
-/* Leaves it in the scratch file, too. */
+/* Also writes the file to the scratch file. */
 static struct bytes read_sound(struct opk_ctx *ctx, const struct sound *sound)
 {
 	struct bytes bytes;
@@ -295,7 +295,7 @@ static bool has_message(const struct opk_ctx *ctx)
 	return opk_error_count(ctx) && *opk_error_message(ctx, opk_error_count(ctx) - 1);
 }
 
-/* How often each code came, for who wants to know. */
+/* How often each exit code occurred, for the report. */
 struct tally {
 	size_t codes[OPK_ENOMEM + 1];
 };
@@ -316,7 +316,7 @@ static void tell(const char *kind, const struct tally *tally)
 	fputc('\n', stderr);
 }
 
-/* Ends the test with what is needed to make the mutant again. */
+/* Fails with all that is needed to make the mutant again. */
 #define ck_mutant(condition, name, number, how, ...)                                               \
 	do {                                                                                       \
 		if (!(condition)) {                                                                \
@@ -374,7 +374,7 @@ CTX_TEST_TIMES(damaged_files, slice, SLICES)
 
 enum { MAX_ROWS = 512 };
 
-/* Rows of one metric, with the launch that each is beside; 0: not known. */
+/* Rows of one metric, each with its launch; 0: unknown. */
 struct rows {
 	double values[MAX_ROWS];
 	uint64_t launches[MAX_ROWS];
@@ -399,7 +399,7 @@ static int evaluate_rows(struct rows *rows, struct opk_ctx *ctx, const char *pat
 	return code;
 }
 
-/* Each is a row of the sound file, in order; and beside its own launch, if beside any. */
+/* Each is a row of the sound file, in order, with its own launch or none. */
 static bool is_part(const struct rows *part, const struct rows *sound)
 {
 	size_t at = 0;
@@ -467,7 +467,7 @@ CTX_TEST_TIMES(every_byte, which, 2)
 	size_t size = bytes.size, step = is_long() ? 1 : 5;
 
 	start_mutant(5, 0);
-	/* The packed one where there is time. */
+	/* The packed one only if there is time. */
 	if (which && file_mutants <= 500)
 		size = 0;
 	for (size_t i = 0; i < size; i += step) {
@@ -538,7 +538,7 @@ static int evaluate_image(struct values *values, struct opk_ctx *ctx,
 	return code;
 }
 
-/* The bytes at the end of an allocation of just their size. */
+/* The bytes at the end of an allocation of exactly their size. */
 static struct bytes trimmed(struct bytes *bytes)
 {
 	struct bytes exact = { malloc(bytes->size + 1), bytes->size };
@@ -583,7 +583,7 @@ CTX_TEST_TIMES(damaged_images, slice, SLICES)
 	tell("damaged images", &tally);
 }
 
-/* ---- hostile files: damage under a right checksum */
+/* ---- hostile files: damage under a correct checksum */
 
 static void write_hostile(struct opk_ctx *ctx, const struct recorded_image *recorded,
                           const struct bytes *image)
@@ -634,7 +634,7 @@ CTX_TEST_TIMES(hostile_files, slice, SLICES)
 	tell("hostile files", &tally);
 }
 
-/* ---- the same, worked on: what is made of it is a file, or nothing is */
+/* ---- commands on the same files: a valid file results, or none */
 
 static int work_on_scratch(struct opk_ctx *ctx, bool sum, const char *made)
 {
@@ -694,7 +694,7 @@ CTX_TEST_TIMES(hostile_files_worked_on, slice, SLICES)
 	tell("worked on", &tally);
 }
 
-/* ---- a built set, damaged: it opens or does not, and its sections read or don't */
+/* ---- a damaged built set: it opens or not, and its sections can be read or not */
 
 static void check_set_mutant(struct opk_ctx *ctx, const struct bytes *sound, size_t number)
 {
