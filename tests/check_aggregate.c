@@ -314,7 +314,7 @@ FAKE_TEST(statistics_of_gpus)
 		ck_assert_pstr_eq(row->columns[i].weighted_by, wanted[i].weighted_by);
 }
 
-/* A row that is a sum of four says nothing of each: least, greatest and percentiles are unknown. */
+/* A sum of four ranges does not have their values: least, greatest, percentiles are unknown. */
 FAKE_TEST(statistics_of_sums)
 {
 	static const struct opk_range sums[] = {

@@ -348,7 +348,7 @@ CTX_TEST(batches)
 
 /* ---- ownership -------------------------------------------------------------------------- */
 
-/* The context goes first, then a batch, a schema and the stream; columns taken out of them stay. */
+/* The context is freed first, then a batch, a schema, the stream; columns moved out stay valid. */
 TEST(moved_columns)
 {
 	struct opk_ctx *ctx = fake_ctx();

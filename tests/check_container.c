@@ -255,7 +255,7 @@ CTX_TEST(incomplete_writer_does_not_finish)
 	ck_assert_uint_eq(entries(false), 0);
 }
 
-/* The library reads what the generator writes, so that its hostile files fail for one reason. */
+/* The library reads the generator's files, so a hostile file fails only for its own damage. */
 CTX_TEST(generated_file_is_good)
 {
 	struct image image;

@@ -81,7 +81,7 @@ static struct opk_catalog *catalog_of(struct opk_ctx *ctx, enum opk_profiler pro
 	return catalog;
 }
 
-/* The rows of a list, texts and lists alone: "raw_a: gpu_sm_a; raw_b". */
+/* Texts and lists of a listing's rows: "raw_a: gpu_sm_a; raw_b". */
 static const char *rows_of(struct opk_ctx *ctx, const struct opk_description *d,
                            enum opk_description_list list)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Changes and noise: cases with known answers, how often a diff is wrong, and what it finds. */
+/* Changes and noise: cases with known answers, the rate of false alarms, and detected changes. */
 #include <math.h>
 
 #include "base/file.h"
@@ -251,7 +251,7 @@ static void read_times(struct times *times, struct opk_ctx *ctx, struct opk_file
 	}
 }
 
-/* So many launches a side, drawn from those of each kernel; true: a change is found in any. */
+/* So many launches a side, drawn from each kernel's; true: a change is found in any kernel. */
 static bool is_alarm(struct opk_ctx *ctx, const struct times *times, size_t launches)
 {
 	static struct opk_diff_value values[KERNELS];

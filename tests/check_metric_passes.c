@@ -214,7 +214,7 @@ static bool is_same(struct opk_ctx *ctx, const struct opk_plan *plan, bool none,
 	return size == other_size && !memcmp(needed, other, size);
 }
 
-/* Instances are kept of what needs them: minima, maxima, and what has a counter in it that does. */
+/* Metrics that need instances keep them: minima, maxima, and metrics with such a counter. */
 CTX_TEST(instances, .needs = have_cupti)
 {
 	enum kept { NONE, SOME, ALL };

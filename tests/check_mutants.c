@@ -458,7 +458,7 @@ CTX_TEST_TIMES(recovered_files, slice, SLICES)
 	tell("recovered files", &tally);
 }
 
-/* Each byte of some files, or every fifth: a checksum covers it, and no cut goes unseen. */
+/* Each byte of some files, or every fifth: a checksum detects each change, and each cut shows. */
 CTX_TEST_TIMES(every_byte, which, 2)
 {
 	static struct values got;

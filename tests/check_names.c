@@ -40,7 +40,7 @@ static const char *joined(const struct opk_strlist *names)
 	return text;
 }
 
-/* Calls of NVIDIA's count from here on. */
+/* Counts NVIDIA's calls from here on. */
 static struct opk_ctx *caching_ctx(void)
 {
 	struct opk_ctx *ctx = fake_ctx();
@@ -73,7 +73,7 @@ TEST(from_cache)
 	struct opk_ctx *ctx;
 	struct opk_catalog *catalog;
 
-	/* The libraries are only a file. */
+	/* A file replaces the libraries. */
 	put_file("libcupti.so.13", "a library", 9);
 	ctx = caching_ctx();
 	ck_ok(ctx, opk_catalog_new(&catalog, ctx, "FA100", OPK_PROFILER_RANGE));
@@ -146,7 +146,7 @@ FAKE_TEST(without_memory)
 
 static const struct {
 	struct here here;
-	const char *word, *spelling, *last; /* of several, the last; NULL: it means none */
+	const char *word, *spelling, *last; /* of several, the last; NULL: not a chip */
 } chip_words_rows[] = {
 	{ HERE, "gh100", "GH100", "GH100" },
 	{ HERE, "h100", "GH100", "GH100" },
@@ -176,7 +176,7 @@ static const struct {
 	{ HERE, "", "", NULL },
 };
 
-/* Words mean chips: names apart, without a library. */
+/* Words mean chips: this needs names only, not a library. */
 TEST_EACH(chip_words, chip_words_rows)
 {
 	opk_chip_mask meant = opk_chips_meant(row->word);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Numbers as text, beside printf(). */
+/* Numbers as text, compared with printf(). */
 #include <inttypes.h>
 #include <math.h>
 
@@ -18,7 +18,7 @@ static uint64_t next(void)
 	return state;
 }
 
-/* Without the assertions of check, each of which takes longer than all of this. */
+/* Without check's assertions, each of which takes longer than the comparison. */
 static void compare(double number)
 {
 	char got[OPK_NUMBER_SIZE], wanted[OPK_NUMBER_SIZE];
@@ -29,7 +29,7 @@ static void compare(double number)
 		ck_abort_msg("%s, %zu bytes, instead of %s", got, length, wanted);
 }
 
-/* With its neighbours and its negative. */
+/* Also its neighbours and its negative. */
 static void compare_around(double number)
 {
 	compare(number);
@@ -85,7 +85,7 @@ TEST(special_numbers)
 	compare(-(double)NAN);
 }
 
-/* Where the number of digits, the form or the exponent changes. */
+/* Numbers at which the digits, the form or the exponent change. */
 TEST(powers)
 {
 	for (int i = -1074; i < 1024; i++)
@@ -100,7 +100,7 @@ TEST(powers)
 	}
 }
 
-/* Halves of the last digit: of two numbers equally near the even one is taken. */
+/* Halves of the last digit: of two equally near numbers the even one is chosen. */
 TEST(ties)
 {
 	for (int shift = 1; shift < 60; shift++)
@@ -119,7 +119,7 @@ TEST(any_bits)
 	}
 }
 
-/* Such as metrics have: counts, rates, percentages. */
+/* Typical of metrics: counts, rates, percentages. */
 TEST(usual_numbers)
 {
 	for (int i = 0; i < (int)enough(RANDOM); i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Each of nvprof's names on chips of NVIDIA's own library: what it means there, or why nothing. */
+/* Each nvprof name on chips of NVIDIA's own library: its metric there, or why it has none. */
 #include "chip/chip.h"
 #include "plan/door.h"
 #include "plan/plan.h"
@@ -17,12 +17,12 @@ static bool ends(const char *name, const char *ending)
 	return length >= part && !strcmp(name + length - part, ending);
 }
 
-/* ---- quantities: what nvprof gave, as today's units call it */
+/* ---- quantities of nvprof, in today's units */
 
 static const struct {
 	struct here here;
 	const char *ending, *unit;
-	const char *but; /* names with this in them have another; "": none */
+	const char *but; /* names that contain this have another; "": none */
 } units[] = {
 	{ HERE, "_bytes", "byte", "" },
 	{ HERE, "data_received", "byte", "overhead" },
@@ -57,7 +57,7 @@ static void check_unit(const char *chip, const char *name, const char *unit)
 		              "%s on %s: unit '%s'", name, chip, unit);
 }
 
-/* No read for a write, no half precision for double. */
+/* Reads do not become writes, nor half precision double. */
 static const struct {
 	struct here here;
 	const char *name, *other;
@@ -111,7 +111,7 @@ static void check_lack(const struct opk_legacy *l, const char *chip)
 	ck_assert_msg(*l->lack, "%s on %s: nothing says why", l->name, chip);
 }
 
-/* All that the chip lacks, as SETs: each is said to have no counterpart. */
+/* A SET of all names that the chip lacks: each is reported without a counterpart. */
 static void check_lacks(struct opk_ctx *ctx, const char *names, size_t count, const char *chip)
 {
 	opk_autoresolved struct opk_resolved resolved = { 0 };
@@ -127,7 +127,7 @@ static void check_lacks(struct opk_ctx *ctx, const char *names, size_t count, co
 	opk_clear_errors(ctx);
 }
 
-/* As a SET, all that the chip has at once; the metrics' names go to `all`. */
+/* A SET of all names that the chip has; the metrics' names are added to `all`. */
 static void check_set(struct opk_strlist *all, struct opk_ctx *ctx, const char *names,
                       const char *chip)
 {
@@ -142,7 +142,7 @@ static void check_set(struct opk_strlist *all, struct opk_ctx *ctx, const char *
 		ck_assert(opk_strlist_add(all, resolved.metrics.items[i]));
 }
 
-/* Halves are computed in pairs, of which the chip counts one: nobody should be surprised. */
+/* Halves are computed in pairs, which the chip counts as one: the note must say so. */
 static void check_halves(const struct opk_legacy *l)
 {
 	if (strstr(l->name, "flop_count_hp"))
@@ -194,7 +194,7 @@ static void check_passes(struct opk_ctx *ctx, struct opk_catalog *catalog,
 		              "%s on %s", names->items[i], opk_catalog_chip(catalog));
 }
 
-/* Those that differ most; the others by make check-long. */
+/* Chips that differ most; make check-long takes the others. */
 static bool is_taken(const char *chip)
 {
 	return is_long() || !strcmp(chip, "GH100") || !strcmp(chip, "GB202");

@@ -69,7 +69,7 @@ static const struct {
 	{ HERE, OPK_FORMAT_TABLE, "n  value\n0\n1\n2\n3\n4\n5\n6\n7\n" },
 };
 
-/* Depths, and rows that only have the first two cells. */
+/* Depths, and rows with only the first two cells. */
 TEST_EACH(nested_rows, nested_rows_rows)
 {
 	static const size_t depths[] = { 0, 1, 2, 2, 1, 0, 0, 1 };
@@ -173,7 +173,7 @@ static const struct {
 	const char *text, *wanted;
 } csv_quoting_rows[] = {
 	{ HERE, "plain", "plain" },
-	{ HERE, "", "\"\"" }, /* an empty line is no row to many readers */
+	{ HERE, "", "\"\"" }, /* many readers skip an empty line */
 	{ HERE, " a b ", " a b " },
 	{ HERE, "a,b", "\"a,b\"" },
 	{ HERE, "a\"b", "\"a\"\"b\"" },
@@ -208,7 +208,7 @@ TEST_EACH(csv_quoting, csv_quoting_rows)
 }
 
 /* The names of fields are fields too. */
-/* Text that a spreadsheet would compute, and what it leaves alone. */
+/* Text that a spreadsheet would compute, and text that it would not. */
 TEST(csv_safe)
 {
 	static const struct {
@@ -247,7 +247,7 @@ TEST(csv_safe)
 		}
 }
 
-/* What a terminal would obey takes a column of a table, as it is shown. */
+/* Control characters take a column in a table, as they are shown. */
 TEST(cells_of_tables_are_harmless)
 {
 	static const struct opk_column column = { "c", OPK_CELL_STRING };
@@ -294,7 +294,7 @@ TEST(long_table_name_in_records)
 	ck_assert_str_eq(got, wanted);
 }
 
-/* One of the record and its tables is written. */
+/* Writes only the record, or one of its tables. */
 TEST(one_alone)
 {
 	static const struct {
@@ -348,7 +348,7 @@ static const struct {
 	{ HERE, 1e300, "1.0000000000000001e+300", "1.0000000000000001e+300", "1e+300" },
 	{ HERE, 123456789012345678.0, "1.2345678901234568e+17", "1.2345678901234568e+17",
 	  "1.2346e+17" },
-	/* Five digits; but all of a whole number. */
+	/* Five digits; but all digits of a whole number. */
 	{ HERE, 838860800, "838860800", "838860800", "838860800" },
 	{ HERE, 99999.25, "99999.25", "99999.25", "99999" },
 	{ HERE, 36.08725785435005, "36.08725785435005", "36.08725785435005", "36.087" },
@@ -374,7 +374,7 @@ TEST_EACH(numbers, numbers_rows)
 	ck_row(row, strstr(table, row->table), "got %s", table);
 }
 
-/* A number that may be absent, as 0 is one. */
+/* An optional number differs from 0. */
 TEST(optional_numbers)
 {
 	static const struct {
@@ -463,7 +463,7 @@ TEST(numbers_or_words)
 	}
 }
 
-/* Values that are compared have one unit; the next column may have its own. */
+/* Values that are compared have one unit; each column may have another. */
 TEST(columns_share_a_unit)
 {
 	static const struct opk_column four[] = { { "mean", OPK_CELL_DOUBLE },

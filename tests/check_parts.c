@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The parts of every throughput, asked of PerfWorks in two ways, and whether they are all: what a
- * throughput counts is what its parts count.
+ * The parts of every throughput, from PerfWorks in two ways, and whether they are complete: a
+ * throughput counts what its parts count.
  */
 #include "chip/chip.h"
 #include "eval/eval_inside.h"
@@ -29,7 +29,7 @@ static bool add_counters(struct opk_strlist *out, const struct chip *chip, const
 	return !code;
 }
 
-/* Whether its parts count all that a throughput counts; they never count more. */
+/* Whether a throughput's parts count all that it counts; they never count more. */
 static bool are_all(const struct chip *chip, const struct opk_strlist *parts, const char *metric)
 {
 	opk_autostrlist struct opk_strlist whole = { 0 }, counted = { 0 };
@@ -44,7 +44,7 @@ static bool are_all(const struct chip *chip, const struct opk_strlist *parts, co
 	return whole.count == counted.count;
 }
 
-/* Full names of those parts that PerfWorks can compute, sorted. */
+/* Full names of the parts that PerfWorks can compute, sorted. */
 static void find_parts(struct opk_strlist *out, bool *undivided, struct chip *chip,
                        const char *base, const char *suffix)
 {
@@ -64,7 +64,7 @@ static void find_parts(struct opk_strlist *out, bool *undivided, struct chip *ch
 	*undivided |= bases.count == 1 && !strcmp(bases.items[0], base);
 }
 
-/* What lib/eval/throughput.c finds is what this test finds. */
+/* lib/eval/throughput.c finds the same parts as this test. */
 static void compare(struct chip *chip, const char *base)
 {
 	static const char suffix[] = ".avg.pct_of_peak_sustained_elapsed";
@@ -96,7 +96,7 @@ static void compare(struct chip *chip, const char *base)
 	chip->throughputs++;
 }
 
-/* Nothing where PerfWorks does not know the chip, as 12.6 does not know some. */
+/* Nothing if PerfWorks does not know the chip; 12.6 lacks some. */
 static void check_chip(struct chip *all, const char *name, enum opk_profiler profiler)
 {
 	struct chip chip = { .ctx = all->ctx };

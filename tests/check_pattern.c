@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Names, globs and regular expressions: what they match, and that none takes for ever. */
+/* Names, globs and regular expressions: their matches, and a bound on their time. */
 #include "set/set.h"
 
 #include <fcntl.h>
@@ -18,7 +18,7 @@ static const char *const names[] = {
 };
 
 struct walk {
-	size_t at, times; /* so often all names come */
+	size_t at, times; /* repetitions of all names */
 };
 
 static const char *next(void *data)
@@ -28,7 +28,7 @@ static const char *next(void *data)
 	return walk->at < COUNT(names) * walk->times ? names[walk->at++ % COUNT(names)] : NULL;
 }
 
-/* The numbers of what matches, a blank after each; or what is wrong with the pattern. */
+/* The numbers of the matches, a blank after each; or the pattern's error. */
 static const char *selected(struct opk_ctx *ctx, const char *text, size_t times, double *seconds)
 {
 	static char out[1024];
@@ -59,7 +59,7 @@ static const struct {
 	{ HERE, "dram__bytes", "" },
 	{ HERE, "dram__bytes*.sum", "0 1 2 " },
 	{ HERE, "*", "0 1 2 3 4 5 " },
-	/* It matches whole names, also with alternatives or anchors. */
+	/* It must match the whole name, also with alternatives or anchors. */
 	{ HERE, "/dram/", "4 " },
 	{ HERE, "/dram__.*/", "0 1 2 " },
 	{ HERE, "/dram__bytes_(read|write)\\.sum/", "1 2 " },
@@ -73,7 +73,7 @@ static const struct {
 	{ HERE, "/a[)](.b|x)/", "5 " },
 	{ HERE, "/a[[:punct:])](.b|x)/", "5 " },
 	{ HERE, "/none/", "" },
-	/* These are no patterns. */
+	/* Invalid patterns. */
 	{ HERE, "/a(/", "regular expression /a(/: Unmatched ( or \\(" },
 	{ HERE, "/a[[./", "regular expression /a[[./: Unmatched [, [^, [:, [., or [=" },
 	{ HERE, "/a[[.b/", "regular expression /a[[.b/: Unmatched [, [^, [:, [., or [=" },
@@ -109,7 +109,7 @@ static const struct {
 	{ HERE, "/[/", OPK_EINPUT, OPK_EUSAGE },
 };
 
-/* What is sure to compile quickly needs no child, and so no time. */
+/* Patterns that surely compile quickly need no child, and so no time. */
 CTX_TEST_EACH(alone, alone_rows)
 {
 	const struct opk_place place = { 0 };
@@ -147,7 +147,7 @@ static const struct {
 	{ HERE, "/.*/", "a", true },
 };
 
-/* Whole branches of a catalog are passed over by what their names begin with. */
+/* Whole branches of a catalog are skipped by the beginnings of their names. */
 TEST_EACH(beginnings, beginnings_rows)
 {
 	opk_autoproblems struct opk_problems problems = { 0 };
@@ -167,7 +167,7 @@ static double seconds_of_children(void)
 	       + (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
 }
 
-/* Loading takes of what is left for a chip. */
+/* Loading uses up the chip's time, too. */
 CTX_TEST(loading_counts)
 {
 	opk_auto(opk_set) struct opk_set *set = NULL;
@@ -186,13 +186,13 @@ CTX_TEST(loading_counts)
 	ck_assert(joined->left < set->left);
 }
 
-/* Compiling and matching together take no longer than all expressions of a set may. */
+/* Compiling and matching share the time limit of all expressions of a set. */
 CTX_TEST(no_pattern_takes_for_ever)
 {
 	static const char *const rows[] = {
 		"/(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*"
 		"(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*(.*)*/",
-		"/.+/", /* over more names than there can be */
+		"/.+/", /* over the greatest number of names */
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -205,7 +205,7 @@ CTX_TEST(no_pattern_takes_for_ever)
 		               "with this the expressions of a set take more than 5 seconds"));
 		ck_assert(seconds == 0);
 		ck_assert(seconds_of_children() - taken < 0.8);
-		/* A machine may have others to serve, but thirty seconds are the most. */
+		/* The machine may be busy, but thirty seconds are the limit. */
 		ck_assert_int_lt(time(NULL) - before, 35);
 		ck_assert_ptr_nonnull(
 			strstr(selected(ctx, "/dr.m/", 1, &seconds), "more than 5 seconds"));

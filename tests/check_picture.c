@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Pictures: text that stays text, scales, labels that keep clear of each other, rooflines. */
+/* Pictures: text that stays text, scales, labels that do not overlap, rooflines. */
 #include <math.h>
 
 #include "container/door.h"
@@ -41,9 +41,9 @@ static const struct {
 	{ HERE, "a<script>\"&'", "a&lt;script&gt;&quot;&amp;'" },
 	{ HERE, "\xc3\xa9\xe2\x82\xac", "\xc3\xa9\xe2\x82\xac" },
 	{ HERE, "a\xff\x01\x7f\xc3", "a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
-	/* What follows an override of the direction would be shown backwards. */
+	/* Text after an override of direction would be shown backwards. */
 	{ HERE, "\xe2\x80\xaegnp", "\xef\xbf\xbdgnp" },
-	/* U+FFFE is no character of XML's. */
+	/* XML does not allow U+FFFE. */
 	{ HERE, "\xef\xbf\xbe\xef\xbf\xbd", "\xef\xbf\xbd\xef\xbf\xbd" },
 };
 
@@ -109,7 +109,7 @@ TEST(fitting)
 	ck_assert_ptr_nonnull(strstr(less, "\xe2\x80\xa6"));
 	ck_assert_double_le(opk_label_width(less), 120);
 	ck_assert_double_ge(opk_label_width(less), 90);
-	/* In time that goes with the length: else this takes half an hour. */
+	/* Linear time: quadratic time would take half an hour. */
 	memset(endless, 'a', sizeof endless - 1);
 	endless[sizeof endless - 1] = '\0';
 	little = opk_label_fit(endless, 100);
@@ -217,7 +217,7 @@ TEST(roofline)
 	ck_assert_uint_eq(count_of(page, "<style>") + count_of(page, "style=\""), 0);
 }
 
-/* More names than find room: the picture says so, and none overlap. */
+/* More names than fit: the picture says so, and none overlap. */
 TEST(crowded)
 {
 	opk_autosvg struct opk_svg svg = { 0 };
@@ -230,7 +230,7 @@ TEST(crowded)
 	ck_assert_uint_lt(count_of(file, ">k&lt;script&gt;: L2 50%</text>"), 100);
 }
 
-/* Where kernels are very many, those are drawn that took most time. */
+/* Of very many kernels, those that took most time are drawn. */
 TEST(many)
 {
 	opk_autosvg struct opk_svg svg = { 0 };
@@ -252,10 +252,10 @@ struct nearness {
 #define NAN_ "(0 * fake__a.sum / (0 * fake__a.sum))"
 #define LACKS_L1 "Not recorded: the throughput of L1."
 
-/* 1 percent, and the library does not say which parts it has. */
+/* 1 percent, and the library does not name its parts */
 static const char undivided[] = "fake__other_throughput.avg.pct_of_peak_sustained_elapsed";
 
-/* Peaks are 100, of tensor operations 1000, of L1's bytes 200. */
+/* Peaks are 100, for tensor operations 1000, for L1's bytes 200. */
 static void put_kernel(const struct nearness *row, const char *tensor_unit)
 {
 	static const char *const metrics[] = { "fake__a.sum", undivided };
@@ -316,15 +316,15 @@ static const struct nearness nearness_rows[] = {
 	  "Of the peaks: fp32 65%; DRAM 22.5% (dram__busy 23%), L1 10% (l1busy 30%). "
 	  "Nearest: fp32.",
 	  "" },
-	/* Two types: each by itself, and not their sum. */
+	/* Two types: each against its own peak, not their sum. */
 	{ HERE, "40", "500", "0", "1", "2", "1", "1", "tensor fp8 50%",
 	  "Of the peaks: fp32 40%, tensor fp8 50%; DRAM 1% (dram__busy 1%), "
 	  "L1 1% (l1busy 1%). Nearest: tensor fp8.",
 	  "" },
-	/* Where few bytes move, the level may be busy nevertheless. */
+	/* A level that moves few bytes may still be busy. */
 	{ HERE, "10", "0", "0", "5", "10", "5", "93", "L1 93%",
 	  "Of the peaks: fp32 10%; DRAM 5% (dram__busy 5%), L1 5% (l1busy 93%). Nearest: L1.", "" },
-	/* What was not recorded may be higher. */
+	/* A throughput that was not recorded may be higher. */
 	{ HERE, "10", "0", "0", "5", "10", "5", "", "fp32 10%",
 	  "Of the peaks: fp32 10%; DRAM 5% (dram__busy 5%), L1 5%. Nearest of these: fp32. "
 	  "Throughput not known: L1.",
@@ -333,7 +333,7 @@ static const struct nearness nearness_rows[] = {
 	  "Of the peaks: fp32 10%; DRAM 5% (dram__busy 5%), L1 5%. Nearest of these: fp32. "
 	  "Throughput not known: L1.",
 	  LACKS_L1 },
-	/* A type without a peak: a share of it is not known. */
+	/* A type without a peak: its share is unknown. */
 	{ HERE, "10", "0", "30", "5", "10", "5", "5", "fp32 10%",
 	  "Of the peaks: fp32 10%, peak not known of 75% of the operations; "
 	  "DRAM 5% (dram__busy 5%), L1 5% (l1busy 5%). Nearest of these: fp32.",
@@ -346,7 +346,7 @@ static const struct nearness nearness_rows[] = {
 	  "Of the peaks: fp32 10%, flop nan; DRAM 5% (dram__busy 5%), L1 nan (l1busy 5%). "
 	  "Nearest of these: fp32.",
 	  "Not recorded: which operations each peak limits." },
-	/* What is not divided may have parts that lack. */
+	/* An undivided throughput may have unknown parts. */
 	{ HERE, "10", "0", "0", "5", "1", "5", undivided, "fp32 10%",
 	  "Of the peaks: fp32 10%; DRAM 5% (dram__busy 5%), L1 0.5% "
 	  "(fake__other_throughput at least 1%). Nearest of these: fp32.",
@@ -357,7 +357,7 @@ static const struct nearness nearness_rows[] = {
 	  "" },
 };
 
-/* An operation has the peak of its own type: higher roofs of others do not matter. */
+/* An operation is compared with the peak of its own type: higher roofs do not matter. */
 TEST_EACH(nearness, nearness_rows)
 {
 	freed(opk_ctx) *nv = fake_ctx();
@@ -375,7 +375,7 @@ TEST_EACH(nearness, nearness_rows)
 	ck_row(row, !strcmp(drawn->kernels[0].highest, row->highest), "%s",
 	       drawn->kernels[0].highest);
 	ck_row(row, !strcmp(drawn->lacks, row->lacks), "%s", drawn->lacks);
-	/* Operations that no kernel has. */
+	/* No kernel has these operations. */
 	ck_row(row, drawn->roofs[2].idle == !strcmp(row->fp32, "0"), "fp32");
 	ck_assert(!drawn->roofs[0].idle);
 }
@@ -390,7 +390,7 @@ static const struct {
 	{ HERE, NAN_, "math_op", "flop", "op" },
 };
 
-/* Integer operations are none of floating point: where there are some, all are operations. */
+/* Integer operations are not floating-point: if there are any, the unit is just operations. */
 TEST_EACH(units_of_operations, units_of_operations_rows)
 {
 	const struct nearness kernel = { HERE, "65", row->tensor, "0", "22", "20",
@@ -412,7 +412,7 @@ TEST_EACH(units_of_operations, units_of_operations_rows)
 
 /* ---- stacks ----------------------------------------------------------------------------- */
 
-/* Zero is a value, and a part that is nan is seen in its row, and changes no other. */
+/* Zero is a value; a nan part is shown in its row, and affects no other row. */
 TEST(stacks)
 {
 	static const struct opk_meta_heading heading = { .title = "Parts" };
@@ -453,7 +453,7 @@ static int draw_timeline(struct opk_picture **out, double width)
 	return opk_picture_new(out, ctx, file, OPK_PICTURE_TIMELINE, &options);
 }
 
-/* Doubles tell times of hosts apart by 256 ns only. */
+/* Doubles have a resolution of only 256 ns for host times. */
 TEST(short_timelines)
 {
 	static const struct opk_meta meta = {
@@ -481,7 +481,7 @@ TEST(short_timelines)
 	ck_assert_ptr_nonnull(strstr(opk_picture_svg(drawn), "x=\"290\" y=\"44\" width=\"175\""));
 	ck_assert_ptr_nonnull(strstr(opk_picture_svg(drawn), "x=\"640\" y=\"44\" width=\"350\""));
 	ck_assert_ptr_nonnull(strstr(opk_picture_svg(drawn), ">100 ns<"));
-	/* A row and a bar are where the picture has them, and times are exact. */
+	/* A row and a bar are at their places in the picture, and times are exact. */
 	row = opk_listing_get(opk_picture_list(drawn, OPK_PICTURE_PANELS), 0);
 	ck_assert_double_eq(row[0].number, 290);
 	ck_assert_double_eq(row[5].number, 200);

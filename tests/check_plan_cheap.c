@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What launches cost, and plans with few passes that are dear: with NVIDIA's libraries. */
+/* The cost of launches, and plans that avoid passes with a high cost: with NVIDIA's libraries. */
 #include "offpeak.h"
 #include "plan/door.h"
 #include "plan/plan_detail.h"
@@ -8,7 +8,7 @@
 
 enum { DEAR_US = 500 };
 
-/* A plan and what there is to say about it. */
+/* A plan and its description. */
 struct made {
 	struct opk_plan *plan;
 	struct opk_plan_detail *detail;
@@ -57,7 +57,7 @@ static size_t count_counters(struct opk_ctx *ctx, const struct made *made)
 	return placed;
 }
 
-/* What PerfWorks has room for outside the SMs' own counters leaves them; all counters are kept. */
+/* Counters that fit elsewhere leave the SMs' own counters; no counter is lost. */
 CTX_TEST(cheap_plans, .needs = have_cupti)
 {
 	static const struct {
@@ -67,7 +67,7 @@ CTX_TEST(cheap_plans, .needs = have_cupti)
 	} rows[] = {
 		{ HERE, "smsp__inst_executed.sum", 1, 0 },
 		{ HERE, "sm__cycles_elapsed.max,lts__t_sectors.sum,dram__bytes.sum", 0, 0 },
-		/* This one needs them. */
+		/* This one needs the SMs' own counters. */
 		{ HERE, "smsp__warps_active.sum,sm__inst_executed.sum", 1, 1 },
 		{ HERE,
 		  "smsp__inst_executed.sum,sm__cycles_active.sum,smsp__issue_active.sum,"
@@ -75,7 +75,7 @@ CTX_TEST(cheap_plans, .needs = have_cupti)
 		  "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
 		  1, 0 },
 	};
-	/* Older releases count some elsewhere. */
+	/* Older releases count some in another domain. */
 	bool known = version_of(ctx) >= 130000;
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -94,7 +94,7 @@ CTX_TEST(cheap_plans, .needs = have_cupti)
 	}
 }
 
-/* What has one pass has no cheaper ones. */
+/* A plan of one pass has no cheaper one. */
 TEST(one_pass_is_not_cheap, .needs = have_cupti)
 {
 	static const struct {
@@ -122,7 +122,7 @@ TEST(one_pass_is_not_cheap, .needs = have_cupti)
 	}
 }
 
-/* Nothing is said of a chip that was not measured. */
+/* A chip that was not measured has no costs. */
 CTX_TEST(unmeasured, .needs = have_cupti)
 {
 	struct made made = make(ctx, "TU102", "smsp__inst_executed.sum", false);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a plan's set will show, and what only formulas need, over the fake library. */
+/* The columns that a plan's set will show, and metrics that only formulas need, over the fake. */
 #include "allocation.h"
 #include "base/buf.h"
 #include "fake_nv.h"
@@ -21,7 +21,7 @@ static int plan_text(struct opk_plan **plan, struct opk_ctx *ctx, const char *te
 	return code;
 }
 
-/* "NAME [UNIT] under GROUP is METRIC = FORMULA", a line each; free(). */
+/* "NAME [UNIT] under GROUP is METRIC = FORMULA", one a line; the caller frees it. */
 static char *describe(const struct opk_listing *columns)
 {
 	opk_autobuf struct opk_buf out = { 0 };
@@ -53,7 +53,7 @@ FAKE_TEST(columns_of_plans)
 		bool single_pass;
 		const char *wanted;
 	} rows[] = {
-		/* The metrics say it all. */
+		/* A plain list has no columns. */
 		{ HERE, "name: t\nmetrics: [fake__a.sum, fake__b.sum]\n", false, "" },
 		{ HERE, "name: t\nmetrics: [fake__a.sum, {metric: fake__b.sum, as: b}]\n", false,
 		  "fake__a.sum [bytes]\nb [bytes] is fake__b.sum\n" },
@@ -61,11 +61,11 @@ FAKE_TEST(columns_of_plans)
 		  "fake__a.sum [bytes] under g\n" },
 		{ HERE, "name: t\nconstants: {c: 3}\nderived: {d: fake__a.sum * c}\n", false,
 		  "d [] = fake__a.sum * 3\nhidden fake__a.sum [bytes]\n" },
-		/* Not shown: a formula that another one uses. */
+		/* Not shown: a formula for another formula. */
 		{ HERE, much, false,
 		  "e [byte] under g = d + fake__b.sum\nx [bytes] under g is fake__a.sum\n"
 		  "fake__ratio.pct [bytes]\nhidden d [] = x * 2\nhidden fake__b.sum [bytes]\n" },
-		/* What one pass leaves of it. */
+		/* The columns that one pass can have. */
 		{ HERE, much, true,
 		  "e [byte] under g = d + fake__b.sum\nx [bytes] under g is fake__a.sum\n"
 		  "hidden d [] = x * 2\nhidden fake__b.sum [bytes]\n" },

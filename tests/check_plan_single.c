@@ -36,7 +36,7 @@ static int make_plan(struct opk_plan **plan, struct opk_ctx *ctx, const char *na
 
 TEST(one_pass)
 {
-	/* A pass has room for a, b or c, twice, or for one of them and t. */
+	/* A pass has room for two of a, b and c, or for one of them and t. */
 	static const struct {
 		struct here here;
 		const char *names, *kept, *strictly;
@@ -113,7 +113,7 @@ FAKE_TEST(explains)
 	ck_assert_str_eq(one[2].list.items[2], "gpu_sm_c_sm_a");
 	opk_listing_free(leftovers);
 	opk_plan_free(plan);
-	/* Behind one that does not fit, one that would. */
+	/* After one that does not fit comes one that would. */
 	ck_ok(ctx, make_ordered(&plan, ctx, "fake__a.sum,fake__ratio.pct,fake__b.sum", NULL, true));
 	ck_ok(ctx, opk_plan_list(&leftovers, ctx, plan, OPK_PLAN_LEFT_OUT));
 	ck_assert_uint_eq(opk_listing_count(leftovers), 2);
@@ -149,7 +149,7 @@ static const struct {
 	struct here here;
 	enum fake_call call;
 	const char *name;
-	unsigned from; /* of what is asked after that */
+	unsigned from; /* from this call of the explanation on */
 	int status;
 	bool explaining;
 } plan_calls_fail_rows[] = {
@@ -165,14 +165,14 @@ static const struct {
 	{ HERE, CALL(NVPW_RawCounterConfig_GetRawCounterProperties), 0, 2, true },
 };
 
-/* The plan of all is made before it is cut, and the cut one before the others are explained. */
+/* All metrics are planned before the cut, and the cut plan before the others are explained. */
 FAKE_TEST_EACH(plan_calls_fail, plan_calls_fail_rows)
 {
 	struct opk_plan *plan = NULL;
 	struct opk_listing *leftovers = NULL;
 	int code = OPK_OK;
 
-	/* One of what is left out would fit, and CUPTI is asked about it. */
+	/* One of the metrics left out would fit, and CUPTI is asked about it. */
 	if (row->explaining)
 		ck_ok(ctx, make_ordered(&plan, ctx, "fake__a.sum,fake__ratio.pct,fake__b.sum", NULL,
 		                        true));

@@ -42,7 +42,7 @@ static size_t count_metrics(const struct opk_plan_split *all, size_t max_passes)
 	return count;
 }
 
-/* The fake has room for two metrics in a pass; a ratio needs two passes. */
+/* A pass of the fake has room for two metrics; a ratio needs two passes. */
 TEST(splits)
 {
 	static const struct {
@@ -64,7 +64,7 @@ TEST(splits)
 		size_t row = i % COUNT(rows);
 
 		fake_reset();
-		/* With and without PerfWorks' planner; with an image, a child plans. */
+		/* With and without PerfWorks' planner; a child plans with an availability image. */
 		if (i / COUNT(rows) == 1)
 			table.NVPW_CUDA_RawCounterConfig_Create = NULL;
 		ctx = fake_ctx_of(&table);
@@ -96,7 +96,7 @@ static void add_columns(struct opk_buf *out, const struct opk_plan *plan)
 	opk_buf_add_text(out, "| ");
 }
 
-/* Sets that say more than metrics: what of it each file has, and what none. */
+/* Sets with more than metrics: what each file has of it, and what none has. */
 FAKE_TEST(columns_of_splits)
 {
 	static const struct {
@@ -106,7 +106,7 @@ FAKE_TEST(columns_of_splits)
 	} rows[] = {
 		{ HERE, "profiler: pm\nmetrics: [fake__a.sum, fake__b.sum, fake__c.sum]",
 		  "fake__a.sum fake__b.sum | fake__c.sum | lost: " },
-		/* What needs two passes can't be sampled, and need not be. */
+		/* A metric of two passes can't be sampled, and is optional here. */
 		{ HERE,
 		  "profiler: pm\nmetrics: [fake__a.sum, fake__b.sum, {metric: fake__ratio.pct, optional: true}, "
 		  "{metric: fake__c.sum, as: c}]",
@@ -161,7 +161,7 @@ FAKE_TEST_EACH(refuses, refuses_rows)
 	ck_assert_int_eq(fake.hosts + fake.evaluators + fake.schedulers, 0);
 }
 
-/* Each call fails, each time it is made; a planner that fails half-way is not ignored. */
+/* Each call fails, each time; a planner that fails in the middle is an error. */
 TEST(calls_fail)
 {
 	static const enum fake_call calls[] = {

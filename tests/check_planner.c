@@ -32,12 +32,12 @@ enum { ITEMS = 60 };
 
 static void make_classes(size_t *class)
 {
-	/* Those that clash come last, where first fit by number alone would be late for them. */
+	/* Items that clash come last, where first fit by number would find them too late. */
 	for (size_t i = 0; i < ITEMS; i++)
 		class[i] = i < ITEMS - 15 ? 0 : 7;
 }
 
-/* Each item into the first bin with room, in the order of their numbers. */
+/* Puts each item into the first bin with room, in the order of their numbers. */
 static void first_fit(struct opk_bins *bins, size_t *class, size_t count)
 {
 	bins->count = 0;
@@ -59,7 +59,7 @@ static void first_fit(struct opk_bins *bins, size_t *class, size_t count)
 	}
 }
 
-/* As many of each other's kind clash, of all or of a part of them. */
+/* The same number clashes within each class, with all or some items. */
 FAKE_TEST(clashes)
 {
 	struct opk_packing packing;
@@ -71,7 +71,7 @@ FAKE_TEST(clashes)
 	ck_ok(ctx, opk_packing_init(&packing, ctx, ITEMS, fits, class, hardness, NULL));
 	ck_assert_uint_eq(questions, 0);
 	ck_ok(ctx, opk_packing_clashes(hardness, ctx, &packing));
-	/* About twenty questions an item, not all 1,770 pairs. */
+	/* About twenty questions for each item, not all 1,770 pairs. */
 	ck_assert_uint_le(questions, 1300);
 	for (size_t i = 0; i < ITEMS; i++)
 		ck_assert_msg((hardness[i] > 0) == (class[i] % 2), "%zu: %g", i, hardness[i]);
@@ -91,7 +91,7 @@ TEST(hardest_first)
 		ck_assert_uint_eq(order[i].item, wanted[i]);
 }
 
-/* Numbers of bins without holes; what is in none is in the first. */
+/* Bins are numbered without gaps; an item without a bin goes to the first. */
 TEST(renumbers)
 {
 	size_t bin_of[] = { 7, 2, SIZE_MAX, 7, 4 };
@@ -111,7 +111,7 @@ static const struct {
 	{ HERE, 9, 0, 3, 3 }, { HERE, 3, 3, 3, 3 }, { HERE, 12, 5, 5, 5 },
 };
 
-/* Items that fit everywhere don't count; none at all need no bin. */
+/* Items that fit everywhere don't count; without other items no bin is needed. */
 FAKE_TEST_EACH(bounds, bounds_rows)
 {
 	struct opk_packing packing;
@@ -132,7 +132,7 @@ FAKE_TEST_EACH(bounds, bounds_rows)
 	opk_packing_clear(&packing);
 }
 
-/* A bound that is as true as the one of more time. */
+/* The bound is also valid when the time runs out. */
 FAKE_TEST(out_of_patience)
 {
 	struct opk_patience patience = { .end = opk_processor_seconds() };
@@ -210,7 +210,7 @@ FAKE_TEST_EACH(shortens, shortens_rows)
 	ck_assert_int_eq(fake.hosts + fake.evaluators + fake.schedulers, 0);
 }
 
-/* CUPTI's plan stands where the library lacks a call. */
+/* CUPTI's plan is used if the library lacks a call. */
 TEST(without_planner)
 {
 	static const enum fake_call calls[] = {
@@ -275,7 +275,7 @@ static char *wide_names(struct opk_ctx *ctx)
 	return (char *)text.data;
 }
 
-/* Nsight Compute takes 19 passes for these, CUPTI's order 16. */
+/* Nsight Compute takes 19 passes for these, and CUPTI's order 16. */
 CTX_TEST(real_wide, .needs = have_cupti)
 {
 	struct opk_plan_detail *detail;
@@ -292,7 +292,7 @@ CTX_TEST(real_wide, .needs = have_cupti)
 			splits += detail->splits[i];
 			saving += detail->saves[i] > 0;
 		}
-		/* Shares of cycles are ratios, too: of 39 some find a pass with room for both. */
+		/* Shares of cycles are ratios, too: some of 39 fit one pass with both counters. */
 		ck_assert_uint_le(splits, 32);
 		ck_assert_uint_le(saving, 10);
 		opk_plan_detail_free(detail);
@@ -342,7 +342,7 @@ CTX_TEST(real_plans_are_complete, .needs = have_cupti)
 		"l1tex__t_sectors.sum,l1tex__t_sector_hit_rate.pct,lts__t_sector_hit_rate.pct,"
 		"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum,sm__throughput.avg.pct_of_peak_"
 		"sustained_elapsed";
-	/* TU102 and GH100, but for make check-long. */
+	/* TU102 and GH100; in make check-long every chip. */
 	size_t step = is_long() ? 1 : 2;
 
 	for (size_t i = 0; version_of(ctx) >= 130000 && i < COUNT(chips); i += step) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Places in text files and the errors there; and what finds names: globs, the index. */
+/* Places of errors in text files; and lookup of names: globs, the index. */
 #include "allocation.h"
 #include "base/glob.h"
 #include "base/index.h"
@@ -35,7 +35,7 @@ static const struct {
 	  "bc\xe2\x80\xa9"
 	  "d",
 	  3, 1, "d", 0 },
-	/* Behind the end of the line, and of the file. */
+	/* After the end of the line, and of the file. */
 	{ HERE, "ab", 1, 3, "ab", 2 },
 	{ HERE, "ab", 1, 99, "ab", 2 },
 	{ HERE, "ab\n", 2, 1, NULL, 0 },
@@ -49,7 +49,7 @@ static const struct {
 	  "ab",
 	  1, 2, "ab", 1 },
 	{ HERE, "a\xff\xc3x", 1, 4, "a??x", 3 },
-	/* No terminal shall obey them. */
+	/* Control characters must not reach a terminal. */
 	{ HERE, "a\x1b[2Jb", 1, 6, "a?[2Jb", 5 },
 	{ HERE,
 	  "a\x7f"
@@ -128,7 +128,7 @@ TEST_EACH(places_of_bytes, places_of_bytes_rows)
 static const struct {
 	struct here here;
 	const char *file;
-	size_t line, column; /* where the text stands */
+	size_t line, column; /* the place of the text */
 	const char *text;
 	size_t offset, wanted_line, wanted_column;
 } places_within_rows[] = {
@@ -141,13 +141,13 @@ static const struct {
 	{ HERE, "f: |\n\n  a\n", 1, 4, "\na\n", 1, 3, 3 },
 	/* The end is right after the text. */
 	{ HERE, "f: a +\ng: b", 1, 4, "a +", 3, 1, 7 },
-	/* An escape is not followed. */
+	/* Escapes are not resolved. */
 	{ HERE, "f: \"\\x61 + b\"", 1, 4, "a + b", 4, 1, 4 },
 	{ HERE, "f: a", 1, 4, "a", 0, 1, 4 },
 	{ HERE, "f: a", 9, 4, "a", 0, 9, 4 },
 };
 
-/* A place inside text that the file has in quotes, folded, or otherwise. */
+/* Places inside a text that is quoted or folded in the file. */
 TEST_EACH(places_within, places_within_rows)
 {
 	opk_auto(opk_source) struct opk_source *source = opk_source_new("t", row->file,
@@ -201,7 +201,7 @@ CTX_TEST(chains)
 	                 "b:1:5: wrong\n  three\n      ^\nwrong\n");
 }
 
-/* The chip is in the text, and not in what errors of several chips are compared by. */
+/* The chip is in the message, but not in the key that compares errors of chips. */
 CTX_TEST(problems_of_a_chip)
 {
 	opk_auto(opk_source) struct opk_source *source = opk_source_new("a", "one\ntwo", 7);
@@ -256,7 +256,7 @@ CTX_TEST(many_problems)
 	ck_assert_str_eq(opk_error_message(ctx, 100), "t: 1000 errors, the first 100 of them:");
 }
 
-/* Two steps may find the same. */
+/* Two steps may find the same error. */
 CTX_TEST(told_twice)
 {
 	opk_autoproblems struct opk_problems problems = { 0 };
@@ -318,7 +318,7 @@ TEST(globs)
 		{ HERE, "dram__bytes*.sum", "dram__bytes.sum.per_second", false },
 		{ HERE, ".*", ".a", true },
 		{ HERE, "*", ".a", true },
-		/* Would take an hour by trying. */
+		/* Backtracking would take an hour. */
 		{ HERE, "a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*b",
 		  "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
 		  false },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Chips and catalogs from NVIDIA's own libraries, and where those are. */
+/* Chips and catalogs from NVIDIA's own libraries, and the paths of these. */
 #include <ctype.h>
 #include <string.h>
 
@@ -49,7 +49,7 @@ CTX_TEST(chips)
 	}
 }
 
-/* NVIDIA describes nearly all metrics; what it leaves out is "", never NULL. */
+/* NVIDIA describes nearly all metrics; a missing description is "", never NULL. */
 static void check_sorted(const struct opk_catalog *catalog, bool described)
 {
 	size_t count = opk_catalog_count(catalog), silent = 0;
@@ -239,7 +239,7 @@ TEST(missing_folder)
 	ck_code(ctx, opk_nvidia_get_info(&info, ctx), OPK_ENVIDIA);
 	ck_assert_ptr_null(info.cupti_path);
 	ck_fails(ctx, opk_chips_new(&list, ctx), OPK_ENVIDIA, "libcupti not found");
-	/* errors_of() cuts a long chain: the places are asked for one by one. */
+	/* errors_of() cuts a long chain: the paths are read one by one. */
 	ck_ok(ctx, opk_nvidia_list(&tried, ctx, OPK_NVIDIA_TRIED));
 	ck_assert_uint_gt(opk_listing_count(tried), 0);
 	for (size_t i = 0; i < opk_listing_count(tried); i++) {
@@ -272,8 +272,8 @@ CTX_TEST(features)
 }
 
 /*
- * The flags of its zeroed data, which is the mapping after those of the file: "rd wr mr ... hg".
- * `told`: the kernel tells flags.
+ * Reads the flags of the library's zeroed data, the mapping after the file's own: "rd wr mr ...
+ * hg". *told: the kernel reports flags.
  */
 static bool read_flags(bool *told, char *flags, size_t size)
 {
@@ -313,7 +313,7 @@ CTX_TEST(huge_pages)
 	}
 }
 
-/* Chips that are known are listed in the releases that are said to list them. */
+/* Known chips are listed by the releases that should list them. */
 CTX_TEST(chips_of_releases)
 {
 	struct opk_nv_release release = opk_nv_release_of(version_of(ctx));
@@ -337,7 +337,7 @@ CTX_TEST(chips_of_releases)
 	}
 }
 
-/* What came with 13.0 is planned with it, and refused by an older one, which is named. */
+/* A set for 13.0 is planned with 13.0; an older release refuses it, and the message names 13.0. */
 CTX_TEST(set_of_a_later_release)
 {
 	struct opk_nv_release release = opk_nv_release_of(version_of(ctx));

@@ -13,7 +13,7 @@ static char *full_of(const struct opk_catalog *catalog, const struct opk_full_na
 	                  opk_catalog_submetric(catalog, name->metric, name->submetric).suffix);
 }
 
-/* The plan of that name alone, or the status that refuses it. */
+/* Plans only that name; returns its passes, or the status that refuses it. */
 static int plan_alone(struct opk_ctx *ctx, const struct opk_catalog *catalog, const char *name)
 {
 	freed(opk_nv_host) *host = NULL;
@@ -52,7 +52,7 @@ static struct opk_catalog *complete(struct opk_ctx *ctx, const char *chip,
 	return catalog;
 }
 
-/* A sample that is the same each time. */
+/* A pseudorandom sample, the same each time. */
 static uint32_t next_random(uint32_t *state)
 {
 	*state = *state * 1664525 + 1013904223;
@@ -76,12 +76,12 @@ CTX_TEST(real_passes)
 	static const char *const chips[] = { "TU102", "GA100", "AD102", "GH100", "GB202" };
 
 	for (size_t i = 0; i < COUNT(chips); i++)
-		/* The quickest, but for make check-long. */
+		/* In make check only the fastest chip. */
 		if (is_long() || !strcmp(chips[i], "AD102"))
 			check_passes(ctx, chips[i], is_long() ? 400 : 40);
 }
 
-/* Counts them, and compares each. */
+/* Counts the passes of all names, and compares each with a plan. */
 static void check_all(struct opk_ctx *ctx, struct opk_catalog *catalog,
                       const struct opk_full_name *names, size_t count)
 {
@@ -90,12 +90,12 @@ static void check_all(struct opk_ctx *ctx, struct opk_catalog *catalog,
 		check_alone(ctx, catalog, &names[i]);
 }
 
-/* There names share their passes by what they are called: all names of some metrics. */
+/* Names of PM sampling share passes by their form: all names of some metrics. */
 CTX_TEST(real_pm_passes)
 {
 	static const char *const chips[] = { "TU102", "GA102", "AD102", "GH100", "GB202" };
 
-	/* TU102 and GH100, but for make check-long. */
+	/* TU102 and GH100; make check-long takes all. */
 	for (size_t i = 0; i < COUNT(chips); i += is_long() ? 1 : 3) {
 		freed(opk_catalog) *catalog = complete(ctx, chips[i], OPK_PROFILER_PM);
 		size_t count, found = 0;
@@ -109,7 +109,7 @@ CTX_TEST(real_pm_passes)
 	}
 }
 
-/* Those that CUPTI refuses, in whichever unit they are. */
+/* Names that CUPTI refuses, in any hardware unit. */
 CTX_TEST(real_refusals)
 {
 	static const struct {
@@ -136,7 +136,7 @@ CTX_TEST(real_refusals)
 	}
 }
 
-/* For both profilers PerfWorks converts each name, and GH100 has as many as it should. */
+/* PerfWorks converts each name for both profilers, and GH100 has the expected number. */
 CTX_TEST(real_names)
 {
 	freed(opk_chips) *chips = NULL;
@@ -160,7 +160,7 @@ CTX_TEST(real_names)
 	}
 }
 
-/* Up to 13.0 CUPTI reports the same units, each worked out from another name's; and scopes. */
+/* Up to 13.0 CUPTI reports the same units for names that a call asks for alone; and scopes. */
 CTX_TEST(real_units)
 {
 	static const char *const chips[] = { "TU102", "GH100", "GB202" };
@@ -203,7 +203,7 @@ static void check_unit(const struct opk_catalog *catalog, const char *name, cons
 	ck_assert_msg(!strcmp(unit, wanted), "%s: '%s', not '%s'", name, unit, wanted);
 }
 
-/* Every release says the same, 13.1 and later through PerfWorks. */
+/* Every release reports the same units, 13.1 and later through PerfWorks. */
 CTX_TEST(units_of_full_names)
 {
 	static const struct {
@@ -244,7 +244,7 @@ static int no_base_properties(struct nv_HostGetMetricProperties *params)
 	               : NV_CUPTI_INVALID_METRIC_NAME;
 }
 
-/* What is expected of 12.x is what later releases list: so here their lists are withheld. */
+/* The catalog expects of 12.x what later releases list: this hides their lists to compare. */
 CTX_TEST(real_expected)
 {
 	static const struct {
@@ -268,8 +268,8 @@ CTX_TEST(real_expected)
 }
 
 /*
- * CUPTI has properties for names of regions and frames, plans them and gives 0 or inf for them; it
- * lists none of them.
+ * CUPTI has properties for names of regions and frames, plans them, and returns 0 or inf; it lists
+ * none of them.
  */
 CTX_TEST(unlisted_names)
 {
@@ -304,7 +304,7 @@ static void check_traits(const char *metric, const char *suffix)
 	ck_assert_msg(opk_metric_traits_known(name), "%s", name);
 }
 
-/* Times are those whose unit says so, and elapsed cycles in a second are clocks. */
+/* Metrics with a unit of time are times, and elapsed cycles per second are clocks. */
 CTX_TEST(traits_of_counters)
 {
 	static const char *const chips[] = { "GH100", "TU102", "GB202" };
@@ -322,14 +322,14 @@ CTX_TEST(traits_of_counters)
 
 			if (metric->type != OPK_COUNTER)
 				continue;
-			/* 12.x says no units. */
+			/* 12.x has no units. */
 			ck_assert_msg(!time || opk_metric_traits(sum).clock, "%s", sum);
 			ck_assert_msg(opk_metric_traits(rate).of_gpu == clock, "%s", rate);
 		}
 	}
 }
 
-/* So that a name by its ending need not be looked up: all that the library lists. */
+/* All names that the library lists have known endings, so that names need no search. */
 CTX_TEST(listed_suffixes)
 {
 	freed(opk_catalog) *catalog = complete(ctx, "GH100", OPK_PROFILER_RANGE);

@@ -12,7 +12,7 @@
 
 #define RECORDING(name) TEST_DATA_DIR "/recordings/gh100-" name ".opk"
 
-/* The first section of a type, decoded; free(). */
+/* The first section of a type, decoded; the caller frees it. */
 static void *section_of(size_t *size, struct opk_ctx *ctx, struct opk_file *file, uint32_t type)
 {
 	void *data = NULL;
@@ -23,7 +23,7 @@ static void *section_of(size_t *size, struct opk_ctx *ctx, struct opk_file *file
 	return data;
 }
 
-/* A recording's metrics with commas between; free(). */
+/* A recording's metrics, separated by commas; the caller frees them. */
 static char *metrics_of(struct opk_ctx *ctx, struct opk_file *file)
 {
 	const struct opk_meta *meta;
@@ -82,7 +82,7 @@ CTX_TEST(plan_of_recordings)
 		struct here here;
 		const char *path;
 		size_t passes; /* on 13.0 */
-		bool same;     /* its config image was made in the same way */
+		bool same;     /* its config image was made by the same method */
 	} rows[] = {
 		{ HERE, RECORDING("simple"), 3, false },
 		{ HERE, RECORDING("wide-auto"), 16, true },
@@ -248,7 +248,7 @@ TEST_EACH(refused_plans, refusals)
 	code = plan_names(&plan, ctx, row->names, &options);
 	ck_row(row, !plan == !!code, "a plan after code %d, or none", code);
 	ck_row(row, !code || opk_error_count(ctx), "code %d without a message", code);
-	/* What is refused, and how, differs by release. */
+	/* Releases refuse different metrics, with different errors. */
 	ck_row(row, !known || code == row->wanted, "code %d: %s", code, errors_of(ctx));
 	for (size_t i = 0; known && i < COUNT(row->told) && row->told[i]; i++)
 		ck_row(row, told(ctx, row->told[i]), "no '%s' in: %s", row->told[i],
@@ -271,7 +271,7 @@ static const struct {
 	{ HERE, "sm__cycles_actve.avg", "did you mean sm__cycles_active.avg?" },
 };
 
-/* 13.1 and later take some of these themselves: the message is the same on every release. */
+/* 13.1 and later accept some of these themselves: the message is the same on every release. */
 CTX_TEST_EACH(misspelt_submetrics, misspelt_submetrics_rows)
 {
 	struct opk_plan_options options = OPTIONS(options, .chip = "GH100");
@@ -280,7 +280,7 @@ CTX_TEST_EACH(misspelt_submetrics, misspelt_submetrics_rows)
 	ck_row_ends(row, ctx, plan_names(&plan, ctx, row->name, &options), OPK_EUSAGE, row->told);
 }
 
-/* Those that don't fit are named, the others not. */
+/* The message names the metrics that don't fit, and no others. */
 TEST(refused_pm_plan)
 {
 	struct opk_ctx *ctx = new_ctx();
@@ -339,7 +339,7 @@ CTX_TEST(availability)
 	free(image);
 }
 
-/* A failure with a message, and above all no crash. */
+/* The plan fails with a message, and does not crash. */
 static void check_refused(struct opk_ctx *ctx, const void *image, size_t size, const char *what)
 {
 	int code = plan_with(ctx, image, size);
@@ -349,8 +349,8 @@ static void check_refused(struct opk_ctx *ctx, const void *image, size_t size, c
 }
 
 /*
- * Behind the first bytes comes, in memory, what a truncated file would not have: who believes the
- * size does not see it.
+ * In memory, other bytes follow the truncated image: code that reads past the size would not
+ * notice.
  */
 static void check_truncated(struct opk_ctx *ctx, const void *image, size_t size)
 {
@@ -380,7 +380,7 @@ CTX_TEST(damaged_availability)
 	image = section_of(&size, ctx, file, OPK_SECTION_AVAILABILITY);
 	for (size_t i = 0; i < COUNT(short_sizes); i++)
 		check_truncated(ctx, image, short_sizes[i]);
-	/* Enough of it for these metrics: what counts is that nothing is read after the end. */
+	/* Long enough for these metrics: the point is that nothing is read after the end. */
 	for (size_t i = 0; i < COUNT(long_sizes); i++)
 		if (long_sizes[i] < size)
 			plan_with(ctx, image, long_sizes[i]);
@@ -439,7 +439,7 @@ CTX_TEST(build_and_read)
 
 		ck_ok(ctx, opk_build(ctx, plan, &options, path));
 		check_built(ctx, path, plan, keep);
-		/* There is nothing in it to evaluate yet. */
+		/* It has no data to evaluate yet. */
 		ck_ok(ctx, opk_file_open(&file, ctx, path));
 		ck_fails(ctx, opk_eval_file(&evaluation, ctx, file, &eval), OPK_EINPUT,
 		         "no counter data");

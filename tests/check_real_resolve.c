@@ -71,7 +71,7 @@ TEST(good_sets)
 	opk_ctx_free(ctx);
 }
 
-/* What is resolved can be planned, as a whole. */
+/* A resolved set can be planned as a whole. */
 CTX_TEST(planned_sets)
 {
 	static const struct {
@@ -107,7 +107,7 @@ static bool has_roof_of(const struct opk_meta_roofline *roofline, const char *wo
 	return false;
 }
 
-/* The types of operations of tensor cores that the set counts against a peak. */
+/* The types of tensor operations that the set compares with a peak. */
 static size_t count_types(const struct opk_resolved *resolved)
 {
 	size_t count = 0;
@@ -125,7 +125,7 @@ static size_t count_types(const struct opk_resolved *resolved)
 	return count;
 }
 
-/* What is counted by type is below a roof of its own type, integers as well. */
+/* Each type, integers included, has its count and a roof of its own. */
 CTX_TEST(types_of_operations)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Damaged recordings: what is whole comes out, and no row beside another image's. */
+/* Damaged recordings: recovers undamaged sections, and no row gets another image. */
 #include "allocation.h"
 #include "base/file.h"
 #include "eval/door.h"
@@ -40,7 +40,7 @@ static const struct recovery_row {
 	{ HERE, "M C P A D R E", "M C1 P1 A1 D1 R1", NULL },
 	{ HERE, "M D E", "M D1", NULL },
 	{ HERE, "M U D U E", "M U1 D1 U2", NULL },
-	/* Records of what ran belong to no image, and are enough by themselves. */
+	/* Activities belong to no image, and are enough by themselves. */
 	{ HERE, "M A K D R K S E", "M A1 K1 D1 R1 K2 S", NULL },
 	{ HERE, "M K K!", "M K1 K2 S", "cut off 1" },
 	{ HERE, "M K Kc", "M K1 S", "records of kernels that were damaged 1" },
@@ -59,7 +59,7 @@ static const struct recovery_row {
 	{ HERE, "M A D R S Ec", "M A1 D1 R1 S", NULL },
 	{ HERE, "M A D R S Ex", "M A1 D1 R1 S", NULL },
 	{ HERE, "M A D R S Eh", "M A1 D1 R1 S S", "cut off 1" },
-	/* A damaged image takes its rows with it, and no others. */
+	/* The rows of a damaged image are lost, and no others. */
 	{ HERE, "M A D R Dx R D R S E", "M A1 D1 R1 D3 R3 S S", "counter data was damaged 3" },
 	{ HERE, "M A Dx R D R S E", "M A1 D2 R2 S S", "images that were damaged 1" },
 	{ HERE, "M A D R D R Dx R E", "M A1 D1 R1 D2 R2 S", "images that were damaged 1" },
@@ -68,33 +68,33 @@ static const struct recovery_row {
 	  "stretches of the file that were damaged 1" },
 	{ HERE, "M A D R Di R D R E", "M A1 D1 R1 D3 R3 S", "images that were damaged 1" },
 	{ HERE, "M A D R Dr R D R E", "M A1 D1 R1 D3 R3 S", "images that were damaged 1" },
-	/* Damaged rows: their image keeps its ranges, and has none of another's. */
+	/* Damaged rows: their image keeps its ranges, and gets no other image's rows. */
 	{ HERE, "M A D R D Rx D R E", "M A1 D1 R1 D2 D3 R3 S", "of which no more is known 1" },
 	{ HERE, "M A D R D Rh D R E", "M A1 D1 R1 D2 D3 R3 S", "of which no more is known 1" },
 	{ HERE, "M A D R D Rr D R E", "M A1 D1 R1 D2 D3 R3 S", "of which no more is known 1" },
 	{ HERE, "M A D T D Tx D T E", "M A1 D1 T1 D3 T3 S", "whose rows were damaged 1" },
 	{ HERE, "M A D Rx E", "M A1 D1 S", "other sections that were damaged 1" },
-	/* Rows and the image after them in one stretch. */
+	/* Rows and the image after them in one damaged stretch. */
 	{ HERE, "M A D Rh Dh R D R E", "M A1 D1 D3 R3 S",
 	  "stretches of the file that were damaged 1" },
 	{ HERE, "M A D Rr Dh R D R E", "M A1 D1 D3 R3 S",
 	  "stretches of the file that were damaged 1" },
 	{ HERE, "M A D Rho Dr R D R E", "M A1 D1 D3 R3 S", "of which no more is known 1" },
-	/* Whatever is missing before them, tables find their images. */
+	/* If sections before them are lost, tables still find their images. */
 	{ HERE, "M Ah D R D R!", "M D1 R1 D2 R2 S", "cut off 1" },
 	{ HERE, "M C Dh R D R E", "M C1 D2 R2 S", "counter data was damaged 3" },
-	/* A table that names no image of the file, and a second one of the same image. */
+	/* A table that names no image of the file, and a second table of one image. */
 	{ HERE, "M A R D E", "M A1 D1 S", "counter data was damaged 3" },
 	{ HERE, "M D R R E", "M D1 R1 S", "other sections that were damaged 1" },
 	/* Both tables. */
 	{ HERE, "M D R T D T R E", "M D1 R1 T1 D2 T2 R2", NULL },
 	{ HERE, "M D R T D Tx R D T R E", "M D1 R1 T1 D3 T3 R3 S", "whose rows were damaged 1" },
 	{ HERE, "M D R T D T Rx D T R E", "M D1 R1 T1 D2 T2 D3 T3 R3 S", "no more is known 1" },
-	/* Tables that no reader accepts: of different length, and of passes that there are not. */
+	/* Tables that all readers refuse: of unequal length, and with passes that do not exist. */
 	{ HERE, "M D T Rl E", "M D1 T1 S", "other sections that were damaged 1" },
 	{ HERE, "M D T Rl D T R E", "M D1 T1 D2 T2 R2 S", "no more is known 1" },
 	{ HERE, "M D Rl T D T R E", "M D1 T1 D2 T2 R2 S", "no more is known 1" },
-	/* Complete files with rows that their images don't have, or without some. */
+	/* Complete files with more or fewer rows than ranges. */
 	{ HERE, "M D Rl E", "M D1 S", "other sections that were damaged 1" },
 	{ HERE, "M D Rf E", "M D1 S", "other sections that were damaged 1" },
 	{ HERE, "M D Tl E", "M D1 S", "other sections that were damaged 1" },
@@ -102,12 +102,12 @@ static const struct recovery_row {
 	{ HERE, "M D T D Tf D T E", "M D1 T1 D3 T3 S", "whose rows were damaged 1" },
 	{ HERE, "M D Rl Tl E", "M D1 S", "other sections that were damaged 2" },
 	{ HERE, "M D T Rg D T R E", "M D2 T2 R2 S", "other sections that were damaged 1" },
-	/* Config images and prefixes are numbered by their places. */
+	/* Config images and prefixes are numbered by their order. */
 	{ HERE, "M C P C P D E", "M C1 P1 C2 P2 D1", NULL },
 	{ HERE, "M C P Cx P D E", "M C1 P1 D1 S", "other sections that were damaged 1" },
 	{ HERE, "M Ch P C P D E", "M D1 S", "stretches of the file that were damaged 1" },
 	{ HERE, "M A C Dx R D R E", "M A1 C1 D2 R2 S", "images that were damaged 1" },
-	/* What names an image goes with it, known or not. */
+	/* A section that names an image stays with it, whether or not its type is known. */
 	{ HERE, "M D V R D R V E", "M D1 V1 R1 D2 R2 V2", NULL },
 	{ HERE, "M D V R D V!", "M D1 V1 R1 D2 V2 S", "cut off 1" },
 	{ HERE, "M D R Dx V R D R V E", "M D1 R1 D3 R3 V2 S",
@@ -118,19 +118,19 @@ static const struct recovery_row {
 	{ HERE, "M A D R Sx E", "M A1 D1 R1 S", "other sections that were damaged 1" },
 	{ HERE, "M Ax D R E", "M D1 R1 S", "other sections that were damaged 1" },
 	{ HERE, "M Ux D R E", "M D1 R1 S", "other sections that were damaged 1" },
-	/* Each section is sound, and yet some are gone: no table goes to another image. */
+	/* Each section is valid, but some are missing: no table gets another image. */
 	{ HERE, "M D R D Ro Do R E", "M D1 R1 D2 S", "counter data was damaged 3" },
 	{ HERE, "M D R D Ro Do R E", "M D1 R1 D2 S", "of which no more is known 1" },
 	{ HERE, "M A D Ro E", "M A1 D1 S", "sections are missing or were moved 1" },
 	{ HERE, "M A Do R D R D R!", "M A1 D2 R2 D3 R3 S", "counter data was damaged 3" },
-	/* Right checksums, and yet wrong. */
+	/* The checksum is correct, the content is not. */
 	{ HERE, "M A D R D Rb D R E", "M A1 D1 R1 D2 D3 R3 S", "of which no more is known 1" },
 	{ HERE, "M A D R Sb E", "M A1 D1 R1 S", "other sections that were damaged 1" },
 	{ HERE, "M A D R Eb", "M A1 D1 R1", NULL },
 	{ HERE, "M A D R M E", "M A1 D1 R1 S", "other sections that were damaged 1" },
-	/* Another file after the end is not part of this one. */
+	/* A second file after the end does not belong to this one. */
 	{ HERE, "M D R E M D R E", "M D1 R1", NULL },
-	/* Nothing left to evaluate. */
+	/* Nothing is left to evaluate. */
 	{ HERE, "Mx D R E", NULL, "its metadata is lost" },
 	{ HERE, "Mh D R E", NULL, "its metadata is lost" },
 	{ HERE, "Mb D R E", NULL, "its metadata is lost" },
@@ -142,7 +142,7 @@ static const struct recovery_row {
 	{ HERE, "FMh", NULL, "there is no section in it" },
 };
 
-/* What recover wrote any reader takes. */
+/* Any reader accepts the recovered file. */
 static bool is_readable(struct opk_ctx *ctx)
 {
 	const struct opk_segment *segments;
@@ -167,7 +167,7 @@ static bool is_dropped(struct opk_ctx *ctx, const char *told)
 		snprintf(text, sizeof text, "%s %ju", stats->drops[i].reason,
 		         (uintmax_t)stats->drops[i].count);
 		words = strdup(told);
-		/* The beginning of the reason will do. */
+		/* The beginning of the reason is enough. */
 		if (strrchr(words, ' '))
 			*strrchr(words, ' ') = '\0';
 		found = found
@@ -197,7 +197,7 @@ FAKE_TEST_EACH(recovers, recovery_rows)
 	tidy();
 }
 
-/* Where ranges have one pass, an image without rows could be of any. */
+/* If ranges have one pass, an image without rows could be of any pass. */
 static const struct pass_row {
 	struct here here;
 	const char *meta;
@@ -253,7 +253,7 @@ static struct opk_ctx *ctx_without_libraries(void)
 	return ctx;
 }
 
-/* Images and rows are not counted where there is no library to ask, which is said. */
+/* Without a library that counts them, images and rows are not compared, and a note says so. */
 TEST(without_libraries)
 {
 	struct opk_ctx *ctx = ctx_without_libraries();
@@ -268,7 +268,7 @@ TEST(without_libraries)
 	tidy();
 }
 
-/* Evaluated as it is, a file without an end has each row beside the range that it describes. */
+/* Evaluated directly, a file without an end gives each row to its own range. */
 TEST(evaluated_without_an_end)
 {
 	static const struct {
@@ -322,7 +322,7 @@ static const struct {
 	{ HERE, "M D R E", NULL },
 };
 
-/* Gone on with where it was cut off, a file is as if nothing had happened. */
+/* A file that is continued after a cut equals one that was never cut. */
 TEST_EACH(resumed, resumed_rows)
 {
 	static const struct opk_stats stats = { .launches = 7 };
@@ -366,7 +366,7 @@ static const struct {
 	{ HERE, { "M D R T E", "M D T Rl E" }, NULL },
 };
 
-/* Merged, no table goes to another file's image. */
+/* After a merge no table belongs to another file's image. */
 TEST_EACH(merged_in_one_order, merged_in_one_order_rows)
 {
 	struct opk_ctx *ctx = fake_ctx();
@@ -380,7 +380,7 @@ TEST_EACH(merged_in_one_order, merged_in_one_order_rows)
 	ck_assert_int_eq(rename(path, first), 0);
 	write_sketch(row->sketches[1], plain_meta, 0);
 	ck_assert_int_eq(rename(path, second), 0);
-	ctx->log = NULL; /* some parts are alike, and a note says so */
+	ctx->log = NULL; /* some parts are equal, and a note says so */
 	code = opk_merge(ctx, parts, COUNT(parts), NULL, path);
 	ck_row(row, code == (row->wanted ? OPK_OK : OPK_EINPUT), "code %d: %s", code,
 	       errors_of(ctx));
@@ -391,7 +391,7 @@ TEST_EACH(merged_in_one_order, merged_in_one_order_rows)
 	tidy();
 }
 
-/* Found at any byte, the original stays, and what is lost is named with its place. */
+/* For damage at any byte, the original stays, and the findings name the place. */
 FAKE_TEST(findings_have_places)
 {
 	static const char sketch[] = "M D R Di R D R E";
@@ -409,13 +409,13 @@ FAKE_TEST(findings_have_places)
 	for (size_t i = 0; i < opk_listing_count(findings); i++) {
 		struct finding finding = finding_of(findings, i);
 
-		/* All of the file, one after the other. */
+		/* The findings cover the file without gaps. */
 		ck_assert_uint_eq(finding.byte, at);
 		at += finding.size;
 		lost += finding.problem != NULL;
 	}
 	ck_assert_uint_eq(at, size);
-	/* The image, what was pushed out of it, and its rows. */
+	/* The image, the bytes moved out of it, and its rows. */
 	ck_assert_uint_eq(lost, 3);
 	opk_listing_free(findings);
 	tidy();
@@ -459,7 +459,7 @@ FAKE_TEST(without_memory)
 	tidy();
 }
 
-/* An image that equals the one before the last section: its payload does not say which that is. */
+/* An image equal to the one before the last section: its payload does not name that one. */
 static void put_equal(struct image *image, size_t size)
 {
 	const uint8_t packed[] = { (uint8_t)(size / 64), 0 };
@@ -488,7 +488,7 @@ static void put_named(struct image *image, const char *name)
 	put(image, OPK_SECTION_RANGES, text, strlen(text));
 }
 
-/* A section that only a later program can decode is lost, and nothing else. */
+/* Only a section with an encoding of a later version is lost. */
 FAKE_TEST(later_encodings)
 {
 	const struct opk_section section = { .type = LATER_TABLE,
@@ -513,7 +513,7 @@ FAKE_TEST(later_encodings)
 	tidy();
 }
 
-/* Two images on two bases, which differ from them alike, are not taken for each other. */
+/* Two images with two bases and equal differences are not mixed up. */
 TEST(like_images_on_other_bases)
 {
 	struct opk_ctx *ctx = ctx_without_libraries();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a new file may replace, and what metadata say of files that are made of others. */
+/* Which files a new file may replace, and the metadata of files made from others. */
 #include <sys/resource.h>
 
 #include "base/file.h"
@@ -7,17 +7,17 @@
 
 enum { OUTPUTS = OPK_OUTPUT_AVAILABILITY + 1, NOTHING = -1, ANYTHING = -2 };
 
-/* An older file: what it is, and how it is called in a refusal, or what it is not. */
+/* An older file: its content, and its kind in a refusal, or the kind that it only resembles. */
 struct older {
 	struct here here;
 	const char *name;
 	const char *text;
-	size_t size; /* 0: that of the text */
-	int kind;    /* of enum opk_output, NOTHING or ANYTHING may replace it */
+	size_t size; /* 0: length of the text */
+	int kind;    /* of enum opk_output; NOTHING or ANYTHING may replace it */
 	const char *is;
 };
 
-/* Under another name than its own, at the end of the folder's. */
+/* Writes it under a path other than its own, at the end of the folder's path. */
 static const char *write_older(const struct older *older)
 {
 	static char at[120];
@@ -27,9 +27,7 @@ static const char *write_older(const struct older *older)
 	return at;
 }
 
-/*
- * All outputs in the place of one older file; some refuse the name for its ending.
- */
+/* Tries to replace an older file by each kind of output; some kinds refuse the name's ending. */
 static void check_outputs(struct opk_ctx *ctx, const struct older *older)
 {
 	const char *at = write_older(older);
@@ -52,11 +50,11 @@ static void check_outputs(struct opk_ctx *ctx, const struct older *older)
 	unlink(at);
 }
 
-/* An empty one's head. */
+/* The header of an empty image. */
 #define TEN_ZEROS "\0\0\0\0\0\0\0\0\0\0"
 #define DATABASE(application)                                                                      \
 	"SQLite format 3\0" TEN_ZEROS TEN_ZEROS TEN_ZEROS TEN_ZEROS TEN_ZEROS "\0\0" application
-/* Up to the offsets that a prefix lacks. */
+/* A prefix lacks the offsets that follow. */
 #define IMAGE_HEAD "\x18\0\0\0\1\0\0\0\x3c\0\0\0\x80\1\0\0\x59\0\0\0\0\0\0\0\x3c\0\0\0"
 #define SVG "<svg xmlns=\"http://www.w3.org/2000/svg\">"
 static const struct older texts[] = {
@@ -143,7 +141,7 @@ static const struct older texts[] = {
 	{ HERE, "own", "# my set\nname: by offpeak sets --import\n", 0, NOTHING, NULL },
 };
 
-/* The first line of a table may be longer than what is read, and so may its second one. */
+/* The first line of a table may be longer than the part that is read, and so may the second. */
 CTX_TEST(long_lines)
 {
 	enum { LONG = 9000 };
@@ -178,7 +176,7 @@ CTX_TEST_EACH(kinds_by_content, texts)
 	check_outputs(ctx, row);
 }
 
-/* Metadata and nothing more. */
+/* Writes a file with only metadata. */
 static void write_opk(struct opk_ctx *ctx, const char *kind, const char *made_by, int output)
 {
 	const struct opk_meta meta = {
@@ -242,7 +240,7 @@ CTX_TEST_EACH(kinds_by_metadata, kinds_by_metadata_rows)
 	check_outputs(ctx, &row->older);
 }
 
-/* Members that no reader knows stay. */
+/* Unknown members stay. */
 CTX_TEST(makers_of_copies)
 {
 	static const char earlier[] =
@@ -274,8 +272,7 @@ CTX_TEST(makers_of_copies)
 }
 
 /*
- * Metadata that cannot be read may be of a recording; and who cannot open a file knows nothing of
- * it.
+ * Unreadable metadata may be a recording's; and the kind of a file that can't be opened is unknown.
  */
 CTX_TEST(what_cant_be_read)
 {
@@ -306,15 +303,15 @@ CTX_TEST(what_cant_be_read)
 	ck_assert(told(ctx, "exists and can't be read: Too many open files: it is not replaced"));
 }
 
-/* --force is advised only where this user may replace the file. */
+/* The message suggests --force only if this user may replace the file. */
 CTX_TEST(who_may_replace)
 {
 	static const struct {
 		struct here here;
 		mode_t mode;  /* of the folder */
 		bool ours;    /* the file */
-		bool advised; /* for root, who can be two users */
-		bool alone;   /* for anybody else, who owns both */
+		bool advised; /* for root, who can become two users */
+		bool alone;   /* for other users, who own both */
 	} rows[] = {
 		{ HERE, 0777, false, true, true },
 		{ HERE, 0555, false, false, false },
@@ -340,7 +337,7 @@ CTX_TEST(who_may_replace)
 	chmod(folder, 0700);
 }
 
-/* Another program has put something there while the file was written; nothing is left of it. */
+/* Another program writes a file of that name meanwhile; no part of our file stays. */
 CTX_TEST(what_came_meanwhile)
 {
 	static const struct {
@@ -375,7 +372,7 @@ CTX_TEST(what_came_meanwhile)
 	}
 }
 
-/* The metadata of a file that opk_writer_new() makes say what it is. */
+/* The metadata of a new file from opk_writer_new() name its kind. */
 CTX_TEST(kinds_of_new_files)
 {
 	static const char *const kinds[] = { "recording", "set", "probe" };
@@ -403,7 +400,7 @@ static const struct {
 	struct here here;
 	const char *name;
 	enum opk_output output;
-	const char *message; /* NULL: it is fine */
+	const char *message; /* NULL: accepted */
 } endings_and_devices_rows[] = {
 	{ HERE, "/nowhere/x.SVG", OPK_OUTPUT_SVG, NULL },
 	{ HERE, "/no.where/x", OPK_OUTPUT_SVG, NULL },
@@ -416,7 +413,7 @@ static const struct {
 	{ HERE, "/nowhere/x.y", OPK_OUTPUT_DATABASE, NULL },
 	{ HERE, "/dev/null", OPK_OUTPUT_HTML, NULL },
 	{ HERE, "/dev/stdout", OPK_OUTPUT_RECORDING, NULL },
-	{ HERE, "/", OPK_OUTPUT_TABLE, NULL }, /* which nobody can write */
+	{ HERE, "/", OPK_OUTPUT_TABLE, NULL }, /* not writable */
 };
 
 CTX_TEST_EACH(endings_and_devices, endings_and_devices_rows)

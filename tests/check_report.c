@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Summaries and reports of the fake's recordings: order, words, and that names are never markup. */
+/* Summaries and reports of the fake's recordings: order, words, and names that stay text. */
 #include "base/file.h"
 #include "container/door.h"
 #include "fake_nv.h"
@@ -12,8 +12,8 @@ static const char *const names[] = { "fake__a.sum", "fake__ratio.pct", "fake__c.
 static const char *const inflated[] = { "fake__c.sum" };
 
 /*
- * Kernels of six launches: the first name turns text round, the second would be markup, the third
- * ends lines in JavaScript.
+ * Kernels of six launches. Their names: the first reverses text, the second is markup, the third
+ * has line ends of JavaScript.
  */
 static const char *const kernels[] = { "plain\xe2\x80\xae", "<b>&\"'",
 	                               "a\xe2\x80\xa8</script>\xe2\x80\xa9" };
@@ -72,7 +72,7 @@ static struct opk_ctx *report_ctx(void)
 	return ctx;
 }
 
-/* The page about in.opk; free(). */
+/* The page about in.opk; the caller frees it. */
 static char *make_page(const struct opk_report_options *options)
 {
 	freed(opk_ctx) *ctx = report_ctx();
@@ -114,7 +114,7 @@ TEST(words_of_a_page)
 		{ HERE, "\"name\":\"plain\xef\xbf\xbd\",\"count\":2,", 1 },
 		{ HERE, "<li>2 of 3 kernels have no time (nan): shares of time are of what", 1 },
 		{ HERE, "\"kernels\":[0,1,2],\"total\":3,\"metrics\":", 1 },
-		{ HERE, "Timelines are drawn by", 0 }, /* there is nothing over time */
+		{ HERE, "Timelines are drawn by", 0 }, /* the recording has nothing over time */
 	};
 	struct opk_report_options options = OPTIONS(options, .kernel_names = OPK_KERNEL_SHORT);
 	char *page;
@@ -126,7 +126,7 @@ TEST(words_of_a_page)
 	free(page);
 }
 
-/* A name is in JSON with escapes, or as text with entities; and nowhere else. */
+/* A name occurs in JSON with escapes, or as text with entities; nowhere else. */
 TEST(names_are_text)
 {
 	struct opk_report_options options = OPTIONS(options, .title = "<t>\xff\x01\xe2\x80\xae");
@@ -193,7 +193,7 @@ TEST_EACH(refused, refused_rows)
 	ck_row(row, entries(false) == 2, "files are left");
 }
 
-/* Without the files that pages are made of. */
+/* The files of which pages are made are missing. */
 TEST(not_installed)
 {
 	freed(opk_ctx) *ctx = report_ctx();

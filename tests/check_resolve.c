@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What sets mean on a chip of the fake library, which has few metrics. */
+/* Sets resolved on a chip of the fake library, which has few metrics. */
 #include "allocation.h"
 #include "plan/plan.h"
 #include "fake_nv.h"
@@ -18,7 +18,7 @@ static struct opk_set *load_text(struct opk_ctx *ctx, const char *text)
 	return set;
 }
 
-/* The chain, outermost first; the folder is left out at the start of a message, else "FOLDER". */
+/* The chain, outermost first; the folder is removed at the start of a message, else "FOLDER". */
 static const char *errors(const struct opk_ctx *ctx)
 {
 	static char text[8192];
@@ -38,7 +38,7 @@ static const char *errors(const struct opk_ctx *ctx)
 	return text;
 }
 
-/* A set resolved, as text: free(). Of one that can't be, the errors. */
+/* The resolved set as text, or its errors; the caller frees it. */
 static char *resolve(struct opk_ctx *ctx, const struct opk_set *set, const char *chip,
                      enum opk_profiler profiler)
 {
@@ -52,7 +52,7 @@ static char *resolve(struct opk_ctx *ctx, const struct opk_set *set, const char 
 	return (char *)opk_take(out.data);
 }
 
-/* What a text means, or is said of it. */
+/* The metrics that a text resolves to, or its errors. */
 static const struct {
 	struct here here;
 	const char *text;   /* after "name: t" */
@@ -60,7 +60,7 @@ static const struct {
 } meanings[] = {
 	/* ---- lists of metrics */
 	{ HERE, "metrics: [fake__b.sum, fake__a.sum]", "fake__b.sum\nfake__a.sum\n" },
-	/* Nobody asks whether there is such a metric: planning will tell. */
+	/* Resolving does not check that the metric exists: planning does. */
 	{ HERE, "metrics: [no__such.sum]", "no__such.sum\n" },
 	{ HERE, "metrics: [fake__?.sum]", "fake__a.sum\nfake__b.sum\nfake__c.sum\n" },
 	{ HERE, "metrics: ['*.pct', fake__a.sum]", "fake__ratio.pct\nfake__a.sum\n" },
@@ -68,7 +68,7 @@ static const struct {
 	  "fake__c.sum\nfake__a.sum\nfake__b.sum\nfake__listed.sum\n" },
 	{ HERE, "metrics: ['fake__[!a]*.sum']", "fake__b.sum\nfake__c.sum\nfake__listed.sum\n" },
 	{ HERE, "metrics: [/fake__(b|c)\\.sum/]", "fake__b.sum\nfake__c.sum\n" },
-	/* However they begin. */
+	/* With any beginning. */
 	{ HERE, "metrics: [/fake__a?b?\\.sum/]", "fake__a.sum\nfake__b.sum\n" },
 	{ HERE, "metrics: ['/fake__ax*\\.sum|fake__c\\.sum/']", "fake__a.sum\nfake__c.sum\n" },
 	{ HERE, "metrics: ['/fake__bx{0,1}\\.sum/']", "fake__b.sum\n" },
@@ -84,7 +84,7 @@ static const struct {
 	  "  metrics: [fake__d*]\n            ^\n" },
 	{ HERE, "metrics: [fake__a.sum, {metric: fake__d*, optional: true}]",
 	  "fake__a.sum\nleft out fake__d*\n" },
-	/* Where the catalog is open all names are looked at. */
+	/* If the catalog is open, all names are checked. */
 	{ HERE, "metrics: [fake__?.sum, fake__a, fake__x.sum, fake__a.max]",
 	  "set t on FA100: 3 errors\n"
 	  "t.yaml:2:24: fake__a needs a rollup, for example fake__a.sum\n"
@@ -101,7 +101,7 @@ static const struct {
 	/* ---- options of metrics */
 	{ HERE, "metrics: [{metric: fake__a.sum, as: a}, {metric: fake__b.sum}]",
 	  "fake__a.sum as a\nfake__b.sum\ncolumns a fake__b.sum\n" },
-	/* Optional: not there, or refused. */
+	/* Optional metrics: missing, or refused. */
 	{ HERE, "metrics: [fake__a.sum, {metric: no__such.sum, optional: true}]",
 	  "fake__a.sum\nleft out no__such.sum\n" },
 	{ HERE, "metrics: [fake__a.sum, {metric: fake__listed.sum, as: l, optional: true}]",
@@ -146,7 +146,7 @@ static const struct {
 	  "  metrics: [{any: [no__such.sum, no__other.sum]}]\n                   ^\n" },
 	{ HERE, "metrics: [{metric: fake__a.sum, only: [FB100]}]",
 	  "set t has no metric on FA100\n" },
-	/* Asked for twice: once is optional, once it is not. */
+	/* Listed twice: once optional, once not. */
 	{ HERE, "metrics: [{metric: 'fake__*.sum', optional: true}, fake__listed.sum]",
 	  "fake__a.sum\nfake__b.sum\nfake__c.sum\nfake__listed.sum\n" },
 	/* ---- groups */
@@ -157,7 +157,7 @@ static const struct {
 	{ HERE,
 	  "metrics:\n- group: G\n  metrics: [fake__a.sum]\n- group: H\n  metrics: [fake__b.sum]",
 	  "fake__a.sum\nfake__b.sum\nheading G: : 1 from 0\nheading H: : 1 from 1\n" },
-	/* A metric that is there already keeps its place; an empty heading is left out. */
+	/* A metric that is already listed keeps its place; an empty heading is left out. */
 	{ HERE, "metrics:\n- fake__?.sum\n- group: G\n  metrics: ['*b.sum']\n",
 	  "fake__a.sum\nfake__b.sum\n"
 	  "fake__c.sum\n" },
@@ -172,7 +172,7 @@ static const struct {
 	  "fake__a.sum\nfake__b.sum\n" },
 	{ HERE, "metrics: [fake__?.sum]\nchanges:\n- {for: [range], remove: ['*b.sum', /.*a.sum/]}",
 	  "fake__c.sum\n" },
-	/* Whatever the order of the keys, what is removed goes first. */
+	/* In any order of the keys, removals come first. */
 	{ HERE,
 	  "metrics: [fake__a.sum]\nchanges:\n- {for: [FA100], add: [fake__b.sum], remove: ['*.sum']}",
 	  "fake__b.sum\n" },
@@ -187,7 +187,7 @@ static const struct {
 	  "metrics: [fake__a.sum, {metric: no__such.sum, optional: true}]\n"
 	  "changes:\n- {for: [FA100], remove: [no__such.sum]}",
 	  "fake__a.sum\n" },
-	/* What the chip lacks is not missed where it is removed. */
+	/* A metric that the chip lacks can be removed without an error. */
 	{ HERE,
 	  "metrics: [fake__a.sum, {metric: no__such.sum, optional: true},"
 	  " {metric: other__such.sum, optional: true}]\n"
@@ -203,14 +203,14 @@ static const struct {
 	  "fake__a.sum\nfake__b.sum\nfake__c.sum\nfake__listed.sum\n" },
 	{ HERE, "parameters: {x: '[ab]'}\nmetrics: ['/fake__${x}\\.sum/']\n",
 	  "fake__a.sum\nfake__b.sum\n" },
-	/* A value is not looked through again. */
+	/* A value is not substituted again. */
 	{ HERE,
 	  "parameters: {x: '${y}', y: b}\nmetrics:\n- group: '${x}: ${y}'\n  text: '$ {x} $'\n"
 	  "  metrics: ['fake__${y}.sum']",
 	  "fake__b.sum\nheading ${y}: b: $ {x} $: 1 from 0\n" },
 	{ HERE, "parameters: {x: a, n: 2}\nderived: {d: 'fake__${x}.sum * ${n}'}",
 	  "hidden fake__a.sum\nd = fake__a.sum * 2\ncolumns d\n" },
-	/* In a formula a value is one operand, or a part of a name. */
+	/* In a formula a value is one operand, or part of a name. */
 	{ HERE,
 	  "parameters: {x: 2 + 3, n: -1e9}\nderived: {d: 'fake__a.sum * ${x} - ${n} / ${x}'}\n",
 	  "hidden fake__a.sum\nd = fake__a.sum * (2 + 3) - (-1e9) / (2 + 3)\ncolumns d\n" },
@@ -244,11 +244,11 @@ static const struct {
 	  "               ^\n" },
 	{ HERE, "derived:\n  d: >-\n    fake__a.sum\n    + no__such.sum\n",
 	  "t.yaml:5:7: FA100 has no metric 'no__such.sum'\n      + no__such.sum\n        ^\n" },
-	/* Told once, though two need it. */
+	/* Reported once, though two formulas need it. */
 	{ HERE, "derived: {d: no__such.sum, e: d, f: e}",
 	  "t.yaml:2:14: FA100 has no metric 'no__such.sum'\n  derived: {d: no__such.sum, e: d, f: e}\n"
 	  "               ^\n" },
-	/* What is not there for a good reason takes what is made of it with it. */
+	/* A metric may be missing for a good reason; formulas that use it are left out with it. */
 	{ HERE,
 	  "metrics: [fake__a.sum, {metric: no__such.sum, as: x, optional: true}]\n"
 	  "derived: {d: x * 2, e: d + 1, f: fake__a.sum}",
@@ -282,7 +282,7 @@ static const struct {
 	  "fake__a.sum as x\nd = x * 2\ncolumns x d\n" },
 	{ HERE, "metrics: [{metric: fake__a.sum, as: x, else: 7}]\nderived: {d: x * 2}",
 	  "fake__a.sum as x\nd = x * 2\ncolumns x d\n" },
-	/* Listed for another chip: neither here nor at the end, but of use to others. */
+	/* Listed for another chip: not shown here, but other formulas may use it. */
 	{ HERE,
 	  "metrics: [fake__a.sum, {metric: d, only: [FB100]}]\nderived: {d: fake__b.sum * 2, e: d + 1}",
 	  "fake__a.sum\nhidden fake__b.sum\nd = fake__b.sum * 2\ne = d + 1\ncolumns fake__a.sum e\n" },
@@ -304,12 +304,12 @@ static const struct {
 	{ HERE, "constants: {c: {Hopper: 2}}\nderived: {d: fake__a.sum * c}",
 	  "t.yaml:3:28: constant c has no value for FA100: give it one, or a default\n"
 	  "  derived: {d: fake__a.sum * c}\n                             ^\n" },
-	/* Nobody misses it. */
+	/* No formula uses it. */
 	{ HERE, "constants: {c: {Hopper: 2}}\nmetrics: [fake__a.sum]", "fake__a.sum\n" },
 	{ HERE, "constants: {c: {unit: byte/second, default: 2}}\nderived: {d: fake__a.sum / c}",
 	  "hidden fake__a.sum\nd = fake__a.sum / 2 [second]\ncolumns d\n" },
 	/* ---- all errors at once */
-	/* Each name that a formula lacks, and those of the formulas that it uses. */
+	/* Each name that a formula lacks, and those that its inputs lack. */
 	{ HERE, "derived: {d: no__x.sum + no__y.sum, e: d / no__z.sum}\nmetrics: [e]",
 	  "set t on FA100: 3 errors\n"
 	  "t.yaml:2:14: FA100 has no metric 'no__x.sum'\n"
@@ -319,12 +319,12 @@ static const struct {
 	  "t.yaml:2:44: FA100 has no metric 'no__z.sum'\n"
 	  "  derived: {d: no__x.sum + no__y.sum, e: d / no__z.sum}\n"
 	  "                                             ^\n" },
-	/* Who does without one of them is no reason to tell. */
+	/* A formula that does without one of them gives no message. */
 	{ HERE,
 	  "derived: {d: no__x.sum, e: d + x}\n"
 	  "metrics: [fake__a.sum, {metric: d, optional: true}, {metric: no__y.sum, as: x, optional: true}]",
 	  "fake__a.sum\nleft out no__y.sum d e\n" },
-	/* Units, names and what CUPTI refuses; a plain list is not examined. */
+	/* Units, names, and refusals of CUPTI; a plain list is not checked. */
 	{ HERE,
 	  "derived: {d: {formula: fake__b.sum, unit: second}}\nmetrics: [no__x.sum, fake__a.sum]",
 	  "set t on FA100: 2 errors\n"
@@ -365,7 +365,7 @@ FAKE_TEST(given_parameters)
 	got = resolve(ctx, set, "FA100", OPK_PROFILER_RANGE);
 	ck_assert_str_eq(got, "fake__b.sum\n");
 	free(got);
-	/* What the outer set is given goes before, and the last one counts. */
+	/* The outer set's values take precedence, and the last one wins. */
 	ck_ok(ctx, opk_set_join(&joined, ctx, (const struct opk_set *const *)&set, 1));
 	ck_ok(ctx, opk_set_parameter(joined, ctx, "x", "a"));
 	ck_ok(ctx, opk_set_parameter(joined, ctx, "x", "?"));
@@ -383,7 +383,7 @@ FAKE_TEST(given_parameters)
 	ck_assert_str_eq(cause(ctx), "set t has no parameter 'level'; it has x");
 }
 
-/* What is known to be wrong is so without a library. */
+/* Errors that need no library are reported without one. */
 FAKE_TEST(errors_without_a_library)
 {
 	struct opk_set *set = load_text(
@@ -398,7 +398,7 @@ FAKE_TEST(errors_without_a_library)
 	opk_set_free(set);
 }
 
-/* A set that was read with errors can be checked, and nothing else. */
+/* A set with errors can only be checked. */
 FAKE_TEST(a_set_with_errors)
 {
 	static const char text[] = "name: t\nverzion: 1\nmetrics: [fake__a.sum, fake__bb.sum]\n";
@@ -421,7 +421,7 @@ FAKE_TEST(a_set_with_errors)
 		"  metrics: [fake__a.sum, fake__bb.sum]\n                         ^\n");
 	ck_code(ctx, opk_set_check_on(ctx, set, "FA10"), OPK_EUSAGE);
 	opk_set_free(opk_take(set));
-	/* Malformed text leaves nothing. */
+	/* A malformed text leaves no set. */
 	put_file("t.yaml", "name: [", 7);
 	ck_code(ctx, opk_set_find_partly(&set, ctx, in_folder("t.yaml")), OPK_EINPUT);
 	ck_assert_ptr_null(set);
@@ -469,7 +469,7 @@ FAKE_TEST(included_sets)
 		      "name: b\ninclude: [c.yaml]\nchanges: [{for: [FA100], remove: [fake__c.sum]}]" },
 		    { "c.yaml", "name: c\nmetrics: [fake__c.sum, fake__b.sum]" } },
 		  "fake__b.sum\nfake__c.sum\n" },
-		/* What an included set defines can be used, and shown where one wants it. */
+		/* Definitions of an included set can be used, and shown on request. */
 		{ HERE,
 		  { { "a.yaml", "name: a\ninclude: [b.yaml]\nderived: {e: d / x * c}\n"
 		                "metrics: ['fake__${p}.sum', d, fake__c.sum]" },
@@ -547,7 +547,7 @@ FAKE_TEST(sets_that_can_not_be_included)
 		check_included(&rows[i], ctx);
 }
 
-/* A chain of so many sets, each in a file of its own. */
+/* A chain of sets, each in its own file. */
 static int load_chain(struct opk_set **set, struct opk_ctx *ctx, int length)
 {
 	for (int i = 1; i <= length; i++) {
@@ -738,7 +738,7 @@ static const struct {
 	{ HERE, "derived: {d: x / 2}", "derived: {d: fake__a.sum / 2}", false },
 };
 
-/* Formulas that compute the same, in whatever words, and others that don't. */
+/* Formulas that compute the same in other words, and formulas that don't. */
 FAKE_TEST_EACH(hashes_of_formulas, hashes_of_formulas_rows)
 {
 	static const char metrics[] = "metrics: [{metric: fake__a.sum, as: x}]\n";
@@ -790,7 +790,7 @@ FAKE_TEST_EACH(names_from_the_command_line, names_from_the_command_line_rows)
 	       code ? errors(ctx) : (char *)out.data);
 }
 
-/* The set is right and the chip is not. */
+/* The set is valid, but not for the chip. */
 FAKE_TEST(a_chip_that_is_not_claimed)
 {
 	freed(opk_set) *set = load_text(ctx, "name: t\nchips: [FB100]\nmetrics: [fake__d*]\n");
@@ -827,7 +827,7 @@ FAKE_TEST(all_together)
 	ck_assert_str_eq(got, everything_resolved);
 }
 
-/* With a part of the operations marks would be too low: then there is no roofline. */
+/* Marks over only some operations would be too low: then there is no roofline. */
 FAKE_TEST(rooflines_of_parts)
 {
 	static const struct {
@@ -841,7 +841,7 @@ FAKE_TEST(rooflines_of_parts)
 		    "fake__ratio.pct" },
 		  3,
 		  "fake__ratio.pct" },
-		/* Without its throughput a level is a line of which less is known. */
+		/* A level without its throughput is a line with fewer facts. */
 		{ HERE,
 		  { "fake__a.sum", "fake__b.sum", "fake__c.sum", "fake__listed.sum" },
 		  3,
@@ -879,7 +879,7 @@ FAKE_TEST(rooflines_of_parts)
 	opk_set_free(set);
 }
 
-/* Allocation n fails; false: there are fewer. Only caches may be left out, else nothing changes. */
+/* Allocation n fails; false: there are fewer. Caches may be lost; the result does not change. */
 static bool resolve_without(struct opk_ctx *ctx, const struct opk_set *set, long n)
 {
 	opk_autoresolved struct opk_resolved resolved = { 0 };
@@ -947,7 +947,7 @@ static const char with_errors[] =
 	"- {any: [no__such.sum, no__x.sum], ass: r}\n- fake__listed.sum\n- barnch_efficiency\n"
 	"changes:\n- {for: [FA100], remove: [branch_efficiency, fake__c.sum]}\n";
 
-/* All that is said of it: free(). NULL where an allocation failed. */
+/* All messages about it, or NULL if an allocation failed; the caller frees them. */
 static char *check_without(struct opk_ctx *ctx, long n, bool *failed)
 {
 	opk_auto(opk_set) struct opk_set *set = NULL;
@@ -962,7 +962,7 @@ static char *check_without(struct opk_ctx *ctx, long n, bool *failed)
 		code = opk_set_check_on(ctx, set, "FA100");
 	}
 	*failed = allocation_failed();
-	/* Messages may lose words when there is no memory. */
+	/* Without memory, messages may lose words. */
 	ck_assert_msg(code == OPK_EINPUT || (code == OPK_ENOMEM && *failed),
 	              "allocation %ld: %d: %s", n, code, errors(ctx));
 	if (*failed)
@@ -1005,7 +1005,7 @@ FAKE_TEST_EACH(a_library_that_fails, a_library_that_fails_rows)
 	ck_row(row, told(ctx, "no metric catalog of FA100"), "%s", errors(ctx));
 }
 
-/* CUPTI 12.x lists no full names: the catalog knows them nevertheless. */
+/* CUPTI 12.x lists no full names: the catalog still has them. */
 FAKE_TEST(a_library_without_full_names)
 {
 	struct opk_set *set =
@@ -1022,7 +1022,7 @@ FAKE_TEST(a_library_without_full_names)
 	opk_set_free(set);
 }
 
-/* Plain sets are planned without a look at the catalog. */
+/* Plain sets are planned without reading the catalog. */
 FAKE_TEST(plain_sets_open_no_catalog)
 {
 	struct opk_set *set =

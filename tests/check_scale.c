@@ -5,7 +5,7 @@
 #include "real.h"
 #include "container/container.h"
 
-/* What golden_paths.sh has not: several images, groups of metrics. */
+/* Recordings that golden_paths.sh lacks: several images, groups of metrics. */
 static const char *const recordings[] = {
 	"legacy-user", "training", "training-pm", "roofline", "training-gemm", "training-nvtx",
 };
@@ -69,7 +69,7 @@ CTX_TEST_EACH(same_bits_in_any_manner, recordings)
 
 /* ---- devices that differ ------------------------------------------------------------------ */
 
-/* A byte of this image that counts the device's units: 528 SMSPs become 464. */
+/* A byte of this image is the device's number of units: 528 SMSPs become 464. */
 enum { UNITS = 552 };
 static const char *const peaks[] = { "sm__inst_executed.sum.peak_sustained",
 	                             "sm__inst_executed.sum" };
@@ -118,7 +118,7 @@ CTX_TEST(each_image_has_its_devices_peaks)
 
 /* ---- errors ------------------------------------------------------------------------------- */
 
-/* A copy of the recording in which some images' payloads have another byte. */
+/* A copy of the recording with one byte changed in some images' payloads. */
 static void write_damaged(struct opk_ctx *ctx, unsigned damaged)
 {
 	opk_autobuf struct opk_buf bytes = { 0 };
@@ -143,12 +143,12 @@ static void write_damaged(struct opk_ctx *ctx, unsigned damaged)
 	write_bytes(bytes.data, bytes.size);
 }
 
-/* The first of several damaged images is reported, in whatever order they were found. */
+/* The first of several damaged images is reported, in whatever order they are found. */
 CTX_TEST(same_error_in_any_manner)
 {
 	static const struct {
 		struct here here;
-		unsigned damaged; /* a bit an image; images are sections 3, 5, 7, ... */
+		unsigned damaged; /* a bit for each image; images are sections 3, 5, 7, ... */
 		const char *wanted;
 	} rows[] = {
 		{ HERE, 1, "section 3 (DATA)" },   { HERE, 2, "section 5 (DATA)" },
@@ -189,7 +189,7 @@ static void gather(struct opk_buf *out, struct opk_ctx *ctx, struct opk_evaluati
 	}
 }
 
-/* Every recording three times, so that each child has several, and several children have each. */
+/* Every recording three times: each child has several, and each is in several children. */
 CTX_TEST(many_files_as_each_alone)
 {
 	enum { MANY = 3 * COUNT(recordings) };
@@ -224,7 +224,7 @@ CTX_TEST(many_files_as_each_alone)
 		opk_file_free(files[i]);
 }
 
-/* One damaged file among many is named, and nothing comes of the others. */
+/* One damaged file among many is named, and there is no result for the others. */
 CTX_TEST(one_of_many_is_damaged)
 {
 	enum { MANY = 9 };

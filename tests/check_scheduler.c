@@ -46,7 +46,7 @@ FAKE_TEST(fits)
 		                                 count_of(rows[i].counters)));
 		ck_row(&rows[i], yes == rows[i].wanted, "fits: %d", yes);
 	}
-	/* One pass group serves all questions: it takes most of the time. */
+	/* One pass group serves all questions: making it takes most of the time. */
 	ck_assert_uint_eq(fake.calls[FAKE_NVPW_RawCounterConfig_BeginPassGroup], 1);
 	opk_nv_scheduler_free(scheduler);
 	ck_assert_int_eq(fake.schedulers, 0);
@@ -77,7 +77,7 @@ FAKE_TEST(counter_domains)
 	check_domains(ctx, scheduler, "raw_a", &list, "gpu_sass gpu_sm_a gpu_sm_c gpu_sm_c_sm_a");
 	ck_fails(ctx, opk_nv_counter_domains(&list, ctx, scheduler, "raw_unknown"), OPK_EUSAGE,
 	         "raw counter raw_unknown");
-	/* A counter in no domain counts as unknown; any other failure is not the name's fault. */
+	/* A counter without a domain is unknown; any other failure is an error. */
 	fake.status[FAKE_NVPW_RawCounterConfig_GetRawCounterProperties] = 18;
 	ck_code(ctx, opk_nv_counter_domains(&list, ctx, scheduler, "raw_a"), OPK_EUSAGE);
 	fake.status[FAKE_NVPW_RawCounterConfig_GetRawCounterProperties] = 2;
@@ -89,7 +89,7 @@ FAKE_TEST(counter_domains)
 
 /* ---- what fails */
 
-/* All that there is, so that each call is made. */
+/* Every operation, so that each call is made. */
 static int do_all(struct opk_ctx *ctx)
 {
 	static const char *const counters[] = { "raw_a", "raw_c" };
@@ -151,7 +151,7 @@ FAKE_TEST_EACH(each_call_fails, failing_calls)
 	ck_row(row, !fake.schedulers, "%d schedulers left", fake.schedulers);
 }
 
-/* check_adapter.c sees to the calls before these. The outcome of Destroy changes nothing. */
+/* check_adapter.c covers the calls before these. The outcome of Destroy changes nothing. */
 TEST(no_call_is_forgotten)
 {
 	for (int call = FAKE_CALL_COUNT; call < FAKE_SYMBOL_COUNT; call++) {
@@ -172,7 +172,7 @@ static const struct symbol_row {
 #undef X
 };
 
-/* As before 12.9: all else works. */
+/* As before 12.9: everything else works. */
 TEST_TIMES(missing_symbol, i, FAKE_SYMBOL_COUNT - FAKE_CALL_COUNT)
 {
 	size_t call = FAKE_CALL_COUNT + i;
@@ -213,10 +213,10 @@ FAKE_TEST(without_memory)
 
 /* ---- with NVIDIA's own libraries */
 
-/* What 12.9 calls itself: the first that has a scheduler. */
+/* 12.9's version number: the first release with a scheduler. */
 enum { CUPTI_12_9 = 28 };
 
-/* False, as is right, where the release has none. */
+/* False if the release has no scheduler. */
 static bool real_scheduler(struct opk_nv_scheduler **out, struct opk_ctx *ctx)
 {
 	bool wanted = version_of(ctx) >= CUPTI_12_9;
@@ -254,11 +254,11 @@ static const struct agreed {
 	{ HERE, "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", false },
 	{ HERE, "l1tex__throughput.avg.pct_of_peak_sustained_elapsed", false },
 	{ HERE, "smsp__sass_inst_executed_op_global.sum", true },
-	/* Again, after what did not fit. */
+	/* Again, after a counter that did not fit. */
 	{ HERE, "smsp__inst_executed.sum", true },
 };
 
-/* What PerfWorks schedules in one pass is what CUPTI plans in one. */
+/* PerfWorks schedules in one pass the same metrics that CUPTI plans in one pass. */
 TEST(real_agreement, .needs = have_cupti)
 {
 	struct opk_ctx *ctx = new_ctx();
@@ -346,7 +346,7 @@ CTX_TEST(real_unknown, .needs = have_cupti)
 	}
 }
 
-/* One that metrics of GB202 need, and none of its domains can count. */
+/* A metric of GB202 needs this counter, but no domain counts it. */
 CTX_TEST(real_uncounted, .needs = have_cupti)
 {
 	opk_autostrlist struct opk_strlist raw = { 0 }, domains = { 0 };

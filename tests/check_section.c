@@ -223,7 +223,7 @@ TEST_EACH(names, names_rows)
 static const struct {
 	struct here here;
 	unsigned least, most;
-	const char *wanted; /* "later" where chips to come are there */
+	const char *wanted; /* "later": future chips are included */
 } chips_by_capability_rows[] = {
 	{ HERE, OPK_CC_NONE, OPK_CC_OPEN, "Volta Turing Ampere Hopper Ada Blackwell Rubin later" },
 	{ HERE, 75, 75, "Turing" },
@@ -279,7 +279,7 @@ static const struct {
 	{ HERE, "a__b.sum * .", NULL, "uses '.'" },
 	{ HERE, "a__b.sum / 1.5.2", NULL, "an operator or the end is needed here, not '0'" },
 	{ HERE, "1e999", NULL, "this number is too large" },
-	/* What is no formula: above all, two operands don't become one. */
+	/* Invalid formulas; in particular, two operands do not become one. */
 	{ HERE, "2 3", NULL, "an operator or the end is needed here, not '3'" },
 	{ HERE, "a__b.sum a__c.sum", NULL, "an operator or the end is needed here, not 'a'" },
 	{ HERE, "a__b.sum derived__one.sum", NULL,

@@ -16,7 +16,7 @@ static const struct opk_time times[] = {
 	{ 1000000000000000007, 1000000000000010007, 0 },
 	{ 1000000000000010007, 1000000000000020007, 0 },
 	{ 1000000000000020009, 1000000000000030001, 0 },
-	{ 5, 4, 0 }, /* nonsense comes back as it was */
+	{ 5, 4, 0 }, /* nonsense is returned unchanged */
 	{ 0, UINT64_MAX, 0 },
 	{ UINT64_MAX, 0, 0 },
 };
@@ -51,7 +51,7 @@ CTX_TEST(times_round_trip)
 	}
 }
 
-/* The layout, byte by byte; and a long table is nearly nothing. */
+/* The layout, byte by byte; a long table takes very little space. */
 CTX_TEST(times_are_small)
 {
 	enum { MANY = 100000 };
@@ -135,7 +135,7 @@ CTX_TEST(stats_round_trip)
 	ck_assert_uint_eq(got->drop_count, 3);
 	for (size_t i = 0; i < COUNT(drops); i++) {
 		ck_assert_str_eq(got->drops[i].reason, drops[i].reason);
-		/* Those of the same reason are one, and sums don't wrap. */
+		/* Counts of one reason are added, and sums do not wrap. */
 		ck_assert_uint_eq(got->drops[i].count, drops[i].count);
 	}
 	ck_ok(ctx, opk_file_stats(&again, ctx, file));
@@ -160,7 +160,7 @@ CTX_TEST(no_sections)
 static const struct {
 	struct here here;
 	const char *text;
-	const char *wanted; /* NULL: read as nothing */
+	const char *wanted; /* NULL: ignored */
 } hostile_stats_rows[] = {
 	{ HERE, "{}", NULL },
 	{ HERE, "{\"launches\":-1,\"ranges\":\"2\",\"depth\":4294967296,\"drops\":{}}", NULL },
@@ -189,7 +189,7 @@ CTX_TEST_EACH(hostile_stats, hostile_stats_rows)
 	       "counts of nothing");
 }
 
-/* As many reasons as there can be, and one more. */
+/* The maximum number of reasons, and one more. */
 CTX_TEST(too_many_reasons)
 {
 	for (int more = 0; more < 2; more++) {
@@ -199,7 +199,7 @@ CTX_TEST(too_many_reasons)
 		struct image image;
 
 		opk_buf_add_text(&text, "{\"drops\":[0");
-		/* An entry that is no object counts as one without a reason. */
+		/* An entry that is not an object counts as one without a reason. */
 		for (int i = 0; i < 999 + more; i++)
 			opk_buf_add_printf(&text, ",{\"reason\":\"r%d\",\"count\":1}", i);
 		opk_buf_add_text(&text, "]}");
@@ -214,7 +214,7 @@ CTX_TEST(too_many_reasons)
 
 /* ---- segments --------------------------------------------------------------------------- */
 
-/* A table so many sections after its image. */
+/* A table that refers to the image `distance` sections before it. */
 static void put_table(struct image *image, uint32_t type, uint32_t distance, const void *payload,
                       size_t size)
 {
@@ -230,7 +230,7 @@ static void put_table(struct image *image, uint32_t type, uint32_t distance, con
 	put_raw(image, &section, 0, payload, size);
 }
 
-/* Tables find their images in any order, and rows are in that of the images. */
+/* Tables find their images in any order; rows are in the order of the images. */
 CTX_TEST(order_means_nothing)
 {
 	static const char one[] = "[{\"launch\":1,\"pass\":2},{\"launch\":2,\"pass\":2}]";
@@ -271,13 +271,13 @@ CTX_TEST(order_means_nothing)
 		ck_assert_uint_eq(ranges[i].launch, i + 1);
 }
 
-/* Two tables of an image, M after it, and what is wrong with them. */
+/* Two tables of an image, after M, and their error. */
 CTX_TEST(inconsistent_links)
 {
 	static const struct {
 		struct here here;
 		const char *first, *second;
-		const char *wanted; /* NULL: fine */
+		const char *wanted; /* NULL: valid */
 	} rows[] = {
 		{ HERE, "[{},{}]", NULL, NULL },
 		{ HERE, "[]", NULL, "times of 2 samples, and the range table has 0 rows" },

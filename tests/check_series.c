@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* PM samples and what ran over time: folded, with gaps, nothing averaged away; and as bytes. */
+/* PM samples and activities over time: buckets with gaps, without averaging; and as bytes. */
 #include <math.h>
 
 #include "series/series.h"
@@ -22,7 +22,7 @@ static bool same(double a, double b)
 	return a == b || (isnan(a) && isnan(b));
 }
 
-/* Samples of 10 ns with one metric, one after the other from 0 on; '.' is a gap, '?' is nan. */
+/* Adds samples of 10 ns with one metric, without pause from 0 on; '.' is a gap, '?' is nan. */
 static void add(struct opk_track *track, const char *values)
 {
 	for (size_t i = 0; values[i]; i++) {
@@ -62,12 +62,12 @@ static const struct {
 	{ HERE, "1?2??", 0, "1 ? 2 ? ?" },
 	{ HERE, "1?2??", 1, "1 2 ?" },
 	{ HERE, "??1??", 2, "1 ?" },
-	/* A gap ends a bucket, however short that is; one sample that is missing is no gap. */
+	/* Any gap ends a bucket; one missing sample is not a gap. */
 	{ HERE, "12...345", 1, "1-2 | 3-4 5" },
 	{ HERE, "1...2345", 1, "1 | 2-3 4-5" },
 	{ HERE, "1...2345", 2, "1 | 2-5" },
 	{ HERE, "1.2345", 1, "1-2 3-4 5" },
-	/* Where all stand apart, buckets become fewer nevertheless. */
+	/* If all samples are separate, buckets are still merged. */
 	{ HERE, "1..2..3..4", 0, "1 | 2 | 3 | 4" },
 	{ HERE, "1..2..3..4", 1, "1-2 | 3-4" },
 };
@@ -104,7 +104,7 @@ TEST(later_samples_fill_folded_buckets)
 	opk_track_clear(&track);
 }
 
-/* A sample that spans a pause tells nothing, and the time that it took is a gap. */
+/* A sample that spans a pause is left out, and its time is a gap. */
 TEST(pauses_are_gaps)
 {
 	struct opk_track track = { .metrics = 1 };
@@ -120,7 +120,7 @@ TEST(pauses_are_gaps)
 	opk_track_clear(&track);
 }
 
-/* A track whose interval becomes longer loses one sample; one whose first is empty, none. */
+/* A track whose interval grows loses one sample, or none if its first one is empty. */
 TEST(intervals_may_change)
 {
 	struct opk_track track = { .metrics = 1 };
@@ -150,7 +150,7 @@ TEST(missing_values_are_counted)
 	opk_track_clear(&track);
 }
 
-/* Parts of recordings need not be in the order of time. */
+/* Parts of recordings may come in any order of time. */
 TEST(buckets_are_ordered)
 {
 	struct opk_track track = { .metrics = 1 };
@@ -175,7 +175,7 @@ static const struct {
 } envelopes[] = {
 	{ HERE, 0, 160, { 1, 3, 5, 7 }, { 2, 4, 6, 8 } },
 	{ HERE, 0, 80, { 1, 2, 3, 4 }, { 1, 2, 3, 4 } },
-	/* A part has all that it touches. */
+	/* A part has all buckets that it touches. */
 	{ HERE, 10, 90, { 1, 2, 3, 4 }, { 2, 3, 4, 5 } },
 	{ HERE, 0, 20, { 1, 1, 1, 1 }, { 1, 1, 1, 1 } },
 	{ HERE, 120, 200, { 7, 8, NAN, NAN }, { 7, 8, NAN, NAN } },
@@ -195,7 +195,7 @@ TEST_EACH(envelope, envelopes)
 	opk_track_clear(&track);
 }
 
-/* However many samples there are, there is room for them, and each spike stays. */
+/* Any number of samples fits, and each spike stays. */
 TEST(room_is_bounded_and_spikes_stay)
 {
 	enum { SAMPLES = 10000, ROOM = 1000 };
@@ -252,7 +252,7 @@ static double unpack(const struct opk_packing *packing, const uint8_t *bytes)
 static const struct {
 	struct here here;
 	double values[4];
-	bool exact; /* each of them; else the lowest and the highest */
+	bool exact; /* every value; else the lowest and the highest */
 } packings[] = {
 	{ HERE, { 0, 1, 2, 3 }, true },
 	{ HERE, { -5, NAN, 65000, 7 }, true },
@@ -288,7 +288,7 @@ TEST_EACH(packed_values, packings)
 	opk_track_clear(&track);
 }
 
-/* Times come back as they were, also those that overlap a little, or by days apart. */
+/* Times are restored exactly, also if they overlap a little, or are days apart. */
 TEST(packed_times)
 {
 	static const uint64_t times[][2] = {
@@ -361,7 +361,7 @@ static const struct {
 	  { RAN(7, 10, 20, "a"), RAN(8, 12, 15, "b"), RAN(7, 20, 30, "a") },
 	  0,
 	  "s7: a a | s8: b" },
-	/* In any order; ranges are first, the outer one above the inner. */
+	/* Records in any order; ranges come first, the outer one above the inner. */
 	{ HERE,
 	  { RAN(7, 10, 20, "a"), RANGE(6, 9, "in"), RANGE(5, 9, "out"), RAN(7, 1, 2, "b") },
 	  0,
@@ -370,12 +370,12 @@ static const struct {
 	  { RANGE(1, 9, "o"), RANGE(2, 3, "i"), RANGE(4, 9, "j"), RANGE(9, 10, "p") },
 	  0,
 	  "r0: o p | r0: i j" },
-	/* Nodes of a graph run beside each other in a stream. */
+	/* Nodes of a graph run concurrently in a stream. */
 	{ HERE,
 	  { RAN(1, 10, 20, "a"), RAN(1, 15, 25, "b"), RAN(1, 21, 30, "c") },
 	  0,
 	  "s1: a c | s1: b" },
-	/* No time, no place. */
+	/* A record without times is left out. */
 	{ HERE, { RAN(1, 0, 20, "a"), RAN(1, 15, 14, "b"), RAN(1, 15, 15, "c") }, 0, "s1: c" },
 	{ HERE,
 	  { RAN(1, 10, 11, "a"), RAN(1, 12, 13, "b"), RAN(1, 14, 15, "c"), RAN(1, 100, 110, "d") },
@@ -399,7 +399,7 @@ TEST_EACH(lanes_of_records, laned)
 	opk_lanes_clear(&lanes);
 }
 
-/* However many run at once in a stream, lanes are not more than can be seen. */
+/* The number of lanes has a limit, however many records run at once in a stream. */
 TEST(lanes_are_bounded)
 {
 	enum { MANY = 3 * OPK_LANE_ROWS };
@@ -411,7 +411,7 @@ TEST(lanes_are_bounded)
 	ck_assert_int_eq(opk_lanes_init(&lanes, ctx, records, MANY, 0), OPK_OK);
 	ck_assert_uint_eq(lanes.lanes.count, OPK_LANE_ROWS);
 	ck_assert_uint_eq(lanes.records, MANY);
-	/* In the last one they are joined, so that nothing overlaps. */
+	/* The last lane joins items, so that nothing overlaps. */
 	ck_assert_uint_eq(lanes.lanes.items[OPK_LANE_ROWS - 1].items.count, 1);
 	ck_assert_uint_eq(lanes.lanes.items[OPK_LANE_ROWS - 1].items.items[0].records,
 	                  MANY - OPK_LANE_ROWS + 1);
@@ -419,7 +419,7 @@ TEST(lanes_are_bounded)
 	opk_lanes_clear(&lanes);
 }
 
-/* Ranges are where their process launched, and on each GPU that nothing is known of. */
+/* Ranges are shown on GPUs where their process launched, and on each GPU without known process. */
 TEST(ranges_are_with_their_process)
 {
 	const struct opk_activity records[] = {

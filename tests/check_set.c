@@ -75,7 +75,7 @@ CTX_TEST(joined_sets)
 	ck_assert_int_eq(opk_set_profiler(set), OPK_PROFILER_RANGE);
 	for (size_t i = 0; i < COUNT(sets); i++)
 		opk_set_free(sets[i]);
-	/* What was joined lives on. */
+	/* The parts may be freed: the joined set keeps their metrics. */
 	ck_assert_str_eq(opk_set_metric(set, 3), "c__d.avg");
 }
 
@@ -186,7 +186,7 @@ CTX_TEST_EACH(sets_not_found, sets_not_found_rows)
 	ck_row(row, strstr(cause(ctx), row->wanted), "got %s", cause(ctx));
 }
 
-/* One metric set in the scratch folder. */
+/* Writes a metric set to the scratch folder. */
 static void write_set(const char *name)
 {
 	static const char text[] = "name: own\nmetrics: [own__metric.sum]\n";
@@ -220,7 +220,7 @@ TEST(own_folder_comes_first)
 	opk_set_free(set);
 }
 
-/* What the list names can be found. */
+/* Each listed set can be found. */
 TEST(own_folder_with_yml)
 {
 	freed(opk_ctx) *ctx = new_ctx_with_folder();
@@ -350,7 +350,7 @@ TEST(sets_without_memory)
 	opk_set_free(sets[1]);
 }
 
-/* The suggestion may be lost with the memory, the answer may not. */
+/* Without memory the suggestion may be missing, but not the error. */
 CTX_TEST(misspelt_without_memory)
 {
 	struct opk_set *set = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Files of metric sets, good and bad: tests/files, and what is too large or not there. */
+/* Files of metric sets, good and bad: tests/files, and files that are too large or missing. */
 #include <dirent.h>
 
 #include "allocation.h"
@@ -15,7 +15,7 @@
 
 /* ---- bad files -------------------------------------------------------------------------- */
 
-/* The names of tests/files that begin so, in order. */
+/* The sorted names in tests/files that begin so. */
 static void list_files(struct opk_strlist *out, const char *beginning)
 {
 	DIR *dir = opendir(FILES);
@@ -40,7 +40,7 @@ static void add_messages(struct opk_buf *out, const struct opk_ctx *ctx)
 	}
 }
 
-/* What offpeak would print of a file. */
+/* Adds what offpeak prints for a file. */
 static void add_errors(struct opk_buf *out, struct opk_ctx *ctx, const char *file)
 {
 	char path[512];
@@ -54,7 +54,7 @@ static void add_errors(struct opk_buf *out, struct opk_ctx *ctx, const char *fil
 	add_messages(out, ctx);
 }
 
-/* What it would print beyond that, where it is checked on a chip. */
+/* Adds what it prints in addition when it checks the file on a chip. */
 static void add_errors_on(struct opk_buf *out, struct opk_ctx *ctx, const char *file)
 {
 	char path[512];
@@ -73,7 +73,7 @@ static void add_errors_on(struct opk_buf *out, struct opk_ctx *ctx, const char *
 		add_messages(out, ctx);
 }
 
-/* Every word of every error; where that is not as it should be, the file has what it is. */
+/* Every word of every error is compared with the golden file. */
 TEST(bad_sets)
 {
 	struct opk_ctx *ctx = new_ctx(), *with_chips = fake_ctx();
@@ -100,7 +100,7 @@ TEST(bad_sets)
 static const struct good {
 	struct here here;
 	const char *file, *name, *description;
-	const char *profiler; /* NULL: none named */
+	const char *profiler; /* NULL: none */
 	const char *metrics, *chips, *last_place;
 } good[] = {
 	{ HERE, "good-minimal.yaml", "minimal", "", NULL, "sm__cycles_elapsed.sum ", "", "3:11" },
@@ -147,7 +147,7 @@ CTX_TEST(good_sets)
 	}
 }
 
-/* check_real_resolve.c checks what they mean. */
+/* check_real_resolve.c checks their metrics. */
 CTX_TEST(all_good_sets_load)
 {
 	opk_autostrlist struct opk_strlist names = { 0 };
@@ -163,7 +163,7 @@ CTX_TEST(all_good_sets_load)
 	}
 }
 
-/* A file that explains nothing helps nobody. */
+/* Each file needs an explanation. */
 TEST(files_are_explained)
 {
 	opk_autostrlist struct opk_strlist names = { 0 };
@@ -251,7 +251,7 @@ CTX_TEST_EACH(large_sets, large_sets_rows)
 	ck_row(row, !row->wanted || strstr(cause(ctx), row->wanted), "got %s", cause(ctx));
 }
 
-/* So many lines after "name: x" and a beginning. */
+/* Writes `count` lines after "name: x" and a beginning. */
 static void write_lines(const char *beginning, const char *line, int count)
 {
 	opk_autobuf struct opk_buf buf = { 0 };
@@ -302,7 +302,7 @@ CTX_TEST_EACH(bounds, bounds_rows)
 static const struct {
 	struct here here;
 	const char *text, *name;
-	const char *wanted; /* the metrics; or what the error begins with */
+	const char *wanted; /* the metrics; or the beginning of the error */
 } sets_of_text_rows[] = {
 	{ HERE, "name: a\nmetrics: [a__b.sum]\n", NULL, "a__b.sum " },
 	{ HERE, "{\"name\": \"a\", \"metrics\": [\"a__b.sum\"]}", NULL, "a__b.sum " },
@@ -323,7 +323,7 @@ CTX_TEST_EACH(sets_of_text, sets_of_text_rows)
 	ck_assert(!set || !*opk_set_path(set));
 }
 
-/* It may include a file by its whole path, of which errors show nothing. */
+/* It may include a file by an absolute path; errors do not show the file's text. */
 CTX_TEST(text_that_includes)
 {
 	opk_autofree char *text = opk_printf("name: a\ninclude: [%s]\nmetrics: [c__d.sum]\n",

@@ -25,7 +25,7 @@ static int parse(struct opk_yaml **out, struct opk_ctx *ctx, const void *text, s
 	return code ? opk_problems_fail(ctx, &problems, code, "t") : code;
 }
 
-/* What is written is read back to the same, but for bytes that are no UTF-8. */
+/* Writing and reading again gives the same, except bytes that are not UTF-8. */
 CTX_TEST(yaml_comes_back)
 {
 	static const char *const texts[] = {
@@ -184,7 +184,7 @@ CTX_TEST(bad_files)
 static const struct good {
 	struct here here;
 	const char *file;
-	const char *sets; /* the golden files, first the set that comes first */
+	const char *sets; /* the golden files, in the order of the sets */
 	size_t left_out;
 } good[] = {
 	{ HERE, "kernel.section", "kernel.yaml kernel-device.yaml", 13 },
@@ -193,7 +193,7 @@ static const struct good {
 	{ HERE, "syntax.section", "syntax.yaml", 0 },
 };
 
-/* Golden files are made by tests/files/sections/make.sh, and looked at before they are kept. */
+/* tests/files/sections/make.sh makes golden files; check them before keeping them. */
 static void check_golden(const struct good *row, const struct opk_imported_set *set,
                          const char *file)
 {
@@ -247,7 +247,7 @@ static bool in_tables(const char *file)
 	return !strcmp(file, "make.sh") || file[0] == '.';
 }
 
-/* A file that no table names tests nothing, and one that explains nothing helps nobody. */
+/* Each file must be in a table, and must have an explanation. */
 TEST(files_are_listed_and_explained)
 {
 	DIR *dir = opendir(SECTIONS);
@@ -290,7 +290,7 @@ CTX_TEST(import_without_memory)
 		}
 }
 
-/* What a text, put into a file, is refused for. */
+/* The error for a text, written to a file. */
 static const char *refusal(struct opk_ctx *ctx, const char *file, const struct opk_buf *text,
                            int wanted)
 {
@@ -330,7 +330,7 @@ CTX_TEST(limits_of_files)
 	                 "more than 1000 definitions of metrics");
 }
 
-/* As many as there may be, in time: to look each up among all others takes some seconds. */
+/* The maximum number of names, quickly: a search among all others for each takes seconds. */
 CTX_TEST(many_names)
 {
 	opk_autobuf struct opk_buf text = { 0 };
@@ -362,14 +362,14 @@ static const struct {
 	  "\xef\xbb\xbf"
 	  "dram__bytes;sum\n",
 	  "x.txt:1:1: 'dram__bytes;sum' is no metric name", true },
-	/* Lists of Nsight Compute's own are left out, as in sections. */
+	/* Nsight Compute's own lists are left out, as in sections. */
 	{ HERE, "a__b.sum\ngroup:foo\n",
 	  "# lists of metrics that Nsight Compute has built in:\n#     group:foo\n", false },
 	{ HERE, "a__b.sum\ngroup:smsp__pcsamp_warp\n", "#     group:smsp__pcsamp_warp\n", false },
 	{ HERE, "regex:^a|b$", "  - '/.*(^a|b$).*/'\n", false },
 	{ HERE, "regex:^(a|b)$", "  - '/^(a|b)$/'\n", false },
 	{ HERE, "regex:[)]|x", "  - '/.*([)]|x).*/'\n", false },
-	/* What the set could not have. */
+	/* Lines that a set can't have. */
 	{ HERE, "a__b.sum\nregex:dram__(",
 	  "x.txt:2:1: regular expression /dram__(/: Unmatched ( or \\(", true },
 	{ HERE, "regex:)(|", "x.txt:1:1: regular expression /)(|/: a ')' closes nothing", true },
@@ -382,7 +382,7 @@ static const struct {
 	  "x.txt:4:3: 'a:b' is no metric name", true },
 };
 
-/* Pieces of lists, and what is in the set that they become; of a bad one the error. */
+/* Pieces of lists, and the resulting set, or the error of a bad one. */
 CTX_TEST_EACH(lists, lists_rows)
 {
 	freed(opk_set_import) *import = NULL;
@@ -396,7 +396,7 @@ CTX_TEST_EACH(lists, lists_rows)
 	ck_row(row, strstr(got, row->wanted), "got %s", got);
 }
 
-/* A chip with more passes than there are sets. */
+/* A chip with more passes than there may be sets. */
 CTX_TEST(many_passes)
 {
 	opk_autobuf struct opk_buf text = { 0 };

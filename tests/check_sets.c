@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Every shipped metric set on the chips that it claims: make check-long takes each of them. */
+/* Every shipped metric set on the chips that it names: make check-long takes all pairs. */
 #include <fnmatch.h>
 #include <strings.h>
 
@@ -14,7 +14,7 @@ enum { MAX_SETS = 100 };
 static struct opk_ctx *ctx;
 static struct opk_chips *chips;
 static struct opk_strlist paths;
-static struct opk_set *sets[MAX_SETS]; /* those of the list */
+static struct opk_set *sets[MAX_SETS]; /* in the order of the list */
 static size_t set_count;
 static uint32_t version;
 
@@ -26,10 +26,10 @@ static void set_up(void)
 	struct opk_nvidia_info info = OPK_INIT(info);
 
 	ctx = new_ctx();
-	/* The shipped sets, and no folder of the user's. */
+	/* Uses the shipped sets, and no folder of the user's. */
 	free((char *)ctx->env.sets);
 	ctx->env.sets = NULL;
-	/* What many sets ask of a chip is asked once. */
+	/* The cache saves repeated queries about a chip. */
 	make_folder();
 	ctx->cache_dir = strdup(folder);
 	ck_ok(ctx, opk_nvidia_get_info(&info, ctx));
@@ -57,7 +57,7 @@ static bool is_pm(const struct opk_set *set)
 	return opk_set_has_profiler(set) && opk_set_profiler(set) == OPK_PROFILER_PM;
 }
 
-/* Sets that releases before 13.0 lack something for that they can't do without, by their last. */
+/* Sets whose required metrics a release before 13.0 lacks, with the last such release. */
 enum { CUPTI_12_6 = 24, CUPTI_12_8 = 26, CUPTI_12_9 = 28 };
 static const struct {
 	uint32_t until;
@@ -67,12 +67,12 @@ static const struct {
 	{ CUPTI_12_6, "memory-soc", "GA10B" },
 	/* Most metrics of PM sampling came to these chips with 12.9. */
 	{ CUPTI_12_8, "pm-*", "GB202 GB203 GB205" },
-	/* 12.9 has four metrics of its L2, and none of memory. */
+	/* 12.9 has four metrics of its L2, and none of its memory. */
 	{ CUPTI_12_9, "compression full l2 l2-traffic memory pm-l2 roofline", "GB20B" },
 	{ CUPTI_12_9, "roofline-clock roofline-hierarchical speed-of-light* tensor", "GB20B" },
 };
 
-/* Whether one of the words matches, by the function. */
+/* Whether the function matches one of the words. */
 static bool has_word(const char *words, bool matches(const char *word, const void *what),
                      const void *what)
 {
@@ -106,7 +106,7 @@ static bool is_refused(const struct opk_set *set, const struct opk_chip *chip)
 	return false;
 }
 
-/* Whether it may lack optional metrics: older releases do, and a chip that came after the sets. */
+/* Whether optional metrics may be missing: on older releases, and on chips newer than the sets. */
 static bool may_lack(const struct opk_chip *chip)
 {
 	return version < CUPTI_13_0 || !strcmp(chip->name, "GR100");
@@ -116,11 +116,11 @@ static int plan_on(struct opk_plan **out, const struct opk_set *set, const struc
 {
 	struct opk_plan_options options = OPTIONS(options, .chip = chip->name);
 
-	options.effort = -1; /* a shorter plan is not the point here */
+	options.effort = -1; /* no search: a shorter plan does not matter here */
 	return opk_plan_new(out, ctx, set, &options);
 }
 
-/* Returns whether the set works there, or is refused there as it has to be; says why not. */
+/* Returns whether the set works on the chip, or is refused as expected; prints why not. */
 static bool plans(const struct opk_set *set, const struct opk_chip *chip)
 {
 	struct opk_plan *plan;
@@ -138,7 +138,7 @@ static bool plans(const struct opk_set *set, const struct opk_chip *chip)
 		return true;
 	}
 	passes = opk_plan_passes(plan);
-	/* A set that claims a chip has there all that it says of it. */
+	/* On a chip that it names, a set has all its metrics. */
 	for (size_t i = 0; i < opk_plan_missing(plan)->count; i++)
 		ck_assert_msg(may_lack(chip), "%s on %s leaves out %s", opk_set_name(set),
 		              chip->name, opk_plan_missing(plan)->items[i]);
@@ -165,7 +165,7 @@ TEST(plan_everywhere)
 			supported++;
 			if (!is_sampled(chip->name))
 				continue;
-			/* The first one, then every third one, but for make check-long. */
+			/* The first one, then every third; make check-long takes all. */
 			nth = sampled++;
 			if (nth && nth % 3 != i % 3 && !is_long())
 				continue;
@@ -196,7 +196,7 @@ TEST(metrics_are_unique)
 	}
 }
 
-/* A set is known by its file's name. */
+/* A set has its file's name. */
 TEST(names_match_files)
 {
 	for (size_t i = 0; i < set_count; i++) {
@@ -226,7 +226,7 @@ static bool is_supported(const struct opk_set *set, const char *word)
 	return false;
 }
 
-/* Whether it is a chip that this release lacks. */
+/* Whether this release lacks the chip. */
 static bool is_later(const char *name)
 {
 	for (size_t i = 0; opk_chip_known(i); i++)
@@ -267,7 +267,7 @@ TEST(every_chip_is_covered)
 	}
 }
 
-/* Thousands of plans, of code that other tests run: the plain build makes them. */
+/* Thousands of plans, whose code other tests cover: only the plain build makes them. */
 static bool can_plan(void)
 {
 	return is_plain_build() && have_cupti();

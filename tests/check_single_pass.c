@@ -47,7 +47,7 @@ static void put_wanted(struct opk_ctx *ctx, const char *text)
 	ctx->data_dir = folder;
 }
 
-/* As fake_ctx(), with a list of ours in the folder. */
+/* As fake_ctx(), with a list of our sets in the folder. */
 static struct opk_ctx *ctx_with(const char *wanted)
 {
 	struct opk_ctx *ctx = fake_ctx();
@@ -85,7 +85,7 @@ TEST(of_cupti)
 	free_ctx(ctx);
 }
 
-/* What the library may know by the set's name alone is asked with it. */
+/* Host objects are made with the set's name, which the library may need. */
 TEST(hosts_know_the_set)
 {
 	struct opk_ctx *ctx = ctx_with("");
@@ -98,7 +98,7 @@ TEST(hosts_know_the_set)
 	free_ctx(ctx);
 }
 
-/* Planning asks everything with it, too, and the plan keeps it for who evaluates. */
+/* Planning passes the set's name, too, and the plan keeps it for evaluation. */
 TEST(plans_know_the_set)
 {
 	struct opk_plan_options options = OPK_INIT(options);
@@ -128,7 +128,7 @@ static void keep_note(void *data, const char *message)
 	snprintf(data, 400, "%s", message);
 }
 
-/* One that CUPTI can't use is left out with a note; another one serves. */
+/* A set that CUPTI can't use is left out with a note; other sets work. */
 TEST(unusable_sets)
 {
 	struct opk_ctx *ctx = ctx_with(wanted);
@@ -166,7 +166,7 @@ TEST(of_ours)
 
 	fake.no_sets = true;
 	check_sets(ctx, "FA100", "offpeak-pm pm offpeak: fake__a.sum -; " OUR_RANGE_SET);
-	/* One that can't sample, and one that has no profiler. */
+	/* A chip that can't sample, and one without a profiler. */
 	check_sets(ctx, "FB100", OUR_RANGE_SET);
 	check_sets(ctx, "FC100", "");
 	free_ctx(ctx);
@@ -248,7 +248,7 @@ TEST_EACH(calls_fail, calls_fail_rows)
 	free_ctx(ctx);
 }
 
-/* The file in the folder that has this ending. */
+/* The file in the folder with this ending. */
 static const char *cached_file(const char *ending)
 {
 	static char name[256];
@@ -262,7 +262,7 @@ static const char *cached_file(const char *ending)
 	return name;
 }
 
-/* A second query asks CUPTI nothing, unless our list or the cached file has changed. */
+/* A second query does not call CUPTI, unless our list or the cached file has changed. */
 TEST(cached)
 {
 	static const struct {
@@ -276,7 +276,7 @@ TEST(cached)
 		{ HERE, "pm\tfake__a.sum\n", true, true, "offpeak-pm pm offpeak: fake__a.sum -" },
 		{ HERE, "pm\tfake__b.sum\n", false, true, "offpeak-pm pm offpeak: fake__b.sum -" },
 		{ HERE, "pm\tfake__b.sum\n", false, false, "offpeak-pm pm offpeak: fake__b.sum -" },
-		/* That there is no set is an answer, too. */
+		/* An empty list is cached, too. */
 		{ HERE, "", false, true, "" },
 		{ HERE, "", false, false, "" },
 	};
@@ -308,7 +308,7 @@ TEST(names_outside_the_buffer)
 	free_ctx(ctx);
 }
 
-/* Out of memory says nothing of a metric. */
+/* An allocation failure does not refuse a metric. */
 TEST(cupti_without_memory)
 {
 	struct opk_ctx *ctx = ctx_with(wanted);
@@ -321,7 +321,7 @@ TEST(cupti_without_memory)
 
 /* ---- NVIDIA's own libraries */
 
-/* Each set, planned again alone, has one pass, and more with any metric that it leaves out. */
+/* Each set, planned again by itself, has one pass, and more with any metric that it leaves out. */
 static void replan(struct opk_ctx *ctx, const char *chip, const struct opk_single_pass_set *set)
 {
 	const struct opk_target target = { chip, set->profiler, NULL,
@@ -378,7 +378,7 @@ CTX_TEST(real_sets, .needs = have_cupti)
 	}
 }
 
-/* The 127 metrics that names count to it are eight passes as a whole. */
+/* All 127 metrics whose names belong to it take eight passes. */
 CTX_TEST(real_triage, .needs = have_cupti)
 {
 	freed(opk_single_pass_sets) *sets = NULL;
@@ -392,7 +392,7 @@ CTX_TEST(real_triage, .needs = have_cupti)
 	}
 }
 
-/* Every chip under both profilers, where it has them. */
+/* Every chip under each profiler that it has. */
 struct hosts {
 	struct opk_nv_host *items[2][64];
 	size_t count;
@@ -427,10 +427,10 @@ static bool is_known(struct opk_ctx *ctx, const struct hosts *hosts, enum opk_pr
 	return known;
 }
 
-/* A misspelt name would be skipped as one that the chip lacks. */
+/* A misspelt name would be skipped like one that the chip lacks. */
 CTX_TEST(real_list_of_ours, .needs = have_cupti)
 {
-	/* In PerfWorks' text, but of no chip yet. */
+	/* PerfWorks' text has it, but no chip yet. */
 	static const char later[] = "sm__pipe_fp64_cycles_active_realtime";
 	opk_autofree char *text = NULL, *path = NULL;
 	opk_autostrlist struct opk_strlist seen = { 0 };

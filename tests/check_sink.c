@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where output goes: in pieces, to sinks that fail, and with memory that runs out. */
+/* Output in pieces, to sinks that fail, and with memory that runs out. */
 #include <signal.h>
 #include <sys/resource.h>
 
@@ -34,7 +34,7 @@ static struct opk_out *new_out(struct opk_ctx *ctx, enum opk_format format, opk_
 	return out;
 }
 
-/* 30,000 rows of ten digits: several pieces in each format but tables. */
+/* 30,000 rows of ten digits: several pieces in each format except tables. */
 static int write_much(struct opk_out *out)
 {
 	static const struct opk_column column = { "c", OPK_CELL_UINT };
@@ -76,7 +76,7 @@ CTX_TEST(sink_failure)
 	}
 }
 
-/* Output with a hole is no output: whoever asks at the end gets the failure. */
+/* Output with a gap is useless: the last call returns the failure. */
 CTX_TEST(sink_failure_sticks)
 {
 	static const struct opk_column column = { "c", OPK_CELL_UINT };
@@ -90,7 +90,7 @@ CTX_TEST(sink_failure_sticks)
 	ck_assert_uint_eq(sink.calls, 2);
 }
 
-/* The sink's own cause is what the user needs: which file, and why. */
+/* The message has the sink's own cause: the file, and the reason. */
 CTX_TEST(full_disk_is_told)
 {
 	char path[] = "/tmp/check_output.XXXXXX";

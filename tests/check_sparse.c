@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Packing of what is mostly zero, and images that build on others. */
+/* Packing of data with many zeros, and images stored as differences from others. */
 #include "containers.h"
 #include "container/container.h"
 #include "container/container_inside.h"
@@ -76,7 +76,7 @@ static const struct {
 	const char *packed;
 	size_t packed_size, size;
 } damage_is_refused_rows[] = {
-	{ HERE, "", 0, 1 },      /* nothing */
+	{ HERE, "", 0, 1 },      /* empty */
 	{ HERE, "\0", 1, 1 },    /* one count */
 	{ HERE, "\0\0", 2, 1 },  /* no progress */
 	{ HERE, "\2\0", 2, 64 }, /* more groups than there are */
@@ -102,7 +102,7 @@ TEST_EACH(damage_is_refused, damage_is_refused_rows)
 	ck_row(row, to[row->size] == GUARD, "wrote after the end");
 }
 
-/* Whatever it gets, it stays inside. */
+/* Any input stays inside its buffers. */
 TEST(noise_is_survived)
 {
 	for (int i = 0; i < 20000; i++) {
@@ -119,11 +119,11 @@ TEST(noise_is_survived)
 	}
 }
 
-/* ---- images that build on others ---------------------------------------------------------- */
+/* ---- images stored as differences from others -------------------------------------------- */
 
 enum { RECORD = 4000, RECORDS = 6, IMAGES = 40, IMAGE = RECORD * RECORDS + 100 };
 
-/* A table that all share, and a few numbers that differ. */
+/* A table that all images share, and a few numbers that differ. */
 static void make_image(uint8_t *to, unsigned number)
 {
 	random_state = 7;
@@ -162,7 +162,7 @@ CTX_TEST(what_repeats_is_stored_once)
 
 	write_images(ctx);
 	file = open_file(ctx);
-	/* Backwards: each finds its base by itself. */
+	/* In reverse order: each image finds its base by itself. */
 	for (size_t i = IMAGES; i-- > 0;) {
 		make_image(wanted, (unsigned)i);
 		ck_ok(ctx, opk_file_decode(&data, &size, ctx, file, i, &decoder));
@@ -204,7 +204,7 @@ CTX_TEST(copies_cost_next_to_nothing)
 	}
 }
 
-/* The payload of section `i` gets another byte. */
+/* Changes a byte of the payload of section `i`. */
 static void damage(struct opk_ctx *ctx, size_t i)
 {
 	freed(opk_file) *file = open_file(ctx);
@@ -237,7 +237,7 @@ CTX_TEST(a_damaged_base_takes_fifteen_with_it)
 	ck_assert_ptr_nonnull(strstr(errors_of(ctx), "section 21 builds on it"));
 }
 
-/* An empty image would be packed into nothing: it is deflated, and can be a base all the same. */
+/* An empty image packs to nothing: it is deflated instead, and can still be a base. */
 CTX_TEST(empty_images)
 {
 	opk_autofree uint8_t *image = calloc(1, 1 << 20);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The nv adapter where NVIDIA's libraries lack a symbol, or are not there. */
+/* The nv adapter when NVIDIA's libraries lack a symbol, or are missing. */
 #include "adapters/nv/nv.h"
 #include "fake_nv.h"
 #include "operations.h"
@@ -20,7 +20,7 @@ static const char *const feature_titles[] = {
 #undef X
 };
 
-/* Without one symbol: that feature is off, the others on, and the error names both. */
+/* Without one symbol: its feature is off, the others on, and the error names both. */
 TEST_TIMES(missing_symbol, call, FAKE_CALL_COUNT)
 {
 	const struct symbol_row *row = &symbol_rows[call];
@@ -39,13 +39,13 @@ TEST_TIMES(missing_symbol, call, FAKE_CALL_COUNT)
 		ck_assert(feature->available == !feature->missing);
 		ck_assert_str_eq(feature->name, feature_titles[i]);
 	}
-	/* Without cuptiProfilerHostInitialize there is no libcupti at all. */
+	/* Without cuptiProfilerHostInitialize libcupti counts as missing. */
 	ck_code(ctx, nv_need(&nv, ctx, row->feature), OPK_ENVIDIA);
 	if (call != FAKE_cuptiProfilerHostInitialize) {
 		ck_assert_msg(told(ctx, row->symbol), "%s: %s", row->symbol, errors_of(ctx));
 		ck_assert_msg(told(ctx, feature_titles[row->feature]), "%s", errors_of(ctx));
 	}
-	/* What is required is required for everything. */
+	/* A required symbol is required for every feature. */
 	for (size_t i = 0; i < NV_FEATURE_COUNT; i++)
 		if (row->feature == NV_FEATURE_HOST)
 			ck_code(ctx, nv_need(&nv, ctx, (enum nv_feature)i), OPK_ENVIDIA);
@@ -95,7 +95,7 @@ TEST_EACH(missing_for_operation, missing_for_operation_rows)
 	ck_row(row, !fake.hosts && !fake.evaluators && !fake.builders, "left over");
 }
 
-/* A libnvperf_host that lacks a symbol is another thing than a missing one. */
+/* A libnvperf_host without a symbol gives another error than a missing one. */
 TEST(missing_library_or_symbol)
 {
 	struct nv_table table = fake_table();
@@ -167,7 +167,7 @@ static const struct {
 	{ HERE, 2025, 3, "libnvperf_host of PerfWorks 2025.3: " },
 };
 
-/* Both are there, of different releases: a note says it once, and doctor is told. */
+/* The two libraries are of different releases: one note says so, and doctor reports it. */
 TEST_EACH(mixed_pair, mixed_pair_rows)
 {
 	struct opk_nvidia_info info = OPK_INIT(info);
@@ -190,7 +190,7 @@ TEST_EACH(mixed_pair, mixed_pair_rows)
 	ck_row(row, strstr(info.nvperf_host_version, ".7"), "%s", info.nvperf_host_version);
 }
 
-/* As far as it is known what releases have. */
+/* Versions of the two libraries in known releases. */
 TEST(pairs)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Tables for people: lines, units, narrow terminals, and what stands over columns and rows. */
+/* Tables for people: lines, units, narrow terminals, and headings over columns and rows. */
 #include "rows.h"
 #include "testing.h"
 
@@ -95,7 +95,7 @@ static char *narrow(size_t width, size_t height)
 	return end(&w);
 }
 
-/* No number is cut, whatever the width. */
+/* Numbers are never cut, at any width. */
 TEST(narrow_tables)
 {
 	static const struct {
@@ -136,7 +136,7 @@ TEST(narrow_tables)
 		  "                                 %\n"
 		  "    0  add                       0\n"
 		  "    1  scale_matrix         36.087\n" },
-		/* For a pager: whole lines. */
+		/* For a pager: lines are not cut. */
 		{ HERE, 40, 1,
 		  "all rows: device 0\n"
 		  "                       dram__bytes.\n"
@@ -199,7 +199,7 @@ TEST_EACH(readable_units, readable_units_rows)
 	ck_row(row, !strcmp(scale.unit, row->wanted_unit), "got %s", scale.unit);
 }
 
-/* In a long table each row has a unit of its own. */
+/* In a long table each row has its own unit. */
 TEST(units_of_rows)
 {
 	static const struct opk_column long_columns[] = { { "unit", OPK_CELL_STRING },
@@ -299,7 +299,7 @@ static const struct {
 	size_t width;
 	const char *wanted;
 } headings_over_columns_rows[] = {
-	/* Drawn out over its columns; the last one makes room for a long title. */
+	/* Centred over its columns; the last one is widened for a long title. */
 	{ HERE, OPK_FORMAT_TABLE, 0,
 	  "      One -  Three?\n"
 	  "name  a   b       c\n"

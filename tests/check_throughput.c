@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Throughputs and their parts: what lacks, what fails, and what the library does not say. */
+/* Throughputs and their parts: missing parts, failures, and unknown parts. */
 #include <math.h>
 
 #include "eval/eval_inside.h"
@@ -8,7 +8,7 @@
 
 #define SHARE ".avg.pct_of_peak_sustained_elapsed"
 
-/* The highest of a and b; that of c. */
+/* The highest of a and b; and that of c. */
 static const char *const metrics[] = { "fake__throughput" SHARE, "fake__other_throughput" SHARE };
 
 enum { METRICS = COUNT(metrics), ROWS = 3 };
@@ -40,7 +40,7 @@ static void end(struct evaluator *e)
 	opk_ctx_free(e->ctx);
 }
 
-/* A part that can't be had leaves the other throughput, and the other part of its own, checked. */
+/* If a part can't be evaluated, the other throughput and the other part are still checked. */
 TEST(failing_parts)
 {
 	static const struct {
@@ -86,7 +86,7 @@ TEST(failing_parts)
 	}
 }
 
-/* Whether a unit was idle is asked in each row, with the same requests. */
+/* Whether a unit was idle is checked in each row, with the same requests. */
 TEST(requests_made_once)
 {
 	for (int idle = 0; idle < 2; idle++) {
@@ -111,7 +111,7 @@ TEST(requests_made_once)
 	}
 }
 
-/* ---- what is said of them */
+/* ---- messages about them */
 
 static char logged[4096];
 
@@ -219,14 +219,14 @@ FAKE_TEST_EACH(notes, notes_rows)
 		       metrics[j]);
 }
 
-/* What a recording has all counters of is as it was planned, but was not looked at part by part. */
+/* A recording with all counters evaluates as planned, but its parts were not checked one by one. */
 TEST(recorded)
 {
 	static const char *const all[] = { "fake__throughput" SHARE,
 		                           "fake__other_throughput" SHARE };
 	static const struct {
 		struct here here;
-		size_t count; /* of those that were recorded */
+		size_t count; /* number of those that were recorded */
 		bool trusted;
 	} rows[] = { { HERE, 2, true }, { HERE, 1, false }, { HERE, 0, false } };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Samples divided among kernels, where it is known what each counted. */
+/* Samples divided among kernels, compared with the known counts of each. */
 #include <math.h>
 
 #include "eval/door.h"
@@ -10,15 +10,15 @@
 
 enum { INTERVAL = 10000, MAX_STRETCHES = 100000, MAX_KERNELS = 8 };
 
-/* What runs one after the other, again and again; times in ns, amounts per ns. */
+/* Runs in turn, repeatedly; times in ns, amounts per ns. */
 struct step {
-	uint32_t kernel; /* IDLE: nothing */
+	uint32_t kernel; /* IDLE: no kernel */
 	uint32_t length;
 	double rate;
 };
 enum { IDLE = MAX_KERNELS };
 
-/* A program, and what sampling it gives. */
+/* A program, and its samples. */
 struct run {
 	struct opk_stretch stretches[MAX_STRETCHES];
 	double amounts[MAX_STRETCHES]; /* per ns */
@@ -56,7 +56,7 @@ static void sample_run(struct run *run, uint64_t first, uint64_t end)
 	}
 }
 
-/* Kernels one after the other; lengths vary by up to a tenth, as those of real ones do. */
+/* Kernels in sequence; lengths vary by up to a tenth, as those of real ones do. */
 static struct run *make_run(const struct step *steps, size_t count, size_t repeats)
 {
 	struct run *run = calloc(1, sizeof *run);
@@ -90,7 +90,7 @@ static void free_run(struct run *run)
 	free(run);
 }
 
-/* Parts of all kernels and of idle time, and what there is to say of them. */
+/* The parts of all kernels and of idle time, with their evidence. */
 static void divide(struct opk_part parts[MAX_KERNELS + 1], double evidence[MAX_KERNELS + 1],
                    const struct run *run)
 {
@@ -144,7 +144,7 @@ TEST(long_kernels)
 	free_run(run);
 }
 
-/* Shorter than a sample, never alone in one; many launches make up for it. */
+/* Shorter than a sample, never alone in one; the number of launches compensates. */
 TEST(short_kernels)
 {
 	static const struct step steps[] = {
@@ -166,7 +166,7 @@ TEST(short_kernels)
 	free_run(run);
 }
 
-/* Always in the same proportion: no sample tells them apart, and each has its share. */
+/* Always in the same proportion: no sample separates them, and each gets its share. */
 TEST(inseparable_kernels)
 {
 	static const struct step steps[] = { { 0, 1000, 30 }, { 1, 1000, 10 } };
@@ -188,7 +188,7 @@ TEST(inseparable_kernels)
 	free_run(run);
 }
 
-/* Two streams: what runs beside others adds up with them. */
+/* Two streams: the amounts of concurrent kernels add up. */
 TEST(kernels_at_once)
 {
 	static const struct step steps[] = { { 0, 400000, 40 }, { IDLE, 10000, 0 } };
@@ -197,7 +197,7 @@ TEST(kernels_at_once)
 	double evidence[MAX_KERNELS + 1];
 	size_t count = run->count;
 
-	/* Another one begins in the middle of each, and outlasts it. */
+	/* Another kernel begins in the middle of each, and ends after it. */
 	for (size_t i = count; i-- > 0;) {
 		run->stretches[2 * i] = run->stretches[i];
 		run->stretches[2 * i + 1] = run->stretches[i];
@@ -254,7 +254,7 @@ CTX_TEST(times_of_samples)
 	ck_assert_uint_eq(o.first[1], 0);
 	ck_assert_uint_eq(o.first[2], 3);
 	ck_assert_uint_eq(o.first[3], 5);
-	/* 100 to 150 alone, 150 to 200 for two. */
+	/* 100 to 150 alone, 150 to 200 shared by two. */
 	ck_assert(fabsf(o.items[0].time - 100) < 1e-3F && fabsf(o.items[0].share - 75) < 1e-3F);
 	ck_assert(fabsf(o.items[1].time - 90) < 1e-3F && fabsf(o.items[1].share - 65) < 1e-3F);
 	ck_assert(o.items[2].time == 0);
@@ -265,7 +265,7 @@ CTX_TEST(times_of_samples)
 	opk_overlaps_clear(&o);
 }
 
-/* A row that runs beside itself has one item in each sample. */
+/* A row that overlaps itself has one item in each sample. */
 CTX_TEST(row_beside_itself)
 {
 	static const struct opk_stretch stretches[] = {
@@ -287,7 +287,7 @@ CTX_TEST(row_beside_itself)
 	opk_overlaps_clear(&o);
 }
 
-/* Half a million launches in one sample, each a row: a search among them took minutes. */
+/* Half a million launches in one sample, each a row: a linear search took minutes. */
 CTX_TEST(launches_of_a_sample)
 {
 	enum { LAUNCHES = 500000 };
@@ -312,8 +312,8 @@ CTX_TEST(launches_of_a_sample)
 	}
 
 /*
- * Two images of three samples each, of which the first one begins at an earlier event: x has all
- * the others for itself, two a launch, and is launched once more when there are no samples.
+ * Two images of three samples each, the first of which begins at an earlier event: x has all the
+ * others alone, two for each launch; one more launch has no samples.
  */
 static const struct opk_activity ran[] = {
 	RAN("x", 5000, 7000),
@@ -323,7 +323,7 @@ static const struct opk_activity ran[] = {
 	{ .kind = OPK_ACTIVITY_RANGE, .name = "step", .device = -1, .rank = -1, .end_ns = 9000 },
 };
 
-/* With the same samples each. */
+/* Each device has the same samples. */
 static uint32_t devices = 1;
 
 static void put_images(const char *name, const struct opk_activity *activities, size_t count,
@@ -374,7 +374,7 @@ static void check_row(const struct opk_row *row, const char *name, uint64_t laun
 
 FAKE_TEST(values_of_kernels)
 {
-	/* What adds up is the mean launch's, also of the launch that has no samples. */
+	/* Additive metrics are those of the mean launch, also for the launch without samples. */
 	static const double of_x[] = { 301, 151.5, 305 }, none[] = { NAN, NAN, NAN };
 	freed(opk_file) *file = NULL;
 	const struct opk_row *row;
@@ -401,7 +401,7 @@ FAKE_TEST(values_of_kernels)
 	ck_assert_ptr_null(row);
 }
 
-/* The sum over all rows: a kernel has the value of one launch, and idle time all of its own. */
+/* The sum over all rows: a kernel has the value of one launch, and idle time its whole value. */
 static double add_rows(struct opk_ctx *ctx, struct opk_file *file, bool each_launch)
 {
 	freed(opk_evaluation) *evaluation = NULL;
@@ -432,7 +432,7 @@ static double add_samples(struct opk_ctx *ctx, struct opk_file *file)
 	return sum;
 }
 
-/* Nothing is lost, nor made: sampling begins before the first record, and ends after the last. */
+/* The total is kept: sampling begins before the first record, and ends after the last. */
 FAKE_TEST(all_that_was_sampled)
 {
 	static const struct opk_activity inside[][2] = {
@@ -458,7 +458,7 @@ FAKE_TEST(all_that_was_sampled)
 	devices = 1;
 }
 
-/* Two recordings of the same time: what the one has is not had once more of the other. */
+/* Two recordings of the same time: overlapping samples are not counted twice. */
 FAKE_TEST(samples_twice)
 {
 	static const double of_x[] = { 301, 151.5, 305 };
@@ -472,7 +472,7 @@ FAKE_TEST(samples_twice)
 		file = open_file(ctx, "in.opk");
 		ck_ok(ctx, opk_timeline_eval(&evaluation, ctx, file, NULL, false));
 		ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
-		/* Samples that begin a little later have a tenth of their time for themselves. */
+		/* Samples that begin a little later add a tenth of their time. */
 		ck_assert_uint_eq(row->ran->samples, shift ? 7 : 4);
 		if (!shift)
 			check_row(row, "x", 3, of_x);
@@ -482,7 +482,7 @@ FAKE_TEST(samples_twice)
 	}
 }
 
-/* The estimate has room for 767 kernels: of the others too little is known, also side by side. */
+/* The estimate has room for 767 kernels: the others have too few facts, also concurrent ones. */
 FAKE_TEST(many_kernels_at_once)
 {
 	enum { KERNELS = 800, ROOM = OPK_MAX_ESTIMATED - 1 };
@@ -509,7 +509,7 @@ FAKE_TEST(many_kernels_at_once)
 	}
 }
 
-/* Launches come in the order of time; one of two samples is too few. */
+/* Launches are in the order of time; one of two samples is too few. */
 FAKE_TEST(values_of_launches)
 {
 	struct opk_evaluation *evaluation;

@@ -38,7 +38,7 @@ static int make_plan(struct opk_plan **plan, struct opk_ctx *ctx, const char *ch
 	return code;
 }
 
-/* ---- the fake's b is a link's, and CUPTI refuses it beside others */
+/* ---- the fake's b belongs to a link, and CUPTI refuses it together with others */
 
 static const char mixed[] = "fake__a.sum,fake__b.sum,fake__c.sum";
 
@@ -60,7 +60,7 @@ static const struct {
 	{ HERE, "fake__a.sum,fake__b.sum", NULL, 1, "refuses 1 of the metrics" },
 	{ HERE, mixed, NULL, 2, "refuses 1 of the metrics" },
 	{ HERE, mixed, "avail   ", 2, "refuses 1 of the metrics" },
-	/* CUPTI's own. */
+	/* CUPTI's own plan. */
 	{ HERE, "fake__b.sum", NULL, 1, NULL },
 	{ HERE, "fake__a.sum,fake__c.sum", NULL, 1, NULL },
 };
@@ -117,7 +117,7 @@ static const struct {
 	  { "fake__listed.sum is listed for FA100 but can't be scheduled", "1 of 3 metrics" } },
 };
 
-/* Metrics that PerfWorks cannot plan are named; what CUPTI refuses alone stays refused. */
+/* Names that PerfWorks can't plan are in the message; what CUPTI refuses alone is refused. */
 TEST_EACH(refuses, refuses_rows)
 {
 	struct nv_table table = fake_table();
@@ -182,7 +182,7 @@ static const struct real_row {
 #undef ROW
 };
 
-/* Each raw counter of each metric is in some pass. */
+/* Each raw counter of each metric is in a pass. */
 static void check_complete(struct opk_ctx *ctx, const struct real_row *row, struct opk_plan *plan)
 {
 	struct opk_schedule schedule;
@@ -197,7 +197,7 @@ static void check_complete(struct opk_ctx *ctx, const struct real_row *row, stru
 	opk_counters_clear(&counters);
 }
 
-/* CUPTI's order: the device's share passes with the others, and cost none. */
+/* CUPTI's order: device metrics share passes with the others, and need no further pass. */
 TEST_EACH(real_plans, real_rows, .needs = have_cupti)
 {
 	struct opk_plan *others, *device, *all, *ours;
@@ -220,7 +220,7 @@ TEST_EACH(real_plans, real_rows, .needs = have_cupti)
 	                                                         : device->schedule.passes;
 	ck_row(row, all->schedule.passes == most, "%zu, not %zu", all->schedule.passes, most);
 	ck_row(row, ours->schedule.passes <= most, "%zu, not %zu", ours->schedule.passes, most);
-	/* By CUPTI's own word. */
+	/* CUPTI's own count. */
 	ck_ok(ctx, opk_nv_passes(&passes, ctx, ours->schedule.config, ours->schedule.size));
 	ck_row(row, passes == ours->schedule.passes, "%zu", passes);
 	check_complete(ctx, row, all);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Traces: what becomes of samples, launches and ranges, event by event; odd names and times. */
+/* Traces: samples, launches and ranges become events; odd names and times. */
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
@@ -15,7 +15,7 @@
 
 /* ---- recordings ------------------------------------------------------------------------- */
 
-/* A record that differs from others in what follows its times. */
+/* A record; the arguments after its times differ from the defaults. */
 #pragma GCC diagnostic ignored "-Woverride-init"
 #define RAN(name_, start_, end_, ...)                                                              \
 	{                                                                                          \
@@ -43,7 +43,7 @@ static void put_ran(const char *name, const struct opk_activity *activities, con
 	ck_ok(ctx, opk_writer_finish(writer));
 }
 
-/* Samples of 1,000 ns from there on, three an image: the first one of each begins earlier. */
+/* Samples of 1,000 ns from there on, three in each image; the first of each begins earlier. */
 struct sampled {
 	uint64_t start;
 	int64_t device;
@@ -87,7 +87,7 @@ static void put_samples(const char *name, const struct sampled *images, size_t c
 
 /* ---- traces ----------------------------------------------------------------------------- */
 
-/* A trace and its events, but for those that name processes and rows. */
+/* A trace and its events, except those that name processes and rows. */
 struct traced {
 	struct opk_ctx *ctx;
 	struct opk_file *files[2];
@@ -151,7 +151,7 @@ static void end(struct traced *t)
 		opk_file_free(t->files[i]);
 }
 
-/* What names a process or a row: its name, by what it is and its id. */
+/* The name of a process or a row, by kind and id. */
 static const char *name_of(const struct traced *t, const char *what, const struct opk_json *event,
                            const char *id)
 {
@@ -169,7 +169,7 @@ static const char *name_of(const struct traced *t, const char *what, const struc
 	return "(none)";
 }
 
-/* "X tracks/of the event name 1.000+2.000": all that there is to say of a slice. */
+/* "X tracks/of the event name 1.000+2.000": all fields of a slice. */
 static const char *say(const struct traced *t, const struct opk_json *event)
 {
 	static char text[400];
@@ -199,7 +199,7 @@ static void check_events(const struct traced *t, const char *const *wanted, size
 
 /* ---- what ran --------------------------------------------------------------------------- */
 
-/* Rows of streams: what runs at once lies in a second one; what touches lies in one. */
+/* Rows of streams: concurrent slices take a second row; slices that touch share one. */
 CTX_TEST(rows_of_streams)
 {
 	static const struct opk_activity ran[] = {
@@ -238,7 +238,7 @@ CTX_TEST(rows_of_streams)
 	end(&t);
 }
 
-/* Ranges of a thread lie in each other; a pair that only overlaps takes two rows. */
+/* Ranges of a thread nest; a pair that only overlaps takes two rows. */
 CTX_TEST(rows_of_ranges)
 {
 	static const struct opk_activity ran[] = {
@@ -261,7 +261,7 @@ CTX_TEST(rows_of_ranges)
 	end(&t);
 }
 
-/* However records are divided among sections, and in whatever order, the trace is the same. */
+/* The trace does not depend on the sections that hold records, nor on their order. */
 CTX_TEST(order_of_sections)
 {
 	enum { RECORDS = 300 };
@@ -288,7 +288,7 @@ CTX_TEST(order_of_sections)
 	end(&sorted);
 }
 
-/* Any bytes in a name come out as they are, or, where they are no UTF-8, replaced. */
+/* Any bytes in a name are kept or, if they are not UTF-8, replaced. */
 CTX_TEST(hostile_names)
 {
 	static const char *const hostile[] = {
@@ -324,7 +324,7 @@ static uint64_t ns_of(const struct opk_json *event, const char *name)
 	return 1000 * us + strtoull(point + 1, NULL, 10);
 }
 
-/* Viewers lose slices of a row that neither lie in each other nor beside each other. */
+/* Viewers lose slices of a row that overlap without nesting. */
 static void check_rows(const struct traced *t)
 {
 	for (size_t i = 0; i < t->event_count; i++)
@@ -342,7 +342,7 @@ static void check_rows(const struct traced *t)
 		}
 }
 
-/* Whatever records say, the trace is JSON and has them all, and no slices of a row cross. */
+/* For any records the trace is JSON with all of them, and no slices of a row cross. */
 CTX_TEST(any_records)
 {
 	enum { RECORDS = 40 };
@@ -377,7 +377,7 @@ CTX_TEST(any_records)
 	}
 }
 
-/* Nobody could look at so many, and rows for them would take forever. */
+/* Too many rows to look at would also take forever. */
 CTX_TEST(too_many_at_once)
 {
 	enum { RECORDS = 5000 };
@@ -394,7 +394,7 @@ CTX_TEST(too_many_at_once)
 	end(&t);
 }
 
-/* The clock's ends: nothing overflows, nothing is below zero. */
+/* The clock's extremes: nothing overflows or is negative. */
 CTX_TEST(odd_times)
 {
 	static const struct opk_activity ran[] = {
@@ -419,7 +419,7 @@ CTX_TEST(odd_times)
 
 FAKE_TEST(counters)
 {
-	/* The first sample of each image, which begins earlier, is left out. */
+	/* The first sample of each image begins earlier, and is left out. */
 	static const struct sampled images[] = { { 1000, 0 }, { 3000, 0 }, { 90000, 0 } };
 	static const struct opk_activity ran[] = { RAN("k", 3000, 100000, .rank = 3) };
 	static const char *const wanted[] = {
@@ -458,7 +458,7 @@ FAKE_TEST(counters)
 	end(&t);
 }
 
-/* nan and infinities are no events: a slice says from where to where. */
+/* nan and infinities are not events: a slice shows their time. */
 FAKE_TEST(missing_values)
 {
 	static const struct sampled images[] = { { 1000, 0 } };
@@ -488,7 +488,7 @@ FAKE_TEST(missing_values)
 	}
 }
 
-/* Counters are in the process that used the GPU, and those of several GPUs say whose they are. */
+/* Counters are in the process that used the GPU; with several GPUs their names say which. */
 FAKE_TEST(processes_of_counters)
 {
 	static const struct sampled both[] = { { 1000, 0 }, { 1000, 1 } };
@@ -631,7 +631,7 @@ CTX_TEST(out_of_memory)
 	ck_assert_int_gt(i, 50);
 }
 
-/* Peak memory, in kB, of a trace of so many sections, one after the other in time. */
+/* Peak memory, in kB, of a trace of this many consecutive sections. */
 static long peak_of(struct opk_ctx *ctx, size_t sections)
 {
 	enum { EACH = 5000 };
@@ -661,7 +661,7 @@ static long peak_of(struct opk_ctx *ctx, size_t sections)
 	return usage.ru_maxrss;
 }
 
-/* Memory does not grow with the number of launches. Sanitizers keep what was freed. */
+/* Memory does not grow with the number of launches. Sanitizers keep freed memory. */
 CTX_TEST(memory, .needs = is_plain_build)
 {
 	long few_sections = peak_of(ctx, 4), many = peak_of(ctx, is_long() ? 200 : 20);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Recordings, or images in them, that are there twice. */
+/* Recordings, or images in them, that occur twice. */
 #include "container/container.h"
 #include "parts.h"
 
-/* A log is the last of its lines. */
+/* Keeps only the last line. */
 static char last_line[400];
 
 static void keep_line(void *data, const char *line)
@@ -12,7 +12,7 @@ static void keep_line(void *data, const char *line)
 	snprintf(last_line, sizeof last_line, "%s", line);
 }
 
-/* Names in the folder for a test's words: "a b" are a.opk and b.opk. */
+/* Names in the folder for the words of a test: "a b" are a.opk and b.opk. */
 static size_t list_names(char names[4][100], const char *words)
 {
 	size_t count = 0;
@@ -26,7 +26,7 @@ static size_t list_names(char names[4][100], const char *words)
 	return count;
 }
 
-/* The line with the files' names alone, which is returned. */
+/* Returns the line with file names instead of paths. */
 static const char *without_folder(char out[400], const char *line)
 {
 	char *to = out;
@@ -58,7 +58,7 @@ static void merge_named(struct opk_ctx *ctx, const char *one, const char *other,
 	ck_ok(ctx, opk_merge(ctx, (const char *const[]){ names[0], names[1] }, 2, NULL, names[2]));
 }
 
-/* Images of the same time on the same GPU are the same, wherever they are. */
+/* Images of the same time on the same GPU are equal, in any file. */
 CTX_TEST(what_counts_twice)
 {
 	static const struct {
@@ -76,7 +76,7 @@ CTX_TEST(what_counts_twice)
 		  "both.opk: 4 of its 4 images are also in a.opk, b.opk: they count twice" },
 		{ HERE, "double",
 		  "double.opk: 2 of its 4 images are in it twice: they count twice" },
-		/* Without times files alone can be told from others, not images. */
+		/* Without times, files can be compared, but not images. */
 		{ HERE, "old", "" },
 		{ HERE, "old older", "" },
 		{ HERE, "old oldcopy",
@@ -125,7 +125,7 @@ CTX_TEST(what_counts_twice)
 	run_in_folder("rm *.opk");
 }
 
-/* By their names alone: nothing is opened, and missing files are passed over. */
+/* Compares only names: opens nothing, and ignores missing files. */
 CTX_TEST(same_files)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Units: every spelling of NVIDIA's, products, powers, and what is no unit. */
+/* Units: every spelling of NVIDIA's, products, powers, and invalid units. */
 #include "formula/formula.h"
 
 #include "adapters/nv/nv.h"
@@ -174,7 +174,7 @@ CTX_TEST(table_is_sound)
 	ck_assert_uint_gt(count, 60);
 }
 
-/* What all chips' catalogs of CUDA 13.0 say, what PerfWorks says of the same metrics, and ours. */
+/* All units in catalogs of CUDA 13.0, PerfWorks' units of the same metrics, and ours. */
 CTX_TEST(spellings_of_nvidia)
 {
 	FILE *file = fopen(TEST_SOURCE_DIR "/files/units.tsv", "r");
@@ -236,7 +236,7 @@ static void check_chip(struct opk_ctx *ctx, const char *chip)
 	opk_nv_evaluator_free(evaluator);
 }
 
-/* Also of 12.x, whose PerfWorks has no name for some. */
+/* Also those of 12.x, whose PerfWorks has no name for some. */
 CTX_TEST(real_names)
 {
 	static const struct {

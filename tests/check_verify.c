@@ -14,7 +14,7 @@ static const char plain_meta[] = META("");
 static const char joined[] = META(",\"join\":\"kernel\",\"passes\":2");
 static const char bad_formula[] = META(",\"derived\":[{\"name\":\"x\",\"formula\":\"1 +\"}]");
 
-/* "3 D its CRC-32 differs; 0 - byte..." of all problems. */
+/* "3 D its CRC-32 differs; 0 - byte..." for all problems. */
 static const char *problems_of(const struct opk_listing *findings)
 {
 	static char text[1024];
@@ -64,7 +64,7 @@ static const struct verify_row {
 	  "0 - cut off: the file ends inside a section header; 0 - cut off: its end section is missing" },
 	{ HERE, "M D R Eb", plain_meta, 0, "4 E the end section is damaged" },
 	{ HERE, "M D R Ec", plain_meta, 0, "4 E cut off: the file ends inside of it" },
-	/* Sound, and yet not right. */
+	/* Valid sections with wrong content. */
 	{ HERE, "M D E", "{}", 0, "1 M metadata: member profiler is missing" },
 	{ HERE, "M D E", "[", 0, "1 M JSON, byte 1: a value is needed here" },
 	{ HERE, "M D E", bad_formula, 0,
@@ -120,7 +120,7 @@ static const struct {
 	{ HERE, OPK_SECTION_STATS, "{}", "" },
 };
 
-/* A table whose checksum is right. */
+/* A table with a correct checksum. */
 FAKE_TEST_EACH(tables_are_read, tables_are_read_rows)
 {
 	freed(opk_listing) *findings = NULL;
@@ -145,7 +145,7 @@ static const struct deep_row {
 	enum fake_deed deed;
 	size_t at;
 	int code;
-	const char *wanted; /* NULL: sound */
+	const char *wanted; /* NULL: valid */
 } deep_rows[] = {
 	{ HERE, "M A D R D R S E", FAKE_RETURNS, 0, OPK_OK, NULL },
 	{ HERE, "M A D E", FAKE_SEGFAULTS, 1, OPK_OK, "3 D NVIDIA's code crashed on these bytes" },
@@ -157,9 +157,9 @@ static const struct deep_row {
 	  "0 - cut off: its end section is missing; 0 D NVIDIA's code crashed" },
 	{ HERE, "M A D R D Rc", FAKE_RETURNS, 0, OPK_OK,
 	  "6 R cut off: the file ends inside of it" },
-	/* As many rows as ranges. */
+	/* Numbers of rows and ranges must agree. */
 	{ HERE, "M A D Rl E", FAKE_RETURNS, 0, OPK_OK, "3 D " },
-	/* Damage that is known of is not evaluated. */
+	/* A damaged image is not evaluated. */
 	{ HERE, "M A Dx R D R E", FAKE_SEGFAULTS, 0, OPK_OK, "3 D damaged: its CRC-32 differs" },
 	{ HERE, "M C E", FAKE_SEGFAULTS, 0, OPK_OK, NULL },
 };
@@ -205,7 +205,7 @@ FAKE_TEST(not_a_container)
 	ck_code(ctx, opk_verify(&findings, ctx, "/dev/null", NULL), OPK_EINPUT);
 }
 
-/* The time grows with the number of sections, not with its square. */
+/* The time is linear in the number of sections, not quadratic. */
 FAKE_TEST(many_sections)
 {
 	freed(opk_listing) *findings = NULL;
@@ -223,7 +223,7 @@ FAKE_TEST(many_sections)
 	ck_assert((clock() - start) / CLOCKS_PER_SEC < 15);
 }
 
-/* Whatever byte is changed: it is found, in the section where it is. */
+/* Any changed byte is found, in its section. */
 FAKE_TEST(every_byte_is_found)
 {
 	opk_autofree uint8_t *bytes = NULL;
@@ -238,7 +238,7 @@ FAKE_TEST(every_byte_is_found)
 		bytes[at] ^= 0x10;
 		write_bytes(bytes, size);
 		bytes[at] ^= 0x10;
-		/* Another version is not ours. */
+		/* A file of another version is refused. */
 		if (at >= 8 && at < 12) {
 			ck_code(ctx, opk_verify(&findings, ctx, path, NULL), OPK_EINPUT);
 			continue;

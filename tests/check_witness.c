@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A second way to every number: identities that must hold between the values of one range or
- * sample. Every metric of the chip that a shipped recording has counters for is evaluated, by CUPTI
- * and by PerfWorks, which must agree in every bit, and each identity of the table below is checked.
- * Faults that are put in on purpose must break one.
+ * Checks every number in a second way: identities between the values of one range or sample. CUPTI
+ * and PerfWorks evaluate every metric of the chip for which a shipped recording has counters; they
+ * must agree in every bit, and each identity of the table below is checked. Faults planted on
+ * purpose must break one.
  */
 #include <math.h>
 
@@ -12,7 +12,7 @@
 #include "eval/eval_inside.h"
 #include "perfworks.h"
 
-/* Values are computed in doubles, by other formulas than here: this much is rounding. */
+/* Values are computed in doubles, by formulas that differ from these: this much is rounding. */
 static const double rounding = 1e-9;
 
 enum fault { NO_FAULT, SWAPPED, UNIT, PREFIX, OTHER_BIT };
@@ -31,12 +31,12 @@ struct witness {
 	struct opk_catalog *catalog;
 	struct opk_values by, by_perfworks;
 	struct opk_nv_evaluator *evaluator; /* PerfWorks'; NULL: it evaluates no samples */
-	struct opk_strlist *parts;          /* one a base metric */
+	struct opk_strlist *parts;          /* one list for each base metric */
 	struct throughput *throughputs;
 	size_t throughput_count;
 	struct opk_strlist names;
-	size_t *first;          /* of each base metric: the number of its first name */
-	double *values, *twins; /* of one row, one a name; by PerfWorks */
+	size_t *first;          /* for each base metric, the index of its first name */
+	double *values, *twins; /* of one row, one for each name; by PerfWorks */
 	size_t row;
 	enum fault fault;
 	size_t broken;
@@ -47,17 +47,17 @@ struct identity {
 	const char *name, *reason;
 	void (*check)(struct witness *w, struct identity *identity, const struct opk_metric *base,
 	              size_t number);
-	void (*check_row)(struct witness *w, struct identity *identity); /* instead */
+	void (*check_row)(struct witness *w, struct identity *identity); /* replaces the others */
 	enum opk_metric_type type;
 	size_t claims; /* how often it was checked */
 };
 
 enum { CUPTI_12_9 = 28 };
 
-/* As PM samples have it; later releases take it of dram__cycles_active for the share. */
+/* In PM samples; later releases use dram__cycles_active for the share. */
 static const char mean_of_means[] = "dramc__cycles_active.avg is 80 times too low";
 
-/* What NVIDIA's own formulas make of a metric, so that an identity can't hold. */
+/* Metrics whose NVIDIA formula breaks an identity. */
 static const struct {
 	const char *identity, *base, *cause;
 	uint32_t release; /* CUPTI's own number; 0: all */
@@ -135,7 +135,7 @@ static void check_instances(struct witness *w, struct identity *identity,
 	            value_of(w, base, number, ".sum"));
 }
 
-/* Claims of each rollup: a submetric times another is it, over a third unless that is "". */
+/* Checks each rollup: it is one submetric times another, divided by a third unless that is "". */
 static void check_rollups(struct witness *w, struct identity *identity,
                           const struct opk_metric *base, size_t number, const char *const parts[3],
                           double scale)
@@ -196,7 +196,7 @@ static void check_second(struct witness *w, struct identity *identity,
 	}
 }
 
-/* "unit__average_A_per_B.ratio": what A counts, over what B counts. */
+/* "unit__average_A_per_B.ratio": the count of A, divided by the count of B. */
 static void check_average(struct witness *w, struct identity *identity,
                           const struct opk_metric *base, size_t number)
 {
@@ -229,7 +229,7 @@ static void check_hit_rate(struct witness *w, struct identity *identity,
 	            100 * value_named(w, hits) / value_named(w, all));
 }
 
-/* The one pass of a recorded metric; 0: several, or it is not known. */
+/* The one pass of a recorded metric; 0: several, or unknown. */
 static uint32_t pass_of(const struct witness *w, const char *name)
 {
 	const struct opk_meta *meta = w->meta;
@@ -243,7 +243,7 @@ static uint32_t pass_of(const struct witness *w, const char *name)
 	return 0;
 }
 
-/* What the chip counts in parts that have no other; a part that there is not is "". */
+/* Metrics that parts of the chip count, which have no other parts; "": no such part. */
 static const char *const splits[][4] = {
 	{ "_lookup_hit", "_lookup_miss", "", "" },
 	{ "_read", "_write", "", "" },
@@ -251,7 +251,7 @@ static const char *const splits[][4] = {
 	{ "_threads_uniform", "_threads_divergent", "", "" },
 };
 
-/* Other passes are other runs of a kernel: only parts of one pass add up. */
+/* Other passes are other runs of a kernel: only parts in one pass add up. */
 static void check_splits(struct witness *w, struct identity *identity,
                          const struct opk_metric *base, size_t number)
 {
@@ -270,7 +270,7 @@ static void check_splits(struct witness *w, struct identity *identity,
 	}
 }
 
-/* Cycles that are counted apart from what they divide may differ a bit within a pass. */
+/* Cycles counted separately from what they divide may differ slightly within a pass. */
 static void check_whole(struct witness *w, struct identity *identity, const struct opk_metric *base,
                         size_t number)
 {
@@ -304,7 +304,7 @@ static double part_peak(const struct witness *w, const char *part, const char *s
 	return value_named(w, name);
 }
 
-/* A part that is nan counts for nothing where its unit was idle, and else makes all nan. */
+/* A nan part is ignored if its unit was idle; otherwise the whole is nan. */
 static double highest(const struct witness *w, const struct throughput *t)
 {
 	double most = NAN;
@@ -321,7 +321,7 @@ static double highest(const struct witness *w, const struct throughput *t)
 	return most;
 }
 
-/* Whether all parts are numbers: then it must be one, too. */
+/* Whether all parts are numbers: then the throughput must be one, too. */
 static bool is_whole(const struct witness *w, const struct throughput *t)
 {
 	for (size_t i = 0; i < t->parts->count; i++)
@@ -412,7 +412,7 @@ static void add_names(struct witness *w)
 	w->twins = opk_alloc_array(w->names.count + 1, sizeof *w->twins);
 }
 
-/* The parts of each throughput, as this test asks for them. */
+/* The parts of each throughput, as this test finds them. */
 static void add_throughputs(struct witness *w)
 {
 	size_t count = opk_catalog_count(w->catalog);
@@ -473,7 +473,7 @@ static void evaluate_image(struct witness *w, struct opk_values *by, const void 
 	ck_ok(w->ctx, opk_values_of_image(by, w->ctx, image, size, wanted));
 }
 
-/* Some rows of an image, from the second one on: the first sample spans more than an interval. */
+/* Some rows of an image, from the second on: the first sample spans more than an interval. */
 static void check_image(struct witness *w, const void *image, size_t size, size_t most)
 {
 	struct opk_nv_image_info info;
@@ -482,7 +482,7 @@ static void check_image(struct witness *w, const void *image, size_t size, size_
 	evaluate_image(w, &w->by, image, size);
 	if (w->evaluator)
 		evaluate_image(w, &w->by_perfworks, image, size);
-	/* Each is what it is called. */
+	/* The two evaluators are different ones. */
 	ck_assert(w->by.host && !w->by.asked.requests);
 	ck_assert(!w->evaluator || (!w->by_perfworks.host && w->by_perfworks.asked.requests));
 	for (size_t i = 0; i < most && i + 1 < info.completed; i++) {
@@ -501,7 +501,7 @@ static void begin_values(struct witness *w, struct opk_values *by,
 {
 	ck_ok(w->ctx, opk_values_init(by, w->ctx, w->meta->chip, w->meta->profiler,
 	                              opk_strlist_items(&w->names), w->names.count, evaluator));
-	/* Parts are not looked at then, as before there was a check of them. */
+	/* Parts are not checked in this case, as before the check existed. */
 	if (w->fault == PREFIX)
 		by->throughputs.count = 0;
 }
@@ -538,7 +538,7 @@ static void end(struct witness *w)
 	free(w->twins);
 }
 
-/* How many identities are broken in some rows of each of the file's first images. */
+/* How many identities break in some rows of each of the file's first images. */
 static size_t witness(struct opk_ctx *ctx, const char *path, enum fault fault, size_t rows)
 {
 	struct witness w = { .ctx = ctx, .fault = fault, .recording = path };
@@ -568,7 +568,7 @@ static size_t witness(struct opk_ctx *ctx, const char *path, enum fault fault, s
 
 #define RECORDING(name) TEST_DATA_DIR "/recordings/gh100-" name ".opk"
 
-/* All shipped recordings that have values; those of make check first. */
+/* All shipped recordings that have values; those for make check come first. */
 static const char *const recordings[] = {
 	RECORDING("witness"),       RECORDING("wide-auto"),
 	RECORDING("pm-small"),      RECORDING("training-nvtx"),
@@ -595,7 +595,7 @@ CTX_TEST(identities_hold)
 	}
 }
 
-/* What a witness is for. */
+/* The witness must find planted faults. */
 CTX_TEST(faults_are_found)
 {
 	static const struct {

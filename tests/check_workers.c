@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Jobs in child processes: results, and every way in which a child can fail. */
+/* Jobs in child processes: results, and all failures of a child. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
@@ -29,7 +29,7 @@ pid_t fork(void)
 
 /* ---- jobs */
 
-/* What one job does that is not right; the others do what they should. */
+/* The misbehavior of one job; the others behave. */
 struct deeds {
 	size_t at;
 	int (*deed)(struct opk_ctx *ctx);
@@ -50,7 +50,7 @@ static int job(int32_t *result, struct opk_ctx *ctx, void *data, size_t i)
 	return deeds->deed && i == deeds->at ? deeds->deed(ctx) : OPK_OK;
 }
 
-/* Results that were never touched. */
+/* Results with their initial values. */
 static int32_t *fresh(size_t count)
 {
 	int32_t *results = malloc((count + 1) * sizeof *results);
@@ -141,7 +141,7 @@ static int fails_at_length(struct opk_ctx *ctx)
 
 static int raises(int number)
 {
-	/* A sanitizer would make an exit of it. */
+	/* A sanitizer would turn the signal into an exit. */
 	signal(number, SIG_DFL);
 	raise(number);
 	return OPK_OK;
@@ -231,7 +231,7 @@ CTX_TEST(job_fails_at_length)
 	ck_assert_str_eq(opk_error_message(ctx, 21), "outermost");
 }
 
-/* Without a SIGCHLD there is no status, but what children say of themselves holds. */
+/* Without SIGCHLD there is no exit status, but the children's own reports count. */
 CTX_TEST(children_that_nobody_waits_for)
 {
 	struct deeds deeds = { .parent = getpid(), .at = 3 };
@@ -292,7 +292,7 @@ CTX_TEST(no_pipe)
 	ck_assert_int_eq(result, -1);
 }
 
-/* Each process needs a pipe: there are fewer processes than asked for, and no error. */
+/* Each process needs a pipe: fewer processes start than requested, without an error. */
 CTX_TEST(few_open_files)
 {
 	struct deeds deeds = { .parent = getpid() };
@@ -325,7 +325,7 @@ CTX_TEST(absurd_counts)
 	}
 }
 
-/* In the job that `data` names there is no memory. */
+/* The job that `data` names has no memory. */
 static int allocating_job(int32_t *result, struct opk_ctx *ctx, void *data, size_t i)
 {
 	opk_autofree int32_t *copy = NULL;
@@ -340,7 +340,7 @@ static int allocating_job(int32_t *result, struct opk_ctx *ctx, void *data, size
 	return OPK_OK;
 }
 
-/* Two allocations here before there is a child. */
+/* The parent allocates twice before the first child. */
 CTX_TEST(no_memory)
 {
 	struct opk_workers workers = { .job = allocating_job, .processes = 1 };
@@ -442,7 +442,7 @@ static int telling_job(int32_t *result, struct opk_ctx *ctx, void *data, size_t 
 		pause();
 }
 
-/* The pipe hangs up when the last child is gone. */
+/* The pipe reports a hangup when the last child is gone. */
 CTX_TEST(no_orphans)
 {
 	struct opk_workers workers = { .job = telling_job, .processes = 3 };
@@ -465,7 +465,7 @@ CTX_TEST(no_orphans)
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 }
 
-/* What stdio holds at the fork is written once, by the parent. */
+/* Output in stdio's buffers at the fork is written once, by the parent. */
 CTX_TEST(stdio_is_the_parents)
 {
 	struct deeds deeds = { .parent = getpid() };

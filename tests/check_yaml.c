@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* YAML trees; the files of metric sets are check_set_files.c's. */
+/* YAML trees; check_set_files.c has the files of metric sets. */
 #include "adapters/yaml/yaml_tree.h"
 #include "allocation.h"
 #include "base/buf.h"
@@ -25,7 +25,7 @@ static void describe(struct opk_buf *out, const struct opk_yaml *node)
 	            node->kind == OPK_YAML_LIST || node->kind == OPK_YAML_MAP);
 }
 
-/* The tree of a text, possibly with problems, and all of these as a chain. */
+/* The tree of a text, possibly with problems, which are all in the chain. */
 static int parse(struct opk_yaml **root, struct opk_ctx *ctx, const char *text, size_t size)
 {
 	opk_autoproblems struct opk_problems problems = { 0 };
@@ -73,8 +73,8 @@ CTX_TEST(trees)
 static const struct bad {
 	struct here here;
 	const char *text;
-	const char *wanted; /* all messages from the outer end, without the lines that they show */
-	const char *tree;   /* NULL: there is none */
+	const char *wanted; /* all messages from the outer end, without the lines of the file */
+	const char *tree;   /* NULL: no tree */
 } bad[] = {
 	{ HERE, "", "t:1:1: the file is empty|", NULL },
 	{ HERE, "\n\n# only this\n", "t:4:1: the file is empty|", NULL },
@@ -111,7 +111,7 @@ static const struct bad {
 	{ HERE, "[a",
 	  "t:2:1: did not find expected ',' or ']', while parsing a flow sequence that begins on line 1|",
 	  NULL },
-	/* What comes before it; "?" is where more might be. */
+	/* The part before the error is kept; "?" marks where more might be. */
 	{ HERE, "a: b\nc: [d",
 	  "t:3:1: did not find expected ',' or ']', while parsing a flow sequence that begins on line 2|",
 	  "{@1:1 a@1:1 b@1:4 c@2:1 ?@2:4 d@2:5 ?@2:4 ?@1:1 ?@1:1}" },
@@ -125,7 +125,7 @@ static const struct bad {
 	{ HERE, "!x!y z", "t:1:1: found undefined tag handle|", NULL },
 };
 
-/* The messages that do not show a line. */
+/* The messages without lines of the file. */
 static const char *messages_of(const struct opk_ctx *ctx)
 {
 	static char text[4096];

@@ -32,7 +32,7 @@ static void must(int code)
 
 struct wanted {
 	const char *chip, *profiler, *kind;
-	char *metrics; /* with commas */
+	char *metrics; /* separated by commas */
 	unsigned passes;
 	bool instances, no_prefix;
 	const char *names[MAX_METRICS];
@@ -40,7 +40,7 @@ struct wanted {
 	struct opk_pass_list passes_of[MAX_METRICS];
 };
 
-/* KEY=VALUE of `set`. */
+/* Takes KEY=VALUE of `set`. */
 static bool take_key(struct wanted *wanted, const char *key, char *value)
 {
 	if (!strcmp(key, "chip"))
@@ -70,7 +70,7 @@ static void split_metrics(struct wanted *wanted)
 		wanted->names[wanted->name_count++] = name;
 }
 
-/* The metrics go to the passes in turn, and the last one to all. */
+/* Deals the metrics to the passes in turn; the last one goes to all. */
 static void deal(struct wanted *wanted)
 {
 	static uint32_t numbers[MAX_PASSES];
@@ -188,7 +188,7 @@ static void print_row(const struct opk_range *row)
 	       row->start_ns && row->end_ns >= row->start_ns ? "good" : "bad");
 }
 
-/* Records and rows go side by side; "MISSING" where one of them ends before the other. */
+/* Prints records and rows in pairs; "MISSING" if there are fewer of one of them. */
 static int print_rows(const struct opk_file *file, const struct opk_range *rows, size_t count)
 {
 	struct fake_image *image;
@@ -215,7 +215,7 @@ static int print_rows(const struct opk_file *file, const struct opk_range *rows,
 	return 0;
 }
 
-/* Whether each sample but the first begins where the one before it ended. */
+/* Whether each sample after the first begins at the end of the one before. */
 static bool joined(const struct opk_time *times, size_t count)
 {
 	for (size_t i = 1; i < count; i++)

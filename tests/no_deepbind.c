@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Preloaded by the tests of a sanitizer build, for the sake of NVIDIA's libraries:
- * AddressSanitizer ends a process that calls dlopen() with RTLD_DEEPBIND, which libcupti does to
- * open libnvperf_host; without the flag both work. And LeakSanitizer crashes now and then where
- * libcupti is loaded, so leaks are looked for in the processes that do without it.
+ * The tests of a sanitizer build preload this because of NVIDIA's libraries: AddressSanitizer ends
+ * a process that calls dlopen() with RTLD_DEEPBIND, as libcupti does for libnvperf_host; without
+ * the flag both work. LeakSanitizer sometimes crashes when libcupti is loaded, so only processes
+ * without it are checked for leaks.
  */
 #include <dlfcn.h>
 #include <link.h>

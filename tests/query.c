@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* query DB SQL: a database's answer as CSV, doubles with 17 digits, NULL as nothing. */
+/* query DB SQL: a database's answer as CSV, doubles with 17 digits, NULL as an empty field. */
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>

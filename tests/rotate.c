@@ -25,7 +25,7 @@ static void *read_image(size_t *size, const struct opk_file *file)
 	return data;
 }
 
-/* Every second metric is in the second pass, and the last one has counters of both. */
+/* Every second metric is in the second pass; the last one has counters in both. */
 static void deal(struct opk_meta *meta)
 {
 	static const uint32_t numbers[] = { 1, 2 };
@@ -39,7 +39,7 @@ static void deal(struct opk_meta *meta)
 	meta->metric_pass_count = meta->metric_count;
 }
 
-/* The ranges of the n-th image. */
+/* Writes the ranges of the n-th image. */
 static void write_ranges(struct opk_writer *writer, const struct opk_range *recorded, size_t count,
                          uint32_t pass, uint32_t n)
 {

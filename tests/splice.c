@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * splice IN.opk OUT.opk MEMBERS: a copy whose metadata has these members of JSON more, as
- * '"version":2,"hidden":["a__b.sum"]'. They are written as they are, right or wrong.
+ * splice IN.opk OUT.opk MEMBERS: a copy whose metadata have these additional JSON members, as
+ * '"version":2,"hidden":["a__b.sum"]'. They are written as they are, valid or not.
  */
 #include "container/door.h"
 #include "program.h"
 
-/* An object of JSON, with more members before its last brace. */
+/* A JSON object, with more members before its last brace. */
 static char *extend(const char *object, size_t size, const char *members)
 {
 	char *text = malloc(size + strlen(members) + 2);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Runs the tests that a program has, in the order of their lines. */
+/* Runs the tests of a program, in the order of their lines. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@ enum { SKIPPED = 77, USUAL_SECONDS = 120 };
 
 static struct test *tests;
 
-/* Nothing says in which order constructors are called. */
+/* The order of constructors is unspecified. */
 void know_test(struct test *test)
 {
 	struct test **at = &tests;

@@ -25,7 +25,7 @@ static void die(const char *what, const char *text)
 	exit(1);
 }
 
-/* The first column of one of two names; "" where neither is there. */
+/* The first column with one of two names; "" if there is neither. */
 static const char *find(const struct row *row, const char *name, const char *other)
 {
 	for (size_t i = 0; i < row->count; i++)
@@ -44,7 +44,7 @@ static void put_value(const struct row *row, const char *metric, const char *tex
 	if (end == text || *end)
 		die("not a number", text);
 	memcpy(&bits, &value, sizeof bits);
-	/* A golden file has nothing but the name, and calls it range. */
+	/* A golden file has only the name, in the column range. */
 	if (*start)
 		printf("%s,%s-%s,%s,", find(row, "file", "file"), start, find(row, "end_ns", "end"),
 		       metric);
@@ -113,7 +113,7 @@ static void put_lines(struct opk_ctx *ctx, char *text)
 
 /* ---- CSV: RFC 4180 */
 
-/* The field at *at, made a string where it is; *last: the line ends after it. */
+/* Terminates the field at *at in place; *last: the line ends after it. */
 static char *next_field(char **at, bool *last)
 {
 	char *from = *at, *to = *at, *field = *at;
