@@ -564,7 +564,7 @@ CTX_TEST(silent)
 	close(file);
 }
 
-/* The child closes 1 and 2: files of the library must not get these numbers. */
+/* The child redirects 1 and 2 to nowhere: files of the library must not have these numbers. */
 static int reads_file(struct opk_ctx *ctx, void *data, struct opk_child *child)
 {
 	opk_autofree void *section = NULL;

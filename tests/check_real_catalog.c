@@ -160,7 +160,7 @@ CTX_TEST(real_names)
 	}
 }
 
-/* Up to 13.0 CUPTI reports the same units for names that a call asks for alone; and scopes. */
+/* Up to 13.0 CUPTI reports the same units, each derived here from another name's; and scopes. */
 CTX_TEST(real_units)
 {
 	static const char *const chips[] = { "TU102", "GH100", "GB202" };

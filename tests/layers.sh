@@ -41,7 +41,7 @@ tools/collect/profilers
 tools/collect tools/collect/launcher
 '
 
-# Rooms that use this one room alone, whatever comes before them.
+# Rooms that only this room uses, in any order.
 only='
 lib/output              lib/base
 tools/collect/launcher  tools/collect/shared

@@ -281,7 +281,7 @@ int do_image_like(struct opk_ctx *ctx)
 	return opk_nv_image_like(&copy, &size, ctx, fake_image(), FAKE_IMAGE_SIZE, 2, 8);
 }
 
-/* Both ranges of a copy, the second one in two steps. */
+/* Both ranges of a copy; the second one is made of two. */
 int do_combine(struct opk_ctx *ctx)
 {
 	opk_autofree void *copy = NULL;

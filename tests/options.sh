@@ -28,7 +28,7 @@ options_of_page() {
 		sed 's/^\(-[a-zA-Z]\), /\1\n/' | sort
 }
 
-# full ARGUMENTS...: what goes to a full disk is an error.
+# full ARGUMENTS...: writing to a full disk is an error.
 full() {
 	[ -c /dev/full ] || return 0
 	tap_code=0
@@ -85,7 +85,7 @@ while read -r name; do
 	cp "$tmp/out" "$tmp/$name.help"
 	out_has "^usage: offpeak $name "
 	options_of_help "$tmp/out" >"$tmp/in_help"
-	# What is no table has no format.
+	# A command without a table has no --format.
 	misspelt=--fromat=csv near=--format
 	case $name in
 	plot | report) misspelt=--otuput=x near=--output ;;
@@ -117,7 +117,7 @@ while read -r name; do
 	done >"$tmp/unknown"
 	same "offpeak $name: options that are listed but not known" "$(cat "$tmp/unknown")" ''
 	refuses 2 "$name.*unknown option --no-such-option" "$name" --no-such-option
-	# A misspelt one is understood, in any place of the line.
+	# A misspelt option is corrected, at any place of the line.
 	refuses 2 "$name: unknown option $misspelt, did you mean $near\\?; 'offpeak $name --help'" "$name" x "$misspelt"
 	for way in "$name --help" "help $name" "--manpage $name"; do
 		full $way
@@ -144,7 +144,7 @@ else
 	skip 'no groff, no mandoc'
 fi
 if command -v groff >/dev/null; then
-	# Text reaches the reader as it stands in --help: no lost backslash, dash or leading dot.
+	# Readers see the same text as in --help: no lost backslash, dash or leading dot.
 	for name in $(cat "$tmp/commands"); do
 		groff -man -rLL=500n -Tascii -P-cbou "$tmp/offpeak-$name.1" | tr -s ' \n' '  ' >"$tmp/rendered"
 		joined "$tmp/$name.help" | sed -n '/^options:/,$p' | sed -n 's/.*--[a-z-]*//p' |

@@ -13,7 +13,7 @@ SHELL=/bin/sh
 export SHELL
 
 # on_terminal CODE COMMAND: the shell command, in which $OFFPEAK is the tool, on a terminal of a hundred
-# columns, ends with this code. What it shows is in out.
+# columns, exits with this code. The file out has what the terminal shows.
 on_terminal() {
 	last=$2${PAGER+, PAGER=$PAGER}
 	code=0
@@ -23,7 +23,7 @@ on_terminal() {
 	same "$last: exit code" "$code" "$1"
 }
 
-# line_of TEXT: where it stands in out.
+# line_of TEXT: the number of its line in out.
 line_of() {
 	grep -nF "$1" out | head -n 1 | cut -d : -f 1
 }
@@ -42,7 +42,7 @@ in_order() {
 	done
 }
 
-# What is shown without a pager is the measure.
+# The output without a pager is the reference.
 PAGER='cat'
 export PAGER
 on_terminal 0 '$OFFPEAK sets'
@@ -69,7 +69,7 @@ NO_COLOR=1
 export NO_COLOR
 
 section 'PAGER'
-# Pagers get whole lines. Of less, which scrolls sideways, nobody has to ask that.
+# Pagers get whole lines. less scrolls sideways without being told to.
 works sets --format table
 cp out whole
 PAGER='sed s/^/paged:/'
@@ -179,7 +179,7 @@ done
 PAGER='cat'
 columns=2000 on_terminal 0 'OFFPEAK_SETS=sets $OFFPEAK sets'
 same "$last: size" "$([ "$(wc -c <out)" -gt 100000 ] && echo enough)" enough
-# An interrupt goes to all that are in front; the pager alone may end by it.
+# An interrupt reaches all foreground processes; only the pager may end by it.
 PAGER='trap : INT; IFS= read -r line; kill -INT 0; cat'
 on_terminal 0 'exec $OFFPEAK sets'
 tail -n +2 whole >rest

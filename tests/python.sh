@@ -24,7 +24,7 @@ fi
 	skip_all "${python:-python3} lacks cffi, or Python's headers"
 need_cupti_13
 
-# build_extension: _offpeak.abi3.so from the header, without optimization, where it is not that of an earlier run.
+# build_extension: _offpeak.abi3.so from the header, without optimization, unless an earlier run built the same one.
 build_extension() {
 	cksum "$SOURCE/lib/offpeak.h" "$SOURCE/lib/python/build_binding.py" "$0" >"$tmp/made-of"
 	cmp -s "$tmp/made-of" "$module/made-of" && [ -f "$module/_offpeak.abi3.so" ] && return

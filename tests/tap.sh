@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# What the shell tests share; sourced by them. A failing check prints the command, its exit code,
-# what it wrote and what was wanted; all checks run, and `finish` gives the verdict.
+# Shared by the shell tests, which source it. A failing check prints the command, its exit code,
+# its output and what was wanted; all checks run, and `finish` gives the verdict.
 # shellcheck shell=sh
 
 : "${SOURCE:?the source tree; run this by make check}" "${BUILD:?the build tree}"
 
 tap_checks=0 tap_failures=0
 tmp=$(mktemp -d) || exit 99
-# What this very program has found out is there for all tests; what an earlier build said is no answer, nor another CUPTI.
+# All tests share one cache of this very program; other builds and other CUPTIs have caches of their own.
 XDG_CACHE_HOME=$BUILD/tests/cache/$(stat -c %Y.%s "${OFFPEAK:-/}")${OFFPEAK_CUDA:+.${OFFPEAK_CUDA##*/}}
 export XDG_CACHE_HOME
 for tap_cache in "$BUILD/tests/cache"/*; do
@@ -63,7 +63,7 @@ skip() {
 	printf 'skipped: %s\n' "$1"
 }
 
-# Whether this is make check-long: all of what is otherwise sampled.
+# Whether make check-long runs: it tests everything that is otherwise sampled.
 is_long() {
 	[ -n "${OFFPEAK_LONG:-}" ]
 }
@@ -167,7 +167,7 @@ lines() {
 	lines_are "$tap_count"
 }
 
-# prints NAME ARGUMENTS...: it works, and prints what this file has.
+# prints NAME ARGUMENTS...: it works, and prints the content of this file.
 prints() {
 	tap_name=$1
 	shift
@@ -183,7 +183,7 @@ rows() {
 	same "$last: rows" "$(sed 1d "$tmp/out" | paste -sd ' ')" "$tap_rows"
 }
 
-# keeps NAME ARGUMENTS...: it works, and what it prints has this name in $tmp from now on.
+# keeps NAME ARGUMENTS...: it works, and its output is kept under this name in $tmp.
 keeps() {
 	tap_name=$1
 	shift
@@ -191,7 +191,7 @@ keeps() {
 	keep "$tap_name"
 }
 
-# says CODE PATTERN ARGUMENTS...: ends with this code, whatever is on stdout, and stderr matches.
+# says CODE PATTERN ARGUMENTS...: exits with this code, with any stdout, and stderr matches.
 says() {
 	tap_code_wanted=$1 tap_pattern=$2
 	shift 2

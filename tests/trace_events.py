@@ -27,7 +27,7 @@ def no_constant(name):
 def evaluate(*arguments):
     done = subprocess.run([offpeak, "eval", recording, *arguments], capture_output=True, text=True, check=False,
                           stdin=subprocess.DEVNULL)
-    # There are no launches to be had of samples alone, and no samples of launches alone.
+    # Samples alone have no launches, and launches alone have no samples.
     if done.returncode not in (0, 2):
         sys.exit("eval: exit code %d: %s" % (done.returncode, done.stderr))
     return list(csv.DictReader(io.StringIO(done.stdout))) if not done.returncode else []
@@ -90,7 +90,7 @@ for name, kind in (("values", "C"), ("kernels", "kernel"), ("copies", "copy"), (
     if counts[kind] != int(trace["otherData"][name]):
         sys.exit("otherData says %s %s, and there are %d" % (trace["otherData"][name], name, counts[kind]))
 
-# Slices of a row lie in each other or beside each other: viewers lose others.
+# Slices of a row must nest or be disjoint: viewers lose others.
 rows = {}
 for t, e in events:
     if e["ph"] == "X":

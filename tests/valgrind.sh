@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # valgrind.sh PROGRAM...: check programs, and some commands over shipped recordings, under memcheck. Children are watched,
-# too, NVIDIA's code in them included. An invalid access, an uninitialised value that decides, or a lost block fails.
+# too, NVIDIA's code in them included. An invalid access, a decision by an uninitialised value, or a lost block fails.
 logs=$(mktemp -d) || exit 99
 trap 'rm -rf "$logs"' EXIT
 trap 'exit 99' HUP INT TERM

@@ -24,7 +24,7 @@ def close(one, other):
 
 
 def by_kernel(cells):
-    """Of each kernel, shape and metric: its values, but those that are nan."""
+    """For each kernel, shape and metric: its values, except those that are nan."""
     found = defaultdict(list)
     for cell in cells:
         if cell["value"] is not None:

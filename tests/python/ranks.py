@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Recordings as those of a job's processes: pieces of shipped ones, each from a host and a GPU of its own."""
+"""Recordings like those of a job's processes: pieces of shipped ones, each from a host and a GPU of its own."""
 
 import json
 import os
@@ -13,7 +13,7 @@ _DEFLATED = 1
 
 
 def _sections(data):
-    """The sections but the last: [fields of the header, stored payload]."""
+    """The sections except the last: [fields of the header, stored payload]."""
     at, found = 16, []
     while True:
         fields = list(_HEADER.unpack_from(data, at))
@@ -25,7 +25,7 @@ def _sections(data):
 
 
 def _put(out, fields, payload):
-    """A section with its checksums; the 44 bytes that those of the file go over."""
+    """Writes a section with its checksums; returns the 44 bytes that the file's checksum covers."""
     fields[2], fields[5] = len(payload), zlib.crc32(payload)
     header = _HEADER.pack(*fields)
     out += header + struct.pack("<I", zlib.crc32(header)) + payload + bytes(-len(payload) % 8)

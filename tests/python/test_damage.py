@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Damaged images end in an exception, never in the end of the interpreter, whatever NVIDIA's code makes of them."""
+"""Damaged images raise an exception, and never end the interpreter, whatever NVIDIA's code does with them."""
 
 import random
 import subprocess
@@ -93,7 +93,7 @@ ATTACKS = {
 
 class Damage(unittest.TestCase):
     def attack(self, count, least, *names):
-        # In a process of its own, since it is the end of that which is feared.
+        # In a separate process, since the attack may end it.
         program = f"import test_damage as t; print(sum(t.ATTACKS[name]({count}) for name in {names}))"
         command = [sys.executable, "-X", "faulthandler", "-c", program]
         result = subprocess.run(command, capture_output=True, text=True, cwd=f"{source}/tests/python", timeout=600)

@@ -278,7 +278,7 @@ class Batches(unittest.TestCase):
 @long
 @needs("dask", "distributed", "pandas", "pyarrow")
 class Cluster(unittest.TestCase):
-    """A job of 3,000 processes on two workers: what one machine gives, whatever becomes of a worker or a file."""
+    """A job of 3,000 processes on two workers equals one machine's result, even if workers or files are lost."""
 
     COUNT = 3000
 

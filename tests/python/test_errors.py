@@ -128,7 +128,7 @@ class Errors(unittest.TestCase):
                     call(bad)
 
     def test_no_options_of_the_command(self):
-        """What the library says is for all who call it. Of its commands and variables it may speak, by name."""
+        """The library's messages suit all callers: they name no options, but may name commands and variables."""
         known = re.compile(
             r"'offpeak[^']*'|offpeak-collect --trace|record (it )?with --trace|--device N|--replay kernel|--interval|--(cuda|libcuda) \w+ or OFFPEAK_"
         )

@@ -46,7 +46,7 @@ PROGRAM = """
 
 
 def run(program, *arguments, folder=None):
-    """What a program prints: this process goes on without a signal, whatever comes of it."""
+    """The output of a program; signals and failures of it do not affect this process."""
     text = textwrap.dedent(PROGRAM) + textwrap.dedent(program)
     command = [sys.executable, "-X", "faulthandler", "-c", text, *arguments]
     result = subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=120)

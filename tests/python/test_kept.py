@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The child process that is kept between evaluations: it is nobody's but its program's, and its end changes no result."""
+"""The child process that is kept between evaluations: only its program has it, and its end changes no result."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ import uuid
 
 from common import long, recording
 
-# kept() are the children that were kept, by an environment that nobody else has.
+# kept() lists the kept children, by an environment variable that is set only here.
 PROGRAM = """
     import logging, os, signal, sys, threading, time
     import pyoffpeak as opk

@@ -241,7 +241,7 @@ class Pictures(unittest.TestCase):
 
     @needs("matplotlib")
     def test_one_timeline(self):
-        """What ran has one colour in all three."""
+        """Activities have one colour in all three."""
         from matplotlib.colors import to_hex
 
         run = opk.open(recording("training-kernels"))

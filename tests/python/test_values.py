@@ -27,7 +27,7 @@ def golden(name):
 
 
 class Values(unittest.TestCase):
-    """Each reads all recordings: a value is a float, and null where nothing was collected, which there is none of."""
+    """Each library reads all recordings: a value is a float; null would mean not collected, which does not occur."""
 
     def check(self, read):
         for name in NAMES:
