@@ -230,7 +230,7 @@ TEST(crowded)
 	ck_assert_uint_lt(count_of(file, ">k&lt;script&gt;: L2 50%</text>"), 100);
 }
 
-/* Of very many kernels, those that took most time are drawn. */
+/* If there are very many kernels, those that took most time are drawn. */
 TEST(many)
 {
 	opk_autosvg struct opk_svg svg = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which files a new file may replace, and the metadata of files made from others. */
+/* The files that a new file may replace, and the metadata of files made from others. */
 #include <sys/resource.h>
 
 #include "base/file.h"

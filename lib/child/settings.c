@@ -56,7 +56,7 @@ bool opk_settings_are_absolute(const struct opk_ctx *ctx)
 	for (size_t i = 0; absolute && i < OPK_CTX_SETTINGS; i++) {
 		const char *text = *opk_ctx_setting(ctx, i);
 
-		/* Of several folders, checking the first is enough: one author wrote them all. */
+		/* The first of several folders is enough: one author wrote them all. */
 		absolute = !text || !*text || *text == '/';
 	}
 	return absolute;

@@ -162,7 +162,7 @@ void opk_suggestions_try(struct opk_suggestions *suggestions, const char *candid
 		suggestions->count++;
 	else if (suggestions->best[OPK_MAX_SUGGESTIONS - 1].cost <= cost)
 		return;
-	/* Of two with the same cost, the first stays first. */
+	/* Names with the same cost keep their order. */
 	for (i = suggestions->count - 1; i && suggestions->best[i - 1].cost > cost; i--)
 		suggestions->best[i] = suggestions->best[i - 1];
 	suggestions->best[i].name = candidate;

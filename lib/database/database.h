@@ -43,7 +43,7 @@ struct opk_database {
 	size_t use_capacity;
 	struct opk_strlist keys; /* all fields that make metrics different */
 	struct opk_index by_key;
-	/* Of the current run: columns of its evaluation, and numbers of their metrics, from 1. */
+	/* The columns of the current run's evaluation, and the numbers of their metrics, from 1. */
 	size_t *columns;
 	size_t *metrics;
 	size_t column_count;

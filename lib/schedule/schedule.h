@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which counters and metrics fit a pass, according to CUPTI and PerfWorks. */
+/* The counters and metrics that fit a pass, according to CUPTI and PerfWorks. */
 #ifndef OPK_SCHEDULE_H
 #define OPK_SCHEDULE_H
 
@@ -104,7 +104,7 @@ int opk_find_refused(struct opk_ctx *ctx, const struct opk_refused *refused);
 void opk_refused_problem(struct opk_problems *problems, const struct opk_place *place,
                          const struct opk_target *target, const char *name, const char *reason);
 
-/* Which pass of a plan counts each raw counter. */
+/* The pass of a plan that counts each raw counter. */
 
 struct opk_parts;
 
@@ -132,7 +132,7 @@ struct opk_patience {
 	double end; /* in opk_processor_seconds(); 0: never */
 };
 
-/* Of this process, without its children. */
+/* The processor time of this process, without its children. */
 double opk_processor_seconds(void);
 bool opk_patience_over(const struct opk_patience *patience);
 

@@ -85,7 +85,7 @@ static int find_facts(bool found[OPK_FACT_COUNT], struct opk_ctx *ctx,
 	return OPK_OK;
 }
 
-/* Which columns the table has because some of its inputs need them. */
+/* The columns that the table has because some of its inputs need them. */
 struct having {
 	bool joined, sampled, inflated;
 };

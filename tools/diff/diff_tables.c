@@ -7,7 +7,7 @@
 #include "diff/diff.h"
 #include "eval/door.h"
 
-/* Of sets with more metrics, people see only those that changed. */
+/* If a set has more metrics, people see only those that changed. */
 enum { MOST_SHOWN = 30, TEXT = 24 };
 
 /* ---- names of rows ---------------------------------------------------------------------- */
