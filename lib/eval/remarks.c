@@ -150,17 +150,16 @@ int opk_evaluation_note_remarks(struct opk_evaluation *evaluation, struct opk_ct
                                 const char *of)
 {
 	uint64_t rows = stored_rows(&evaluation->spools);
-	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < evaluation->metrics.count; i++) {
+	for (size_t i = 0; i < evaluation->metrics.count; i++) {
 		const struct opk_remark *all = &evaluation->spools.remarks[OPK_REMARK_KINDS * i];
 
-		code = note_metric(evaluation, ctx, of, i);
+		TRY(note_metric(evaluation, ctx, of, i));
 		evaluation->explained[i] = rows && all[OPK_PART_LACKS].rows == rows;
 		evaluation->bound[i] = all[OPK_PART_FAILS].rows || all[OPK_PARTS_UNKNOWN].rows
 		                       || all[OPK_UNDIVIDED].rows;
 	}
-	return code;
+	return OPK_OK;
 }
 
 const struct opk_strlist *opk_evaluation_doubts(const struct opk_evaluation *evaluation)

@@ -215,10 +215,13 @@ int opk_evaluation_read_joined(struct opk_evaluation *evaluation, struct opk_ctx
 			.counts = joining->means[i].counts,
 		};
 	}
-	for (size_t i = 0; i < evaluation->metrics.count; i++)
-		for (size_t j = 0; is_expected(evaluation, i) && j < count; j++)
+	for (size_t i = 0; i < evaluation->metrics.count; i++) {
+		if (!is_expected(evaluation, i))
+			continue;
+		for (size_t j = 0; j < count; j++)
 			if (made->joined[j].counts[i] < made->joined[j].ranges_min)
 				made->joined[j].ranges_min = made->joined[j].counts[i];
+	}
 	made->count = count;
 	evaluation->is_made = true;
 	return OPK_OK;
