@@ -525,7 +525,7 @@ FAKE_TEST(error_in_mid_stream)
 	ck_assert_int_eq(opk_table_next(&row, &known, table), OPK_OK);
 	ck_assert_ptr_nonnull(row);
 	table->inputs->evaluation->segment_count = 1;
-	/* After a failure the rows from before it are still there. */
+	/* After a failure, earlier rows can still be read. */
 	while (!(code = opk_table_next_source(&source, table)))
 		ck_assert_ptr_nonnull(source);
 	ck_assert_int_eq(code, OPK_EINPUT);

@@ -189,7 +189,7 @@ FAKE_TEST(fake_catalog)
 	ck_assert(!opk_catalog_has_full(catalog, ctx, "fake__a"));
 	ck_ok(ctx, count_all(catalog, ctx));
 	check_fake_passes(catalog, true);
-	/* A submetric that a metric does not have belongs to no metric. */
+	/* A full name whose submetric its metric does not have is unknown. */
 	ck_ok(ctx,
 	      opk_catalog_count_passes(catalog, ctx,
 	                               &(struct opk_full_name){ opk_catalog_get(catalog, 0), 1 }, 1,

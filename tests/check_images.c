@@ -464,7 +464,7 @@ static const struct {
 	{ HERE, { .ranges = plain, .shifted = true }, 3, "4 rows for 3 ranges" },
 };
 
-/* Each part is complete by itself, but the recording is not. */
+/* Each part is complete by itself; the recording lacks a part. */
 FAKE_TEST_EACH(missing_passes_and_rows, missing_passes_and_rows_rows)
 {
 	struct opk_evaluation *evaluation;

@@ -466,7 +466,7 @@ FAKE_TEST_EACH(many_rows, ways)
 	workers = 0;
 }
 
-/* Counters of two GPUs can't be added, whatever the tables say; those of two passes can. */
+/* Counters of two passes can be added. Counters of two GPUs can't, even if the tables allow it. */
 TEST(other_layouts)
 {
 	static const struct {

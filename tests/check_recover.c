@@ -40,7 +40,7 @@ static const struct recovery_row {
 	{ HERE, "M C P A D R E", "M C1 P1 A1 D1 R1", NULL },
 	{ HERE, "M D E", "M D1", NULL },
 	{ HERE, "M U D U E", "M U1 D1 U2", NULL },
-	/* Activities belong to no image, and are enough by themselves. */
+	/* Activities stand apart from images, and are enough for a recording. */
 	{ HERE, "M A K D R K S E", "M A1 K1 D1 R1 K2 S", NULL },
 	{ HERE, "M K K!", "M K1 K2 S", "cut off 1" },
 	{ HERE, "M K Kc", "M K1 S", "records of kernels that were damaged 1" },
@@ -80,7 +80,7 @@ static const struct recovery_row {
 	{ HERE, "M A D Rr Dh R D R E", "M A1 D1 D3 R3 S",
 	  "stretches of the file that were damaged 1" },
 	{ HERE, "M A D Rho Dr R D R E", "M A1 D1 D3 R3 S", "of which no more is known 1" },
-	/* If sections before them are lost, tables still find their images. */
+	/* Tables still find their images if an earlier section is lost. */
 	{ HERE, "M Ah D R D R!", "M D1 R1 D2 R2 S", "cut off 1" },
 	{ HERE, "M C Dh R D R E", "M C1 D2 R2 S", "counter data was damaged 3" },
 	/* A table that names no image of the file, and a second table of one image. */

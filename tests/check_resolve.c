@@ -223,7 +223,7 @@ static const struct {
 	  "fake__a.sum\nhidden fake__b.sum\nd = fake__a.sum + fake__b.sum [byte]\ncolumns fake__a.sum d\n" },
 	{ HERE, "derived: {d: x + 1, e: d / x}\nmetrics: [e, {metric: fake__a.sum, as: x}]",
 	  "fake__a.sum as x\nd = x + 1 [byte]\ne = d / x [unitless]\ncolumns e x d\n" },
-	/* Used before it is defined. */
+	/* A derived metric uses one that is defined after it. */
 	{ HERE, "derived: {d: e * 2, e: fake__a.sum}",
 	  "hidden fake__a.sum\ne = fake__a.sum [byte]\nd = e * 2\ncolumns d e\n" },
 	{ HERE, "derived: {d: {formula: fake__a.sum / fake__b.sum, unit: '', description: prose}}",

@@ -219,7 +219,7 @@ FAKE_TEST_EACH(notes, notes_rows)
 		       metrics[j]);
 }
 
-/* A recording with all counters evaluates as planned, but its parts were not checked one by one. */
+/* A recording with all counters evaluates as planned, though its parts were not checked. */
 TEST(recorded)
 {
 	static const char *const all[] = { "fake__throughput" SHARE,

@@ -231,7 +231,7 @@ CTX_TEST(job_fails_at_length)
 	ck_assert_str_eq(opk_error_message(ctx, 21), "outermost");
 }
 
-/* Without SIGCHLD there is no exit status, but the children's own reports count. */
+/* Without SIGCHLD there is no exit status; the reports that children write count. */
 CTX_TEST(children_that_nobody_waits_for)
 {
 	struct deeds deeds = { .parent = getpid(), .at = 3 };

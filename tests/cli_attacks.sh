@@ -34,7 +34,7 @@ quit 1 '>&-' plan --chip GH100 mine.yaml --svg x.svg
 if [ -f x.svg ]; then
 	same 'plan --svg >&-: the last line of the picture' "$(tail -n 1 x.svg)" '</svg>'
 fi
-# A note that can't be written is no failure.
+# A note that can't be written does not make the command fail.
 quit 0 '2>&-' metrics GH100 -o m.csv
 same "$last: notes in it" "$(grep -c '^offpeak:' m.csv)" 0
 quit 0 '<&-' verify "$simple"

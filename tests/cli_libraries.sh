@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# With --cuda only one folder's libraries are opened, whatever the cache holds.
+# With --cuda only one folder's libraries are opened, even if the cache names others.
 # It tests which libraries are opened.
 cold=yes
 . "${SOURCE:?}/tests/tap.sh"

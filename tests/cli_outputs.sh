@@ -109,7 +109,7 @@ END
 for kind in config availability data; do
 	replaces_not recording 'is a recording' extract "$recordings/gh100-pm-triage.opk" --$kind recording
 done
-# An image replaces images of its own kind.
+# An image replaces only images of the same kind.
 works extract self.opk -o kinds
 for kind in config availability data; do
 	for other in config availability data; do

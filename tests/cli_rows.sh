@@ -26,7 +26,7 @@ order() {
 section 'eval --sort'
 order '0 3 2 4 1' eval "$simple" --columns name,$inst --sort $inst
 order '1 4 2 3 0' eval "$simple" --columns name,$inst --sort -$inst,-name
-# A sort key need not be a column, nor a metric that the recording names.
+# A sort key may be neither a column nor a metric that the recording names.
 order '0 1 2 3 4' eval "$simple" --columns name --sort=-dram__bytes.sum
 order '3 2 1 0 4' eval "$simple" --columns name,grid --sort -launch__thread_count,-index
 works eval "$simple" --columns kernel,name --sort kernel --top 2

@@ -253,7 +253,7 @@ err_is ''
 names_are 'run.opk '
 rows_are 'short launch pass' 'a 1 1; b 2 1; a 1 2; b 2 2; a 1 3; b 2 3'
 info '(j["mode"], j["join"], j["passes"]) == ("launch", "launch", 3)'
-# Passes go in order within a run, too; after all runs each launch has all of them, whatever their times.
+# Passes go in order within a run, too; after all runs each launch has all passes, at any speed of the runs.
 collect 0 -c three.opk --replay application -o run.opk -- ./app init ctx:0 'launch*20:a' sleep:1100 'launch*40:b'
 runs 3
 rows_count 180

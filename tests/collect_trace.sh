@@ -51,7 +51,7 @@ same "$last: times" "$("$BUILD/tests/collect_files" activities run.opk | tr '\t'
 	tr '\n' ' ' | awk '{ print ($2 < $1 && $1 < $4 && $4 < $3) }')" 1
 same "$last: threads" "$(fields run.opk activities kind thread | grep ^range | sort -u | grep -c 'range [1-9]')" 1
 
-# Ranges of the process belong to no thread.
+# Ranges of the process do not have a thread.
 trace '--trace kernels' init ctx:0 nvtxdstart:dom:whole launch:a nvtxstart:open nvtxend:whole
 same "$last: ranges" "$(fields run.opk activities kind name thread | grep ^range)" 'range dom@whole 0'
 same "$last: times" "$("$BUILD/tests/collect_files" activities run.opk | tr '\t' '\n' | sed -n 's/^start=//p' |

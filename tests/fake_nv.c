@@ -302,7 +302,7 @@ static int do_cuptiProfilerHostGetConfigImage(struct nv_HostGetConfigImage *para
 
 	if (params->configImageSize != FAKE_CONFIG_SIZE)
 		return NV_CUPTI_INVALID_PARAMETER;
-	/* CUPTI's plan need not be the best. */
+	/* CUPTI's plan may take more passes than needed. */
 	write_config(params->pConfigImage, (host->cost + 3) / 4 + fake.needless_passes);
 	return 0;
 }

@@ -2,13 +2,13 @@
 /*
  * rotate HOW IN.opk OUT.opk NUMBER...: makes recordings that only a GPU could make otherwise, out
  * of one that has a single image. CUPTI evaluates an image for any subset of its metrics, so the
- * same image stands for one of each pass.
+ * same image serves for each pass.
  *
- * HOW is kernel, launch or name: what to join by. The metrics are dealt out to two passes in turn,
- * but the last one, which is in both, and the image is written once for each NUMBER, as one of that
- * pass. Each time the ranges get other facts. HOW times: samples, of which there are NUMBER, get
- * times of their own. HOW kernels: the first image NUMBER times, each range a
- * kernel of its own, all of one base name, which a second NUMBER makes longer by so many letters.
+ * HOW is kernel, launch or name: what to join by. The metrics go to two passes in turn; the last
+ * metric is in both. The image is written once for each NUMBER, as an image of that pass, each time
+ * with other facts of the ranges. HOW times: NUMBER samples get new times. HOW kernels: writes the
+ * first image NUMBER times, and each range becomes another kernel. All these kernels have one base
+ * name, which a second NUMBER makes longer by so many letters.
  */
 #include "container/door.h"
 #include "program.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * values csv|json|ndjson FILE: what a table has, wide or long and in whatever format, as lines
- * FILE,ROW,METRIC,BITS in its order. ROW is the range's name, or a sample's start and end; BITS are
- * the double's 64, or nan. Names of metrics have a double underscore, and no others.
+ * values csv|json|ndjson FILE: prints the values of a table, wide or long, in its order, as lines
+ * FILE,ROW,METRIC,BITS. ROW is the range's name, or a sample's start and end; BITS are the 64 bits
+ * of the double, or nan. Only the names of metrics have a double underscore.
  */
 #include <math.h>
 #include <stdio.h>

@@ -97,8 +97,8 @@ bool opk_random(void *out, size_t size)
 }
 
 /*
- * Like mkstemp(), but the kernel applies the umask to the mode. Asking for the umask would change
- * it, while another thread may be creating a file.
+ * Like mkstemp() with a mode, to which the kernel applies the umask. Reading the umask would set it
+ * for a moment, while another thread may be creating a file.
  */
 static int create_temporary(char *path, mode_t mode)
 {

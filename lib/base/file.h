@@ -69,7 +69,7 @@ bool opk_can_replace(const char *path);
 bool opk_is_same_file(const char *one, const char *other);
 /* Reads a whole file, and adds a NUL that *size does not count; free(). */
 int opk_read_file(void **data, size_t *size, struct opk_ctx *ctx, const char *path);
-/* Like opk_read_file(), but a file of more than `most` bytes is not read: OPK_EINPUT. */
+/* Like opk_read_file(); OPK_EINPUT: the file has more than `most` bytes. */
 int opk_read_small_file(void **data, size_t *size, struct opk_ctx *ctx, const char *path,
                         size_t most);
 /* Random bytes; glibc has getrandom() from 2.25 on. False with errno set. */

@@ -103,7 +103,7 @@ void opk_catalog_cache_write(struct opk_ctx *ctx, const struct opk_catalog_table
 
 /* ---- the catalog */
 
-/* The array does not move, but its text does. */
+/* The array is allocated once; its text moves as it grows. */
 static bool make_metrics(struct opk_catalog *catalog)
 {
 	const struct opk_catalog_table *table = &catalog->table;

@@ -208,7 +208,7 @@ int opk_data_file(char **text, char **path, struct opk_ctx *ctx, const char *nam
 
 /* nvprof's names: data/legacy_names.tsv has a row for each name, metrics before events. */
 
-/* Inserts the legacy names most like a misspelt one before those in the list, best first. */
+/* Puts the legacy names nearest to a misspelt one at the front of the list, nearest first. */
 int opk_legacy_suggest(struct opk_strlist *list, struct opk_ctx *ctx, const char *name);
 /*
  * Suggests a name for one without "__" if no chip is known: "sm__throughput" for "sm_throughput",

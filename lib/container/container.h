@@ -36,8 +36,8 @@ enum {
 #define OPK_MAX_PLAIN ((uint64_t)4 << 30)
 
 /*
- * The most plain bytes for each stored byte. A section that equals its base stores almost no bytes:
- * its size is that of the base, which was checked already.
+ * The most plain bytes for each stored byte. A section that equals its base stores almost no bytes;
+ * it is as large as its base, whose size was checked already.
  */
 static inline uint64_t opk_section_max_ratio(uint32_t flags)
 {

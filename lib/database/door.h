@@ -34,7 +34,7 @@ struct opk_database_run {
 	bool cut_off;                /* the file's end, or some of its rows, are missing */
 	bool joined;                 /* as the metadata says */
 	const struct opk_evaluation *evaluation;
-	const size_t *columns; /* only these of the evaluation, in this order; NULL: all */
+	const size_t *columns; /* numbers of columns of the evaluation, in order; NULL: all */
 	size_t column_count;
 	const bool *inflated; /* one for each column of the evaluation; NULL: no column is */
 	const char *set_name; /* the evaluated set; "": no set; NULL: the set of `meta` */

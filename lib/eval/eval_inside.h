@@ -146,7 +146,7 @@ struct opk_joining {
 	struct opk_mean *means; /* one per group */
 	size_t count, capacity;
 	size_t passes;    /* the greatest number of a pass */
-	size_t *group_of; /* one per row of the segments; SIZE_MAX: in no group */
+	size_t *group_of; /* one per row of the segments; SIZE_MAX: no group */
 	struct opk_mean_image *images;
 	size_t image_count;
 	size_t *order;     /* of groups, image by image */

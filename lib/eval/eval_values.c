@@ -132,7 +132,7 @@ static bool is_same_device(const struct opk_values *values, const void *head, si
 	       && !memcmp(head, values->head, size);
 }
 
-/* Peaks are those of the evaluator's device; CUPTI keeps the device of its first image. */
+/* The evaluator computes peaks for its device, and CUPTI keeps the device of its first image. */
 static int set_device(struct opk_values *values, struct opk_ctx *ctx)
 {
 	opk_autofree void *head = NULL;

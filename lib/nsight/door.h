@@ -11,7 +11,7 @@ struct opk_imported_set {
 	const char *suffix; /* for file names: "" for the first one, "-device", "-pm2" */
 	enum opk_profiler profiler;
 	size_t metric_count;
-	/* Requested metrics that are in no set; the first set's text gives the reasons. */
+	/* Requested metrics that no set has; the first set's text gives the reasons. */
 	size_t left_out_count;
 	const char *yaml; /* in the form of docs/metric-sets.md */
 };

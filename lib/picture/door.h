@@ -43,7 +43,7 @@ struct opk_roofline {
 	const char *unit;  /* of operations: "flop"; "op" if units differ */
 	const struct opk_roof *roofs;
 	size_t roof_count;
-	const struct opk_roofline_dot *dots; /* those of a kernel are adjacent */
+	const struct opk_roofline_dot *dots; /* dots of one kernel are adjacent */
 	size_t dot_count;
 	size_t idle_count;    /* kernels without operations, which have no dot */
 	size_t unknown_count; /* kernels whose operations, bytes or time are nan somewhere */

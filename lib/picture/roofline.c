@@ -8,7 +8,7 @@
 #include "picture/picture.h"
 #include "summary/door.h"
 
-/* A type of operations is ignored if its share of its peak is this much less than another's. */
+/* A type of operations is ignored if another type has a share of its peak greater by this. */
 #define SLIGHT 0.05
 
 /* The columns of a line; SIZE_MAX: no column. */
@@ -121,7 +121,7 @@ static int find_columns(struct roofline *r, struct opk_ctx *ctx,
 	return code;
 }
 
-/* The unit of some operations, if it is that of the first, such as "flop"; else "op". */
+/* The unit of these operations if the first ones have the same, such as "flop"; else "op". */
 static const char *unit_of(const struct roofline *r, const struct opk_evaluation *evaluation,
                            size_t work)
 {

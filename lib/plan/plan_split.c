@@ -23,7 +23,7 @@ enum { ORDERS = 3 };
 struct opk_plan_split {
 	struct opk_plan **plans;
 	size_t count, capacity;
-	struct opk_strlist lost; /* columns of the whole set that are in no plan */
+	struct opk_strlist lost; /* columns of the whole set that no plan has */
 };
 
 struct splitting {
@@ -35,7 +35,7 @@ struct splitting {
 	struct opk_filling filling;
 	bool estimates; /* the filling is used */
 	size_t order;   /* number of the current order */
-	/* Numbers of metrics: those in no plan yet, and those tried now. */
+	/* Numbers of metrics: still to be planned; being tried. */
 	size_t *left, *chosen, *sorted;
 	size_t left_count, chosen_count;
 };

@@ -114,7 +114,7 @@ static void ignore_interrupts(void)
 	called = NULL;
 }
 
-/* A stream that nobody took is released with its capsule. */
+/* Releases a stream that is still in its capsule. */
 static void free_capsule(void *capsule)
 {
 	struct ArrowArrayStream *stream = PyCapsule_GetPointer(capsule, "arrow_array_stream");

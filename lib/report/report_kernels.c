@@ -219,7 +219,7 @@ static void put_spread(struct opk_json_writer *json, const struct report_run *ru
 	opk_json_end_array(json);
 }
 
-/* Writes a list per row, in the order of rows: those with the most time come first. */
+/* Writes a list per row. Rows with the most time come first. */
 static void put_spreads(struct opk_json_writer *json, const struct report_run *run, size_t rows)
 {
 	const struct opk_summary *summary = run->summary;

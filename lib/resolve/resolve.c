@@ -7,7 +7,7 @@
 #include "adapters/nv/nv.h"
 #include "chip/chip.h"
 
-/* Derived metrics in no list come last, unless a list removed them. */
+/* Derived metrics that no list has come last, unless a list removed them. */
 static void add_unlisted(struct opk_resolver *r)
 {
 	for (size_t i = 0; i < r->symbols.derived.count; i++) {
@@ -122,7 +122,7 @@ static void fill_columns(struct opk_resolver *r)
 			                        &entry->place);
 		add_heading(r, entry->heading, entry->heading == under, i);
 		under = entry->heading;
-		/* A derived metric that is in no list has no item. */
+		/* Only a derived metric that a list has gets an item. */
 		r->out->listed += entry->item != NULL;
 	}
 	r->out->shown = r->out->metrics.count;

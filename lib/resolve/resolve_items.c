@@ -293,7 +293,7 @@ static size_t mark_label(const struct opk_entries *list, const char *text, bool 
 }
 
 /*
- * Drops what is selected. Derived metrics that are in no list yet will not be shown, and optional
+ * Drops what is selected. Derived metrics that no list has so far will not be shown, and optional
  * metrics that the chip lacks are no longer reported as left out.
  */
 static size_t drop(struct opk_resolver *r, struct opk_entries *list,

@@ -55,7 +55,7 @@ static bool add_work(struct opk_meta_roofline *out, const struct opk_resolver *r
 	return names != NULL;
 }
 
-/* A copy, "" for no column; NULL: memory is out. */
+/* A copy; "": there is no column; NULL: out of memory. */
 static char *copy_column(const struct opk_resolver *r, const struct opk_word *word)
 {
 	const char *column = column_of(r, word);

@@ -66,7 +66,7 @@ struct opk_resolver {
 	struct opk_symbols symbols;
 	struct opk_catalog *catalog;      /* NULL until it is needed */
 	bool full;                        /* the error of too many metrics was reported */
-	bool lost;                        /* an entry with a reported error is in no list */
+	bool lost;                        /* an entry was left out: its error was reported */
 	struct opk_strlist lost_labels;   /* labels of such entries */
 	bool check;                       /* only looks for errors, all of them */
 	double seconds;                   /* left for expressions */
@@ -87,7 +87,7 @@ void opk_resolver_add_metric(struct opk_resolver *r, const char *name, const cha
 /* The constant's value on the chip; NULL: none. */
 const double *opk_resolver_value(const struct opk_resolver *r, const struct opk_constant *constant);
 
-/* resolve_items.c: makes the list of the n-th set of symbols; the lists before it are made. */
+/* resolve_items.c: makes the list of the n-th set of symbols, after all earlier lists. */
 void opk_resolve_list(struct opk_resolver *r, size_t n);
 /* resolve_refused.c: whether CUPTI plans this metric; refused optional metrics are dropped. */
 bool opk_resolver_plans(struct opk_resolver *r, const char *name);

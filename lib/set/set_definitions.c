@@ -20,7 +20,7 @@ static void each(struct opk_set_reader *r, const struct opk_yaml *map, const cha
 	for (size_t i = 0; map->kind == OPK_YAML_MAP && i + 1 < map->count; i += 2) {
 		struct opk_word name = { map->items[i].text, map->items[i].place };
 
-		/* A bad name defines nothing, but its value is checked. */
+		/* The value is checked even if the name is bad and defines nothing. */
 		if (map->items[i].kind == OPK_YAML_SCALAR) {
 			opk_set_check_name(r, &name, what);
 			take(r, &name, &map->items[i + 1]);

@@ -157,7 +157,7 @@ def test_gpus_of_different_days(browser, tools):
 
 
 def test_print(browser, tools):
-    """The whole timeline is printed, whatever the zoom."""
+    """The whole timeline is printed at every zoom."""
     open_report(browser, tools, "gh100-training-kernels")
     browser.js("const v = %s; v.show(1e6, 2e6); dispatchEvent(new Event('beforeprint'))" % VIEW)
     start, end, length = window(browser)

@@ -39,7 +39,7 @@ struct fake_driver {
 	uint32_t (*stream_id_of)(CUstream stream); /* 0: no stream */
 	/* An open capture fails as work reaches the GPU; false: there is no open capture. */
 	bool (*spoil_capture)(void);
-	/* Whether the driver calls these hooks: only those of the first CUPTI file in use. */
+	/* Whether the driver calls these hooks: they must be from the first CUPTI file in use. */
 	bool (*serves)(const struct fake_hooks *hooks);
 };
 

@@ -111,7 +111,7 @@ int session_configure(struct session *session, const struct session_config *conf
 		return CUPTI_ERROR_INVALID_OPERATION;
 	if (!image || !config_valid(config))
 		return CUPTI_ERROR_INVALID_PARAMETER;
-	/* Passes continue in order, whatever later SetConfigs say. */
+	/* Passes continue in order; later SetConfigs do not change it. */
 	next_pass = session->first_max && !session->legacy && config->hash == session->config.hash
 	                    ? session->config.pass
 	                    : config->pass;
@@ -166,7 +166,7 @@ int session_begin_pass(struct session *session)
 	return CUPTI_SUCCESS;
 }
 
-/* All passes of one nesting level come first, then those of the next level. */
+/* All passes of one nesting level come before any pass of the next level. */
 static void advance(struct session *session)
 {
 	struct session_config *config = &session->config;

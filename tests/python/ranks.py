@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Recordings like those of a job's processes: pieces of shipped ones, each from a host and a GPU of its own."""
+"""Recordings as processes of a job make them: pieces of shipped ones, each from a host and a GPU of its own."""
 
 import json
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Damaged images raise an exception, and never end the interpreter, whatever NVIDIA's code does with them."""
+"""Damaged images raise an exception. They never end the interpreter, even if NVIDIA's code crashes on them."""
 
 import random
 import subprocess

@@ -70,16 +70,16 @@ class Kept(unittest.TestCase):
             """
             again = [rows(name) for name in FILES]
             assert again == wanted and kept() == [child]
-            # Whoever waits for all children of the program waits for none.
+            # waitpid(-1) of the program does not find the kept child.
             try:
                 sys.exit(f"a child: {os.waitpid(-1, 0)}")
             except ChildProcessError:
                 pass
-            # Nor is there still a name of the one that started it.
+            # The program keeps at most one pidfd.
             links = [os.path.join("/proc/self/fd", number) for number in os.listdir("/proc/self/fd")]
             names = [os.readlink(link) for link in links if os.path.islink(link)]
             assert len([name for name in names if "pidfd" in name]) <= 1, names
-            # Nor does it hold a pipe open.
+            # The kept child does not hold the program's pipes open.
             read, write = os.pipe()
             os.set_inheritable(write, True)
             assert rows(FILES[0]) == wanted[0]
@@ -115,7 +115,7 @@ class Kept(unittest.TestCase):
             except KeyboardInterrupt:
                 pass
             assert gone(child)
-            # Signals of the program's own are no silence.
+            # Signals to the program do not make a busy child look silent.
             child = another()
             signal.signal(signal.SIGALRM, lambda *_: None)
             signal.setitimer(signal.ITIMER_REAL, 0.002, 0.002)

@@ -13,7 +13,7 @@ static struct repetitions repetitions;
 
 /*
  * The level of the innermost range, counted from the first range of its domain that --nvtx-include
- * and --capture-range admit; 0: in no such range.
+ * and --capture-range admit; 0: outside such ranges.
  */
 static size_t level_of(const struct user_nest *nest)
 {

@@ -53,7 +53,7 @@ typedef int eval_source_fn(struct eval *eval, const struct opk_table_source *sou
 
 /* ---- eval_rows.c */
 
-/* Makes the table's error causes those of the command; returns `code`. */
+/* Gives the command the error causes of the table; returns `code`. */
 int eval_table_result(struct eval *eval, int code);
 /* Begins the rows of this file. */
 int eval_rows_begin_file(struct eval *eval, size_t file);

@@ -146,8 +146,8 @@ int opk_nv_unit(char **out, struct opk_ctx *ctx, struct opk_nv_evaluator *evalua
 int opk_nv_cupti_unit(char **out, struct opk_ctx *ctx, struct opk_nv_evaluator *evaluator,
                       const char *metric);
 /*
- * Appends the constituents of a throughput metric, whose value is the highest of theirs: base names
- * of counters and of other throughputs. A metric of another type has no constituents.
+ * Appends the constituents of a throughput metric: base names of counters and of other throughputs.
+ * Its value is the highest value of a constituent. A metric of another type has no constituents.
  * NVPW_MetricsEvaluator_GetThroughputMetricProperties
  */
 int opk_nv_constituents(struct opk_strlist *counters, struct opk_strlist *throughputs,

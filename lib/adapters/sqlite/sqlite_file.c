@@ -38,7 +38,7 @@ int opk_sqlite_run(struct opk_sqlite *sqlite, const char *sql)
 	return status ? fail(sqlite, status) : OPK_OK;
 }
 
-/* Nothing else opens the file before it is complete, so it needs no journal and no lock. */
+/* Nothing else opens the incomplete file, so it needs no journal and no lock. */
 static int begin(struct opk_sqlite *sqlite)
 {
 	int status = sqlite3_open_v2(sqlite->path, &sqlite->handle,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* SQLite: fills a new database, which nothing else opens before it is complete. */
+/* SQLite: fills a new database, which nothing else opens until it is complete. */
 #ifndef OPK_SQLITE_FILE_H
 #define OPK_SQLITE_FILE_H
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Contexts of liboffpeak. Calls take them from a pool and return them, so that NVIDIA's libraries are loaded once.
 
-    ctx = _context.new()                               # nobody else has it now
+    ctx = _context.new()                               # in use here alone
     out = ffi.new("struct opk_chips **")
     _context.call(ctx, lib.opk_chips_new, out, ctx)    # raises; SIGINT ends it soon
     chips = _context.owned(ctx, out[0], lib.opk_chips_free)

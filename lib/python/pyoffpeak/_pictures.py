@@ -150,7 +150,7 @@ class _Field:
             return [self.data(*point) for point in points], {"zorder": 3, "clip_on": True}
         return [self.share(*point) for point in points], {"transform": self.axes.transAxes, "clip_on": False}
 
-    # ---- a method for each kind of shape: series have the picture's colours, other shapes those of the figure's style
+    # ---- a method for each kind of shape: series have the picture's colours, other shapes the figure style's
 
     def line(self, shape: dict[str, Any]) -> None:
         if shape["class"] not in ("grid", "axis"):  # axes draw their own

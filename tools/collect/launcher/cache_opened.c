@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Files that a program opens while it runs: libraries, such as Python's modules, and data. They
- * can't be known beforehand, but the files that the kept run opened can be checked.
+ * can't be known beforehand. So the files that the kept run opened are checked.
  */
 #include <errno.h>
 #include <fcntl.h>

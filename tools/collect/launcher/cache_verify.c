@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Compares a run that the cache could have spared with the kept one. Counters and times vary, but a
- * program with all inputs known launches the same kernels in every run.
+ * Compares a run that the cache could have spared with the kept one. Counters and times vary; the
+ * launched kernels are the same in every run if all inputs of the program are known.
  */
 #include <string.h>
 

@@ -263,7 +263,7 @@ static int end_like(int status)
 		return WEXITSTATUS(status);
 	signal(WTERMSIG(status), SIG_DFL);
 	kill(getpid(), WTERMSIG(status));
-	/* That signal is blocked here. */
+	/* The launcher blocks this signal. */
 	return 128 + WTERMSIG(status);
 }
 
@@ -312,7 +312,7 @@ static bool was_recorded(const struct parts *parts, int status)
 	return parts_recorded(parts) || (parts->count && WIFSIGNALED(status));
 }
 
-/* The program's end, unless the program succeeded but its recording did not. */
+/* Ends as the program did, or with `code` if the program succeeded and its recording failed. */
 static int end_recorded(int status, int code)
 {
 	return status || !code ? end_like(status) : code;

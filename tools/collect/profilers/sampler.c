@@ -8,7 +8,7 @@
 
 /*
  * One call decodes the whole hardware buffer, and silently drops samples for which the image has no
- * slot. So the image has slots for a full buffer, and the buffer is no larger.
+ * slot. So the image has a slot for each sample of a full buffer.
  *
  * When the hardware's buffer overflows, its content is lost and CUPTI can't sample again. So
  * sampling pauses before the buffer can be full, until it is decoded: that gap is counted.

@@ -32,7 +32,7 @@ static struct {
 	pthread_t thread;
 	bool running, ending, paused;
 	bool stuck;   /* records can't be handed on yet */
-	bool refused; /* they never can: there will be no recording */
+	bool refused; /* records can never be handed on: there will be no recording */
 	struct opk_activity *pending;
 	size_t count, capacity;
 	pid_t pid;        /* forks share this state, but not the GPU */

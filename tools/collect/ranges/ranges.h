@@ -38,8 +38,8 @@ int user_range_pop(const char *domain);
 /* The calling thread's nests, the default domain first, then by name; some may be empty. */
 struct user_nest *const *user_nests(size_t *count);
 /*
- * The names of a domain's ranges with '/' between, "DOMAIN@" before those of a domain, '/' and '\'
- * inside a name after a '\'; "" where there are none. It stays until the thread asks again.
+ * The names of a nest's ranges joined by '/', with "DOMAIN@" in front if it has a domain, and a '\'
+ * before each '/' and '\' inside a name; "": no range is open. Valid until the thread asks again.
  */
 const char *user_nest_path(const struct user_nest *nest);
 /* The paths of all domains, joined by '/', in the order of user_nests(). */

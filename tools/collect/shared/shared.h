@@ -128,9 +128,9 @@ enum {
 
 /*
  * X(ID, field, form, default, what it is for, letter, name, argument, help): the variable is
- * OFFPEAK_COLLECT_ID. Without a default the field is 0. What has no help is not an option: the
- * launcher decides. An option without an argument is a flag. With "" it takes words: its help is a
- * line for each, which begins with the word and a tab.
+ * OFFPEAK_COLLECT_ID. Without a default the field is 0. A setting without help is not an option: the
+ * launcher sets it. An option without an argument is a flag. An option with the argument "" takes
+ * words: its help has a line for each, which begins with the word and a tab.
  */
 #define SETTINGS(X)                                                                                \
 	X(SET, set_path, text, NULL, NOT_KEYED, 'c', "config", "FILE",                             \
@@ -386,7 +386,7 @@ void process_name(char name[32], const char *process);
 
 /* A message of one line on stderr, with the program's name; returns the code. */
 __attribute__((format(printf, 2, 3))) int say(int code, const char *format, ...);
-/* The outermost cause of a failure; NULL stands for a context that memory was short for. */
+/* The outermost cause of a failure. `ctx` is NULL if there was no memory for a context. */
 const char *outer_cause(const struct opk_ctx *ctx);
 
 /* Time, and this library's threads in the program. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* CUPTI's and the driver's entry points, found by dlsym(): loading needs no symbol of theirs. */
+/* CUPTI's and the driver's entry points, found by dlsym(): this library loads without them. */
 #ifndef OPK_TARGET_H
 #define OPK_TARGET_H
 
