@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Counter-availability images: which of a file's is the one for a chip and a profiler. */
+/* Finds the counter-availability image of a file for a chip and a profiler. */
 #include <string.h>
 
 #include "container/container.h"
 
-/* The section of the n-th image; -1 where there are fewer. */
+/* The section of the n-th image; -1: there are fewer. */
 static long find_image(const struct opk_file *file, size_t n)
 {
 	for (size_t i = 0; i < file->section_count; i++)
@@ -47,7 +47,7 @@ static int refuse(struct opk_ctx *ctx, const struct opk_file *file, const struct
 	                file->path, chip, opk_profiler_name(wanted->profiler), meta->chip);
 }
 
-/* GPUs of a chip are usually alike; a set can't be planned for two that are not. */
+/* GPUs of one chip usually have equal images. A set can't be planned for two different images. */
 static int read_probed(void **data, size_t *size, struct opk_ctx *ctx, const struct opk_file *file,
                        const struct opk_meta *meta, const struct wanted *wanted)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How far apart the clocks of ranges are, GPU by GPU. */
+/* Finds how far the clocks of ranges are apart on each GPU. */
 #include <stdio.h>
 #include <string.h>
 
 #include "container/door.h"
 
-/* More GPUs than a file has in practice share the last place. */
+/* More GPUs than files have in practice; any further ones share the last place. */
 enum { MAX_GPUS = 64 };
 
 struct gpu {

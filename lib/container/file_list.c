@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a file says besides values, as lists. */
+/* Lists of all that a file has except values. */
 #include "base/listing.h"
 #include "container/container.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Names of kernels: demanglers spell the same one in several ways, "float const*" and
- * "const float *", and their arguments are longer than people want to read.
+ * Names of kernels. Demanglers spell one name in several ways, "float const*" and "const float *",
+ * and its arguments are longer than people want to read.
  */
 #include <string.h>
 
@@ -13,8 +13,8 @@
 struct token {
 	const char *text;
 	size_t length;
-	size_t match;       /* of a bracket: the other one; else NO_MATCH */
-	const char *before; /* qualifiers that go here: "const " */
+	size_t match;       /* of a bracket: the matching bracket; else NO_MATCH */
+	const char *before; /* qualifiers to write before the token: "const " */
 	const char *after;  /* of a number: its suffix */
 	bool left_out;
 };
@@ -29,7 +29,7 @@ static bool is(const struct token *token, const char *text)
 	return strlen(text) == token->length && !memcmp(token->text, text, token->length);
 }
 
-/* A letter of UTF-8 is one of a word; a dot is, as in "foo.part.0". */
+/* Bytes of UTF-8 letters belong to words, and so do dots: "foo.part.0". */
 static bool in_word(char c)
 {
 	return opk_in_name(c) || c == '$' || c == '.' || (unsigned char)c >= 0x80;
@@ -58,7 +58,7 @@ static bool is_builtin(const struct token *token)
 
 /* ---- tokens ----------------------------------------------------------------------------- */
 
-/* "operator()" and "operator<<" are words: their brackets match nothing. */
+/* "operator()" and "operator<<" are words: their brackets are not matched. */
 static size_t operator_length(const char *text)
 {
 	size_t length = strlen("operator");
@@ -84,7 +84,7 @@ static size_t token_length(const char *text)
 	return 1;
 }
 
-/* False where memory is out; `*odd` where this is nothing that a demangler writes. */
+/* False: out of memory. *odd: no demangler writes such a name. */
 static bool cut(struct tokens *tokens, const char *name, bool *odd)
 {
 	while (*name) {
@@ -115,7 +115,7 @@ static char opening_of(char closing)
 	return at && (at - pairs) % 2 ? at[-1] : '\0';
 }
 
-/* Matches brackets; "<" may mean "less" and stay alone. False if others are left. */
+/* Matches brackets; "<" may mean "less" and have no match. False: another bracket has no match. */
 static bool match(struct tokens *tokens, size_t *open)
 {
 	size_t depth = 0;
@@ -141,7 +141,7 @@ static bool match(struct tokens *tokens, size_t *open)
 	return !depth;
 }
 
-/* False when out of memory; `*odd` where the name is to stay as it is. */
+/* False: out of memory. *odd: the name stays as it is. */
 static bool read_tokens(struct tokens *tokens, const char *name, bool *odd)
 {
 	opk_autofree size_t *open = NULL;
@@ -163,7 +163,7 @@ static size_t type_begin(const struct tokens *tokens, size_t at)
 	const struct token *items = tokens->items;
 
 	for (;;) {
-		/* A function that the type is local to, const or not. */
+		/* The type is local to a function, which may be const. */
 		if (is_qualifier(&items[at]) && at && is(&items[at - 1], ")"))
 			at--;
 		while (items[at].match < at && !is(&items[at], "}")) {
@@ -206,7 +206,7 @@ static void move_qualifier(struct tokens *tokens, size_t i)
 	                                                          : "volatile ";
 }
 
-/* The suffix of a number that is written after such a cast: "(unsigned int)4" is 4u. */
+/* The suffix that a number gets instead of this cast: "(unsigned int)4" becomes 4u. */
 static const char *cast_suffix(const struct tokens *tokens, size_t first, size_t count)
 {
 	static const struct {
@@ -261,7 +261,7 @@ static bool is_sign(const struct token *token)
 	return *token->text == '*' || *token->text == '&';
 }
 
-/* "(*)" of pointers to functions and arrays, "(ns::type::*)" of those to members. */
+/* "(*)" of a pointer to a function or an array, "(ns::type::*)" of a pointer to a member. */
 static bool is_pointer_group(const struct tokens *tokens, size_t i)
 {
 	const struct token *items = tokens->items;
@@ -272,7 +272,7 @@ static bool is_pointer_group(const struct tokens *tokens, size_t i)
 	           || (is_sign(&items[end - 1]) && is(&items[end - 2], "::")));
 }
 
-/* Whether a blank goes between two tokens that are written one after the other. */
+/* Whether a blank is written between two tokens. */
 static bool is_apart(const struct tokens *tokens, const struct token *a, size_t i)
 {
 	const struct token *b = &tokens->items[i];
@@ -328,7 +328,7 @@ char *opk_kernel_spell(const char *name)
 	bool odd = false;
 	char *spelled = NULL;
 
-	/* Most names of libraries are plain words. */
+	/* Most names in libraries are plain words. */
 	if (!strpbrk(name, " <("))
 		return opk_strdup(name);
 	if (read_tokens(&tokens, name, &odd))
@@ -351,7 +351,7 @@ static void find_parts(struct opk_kernel_parts *parts, const struct tokens *toke
 	const struct token *items = tokens->items;
 	size_t end = tokens->count;
 
-	/* "const", and what compilers made of the function: "[clone .part.0]". */
+	/* Skips "const", and marks of copies that compilers made: "[clone .part.0]". */
 	while (end > 1 && (is_qualifier(&items[end - 1]) || is(&items[end - 1], "]")))
 		end = is(&items[end - 1], "]") ? items[end - 1].match : end - 1;
 	if (end > 1 && is(&items[end - 1], ")")) {

@@ -182,7 +182,7 @@ static bool read_number(void *value, const struct opk_json *number, uint64_t mos
 	return true;
 }
 
-/* What is not three numbers is not a shape, and not known. */
+/* The shape stays unknown if the list is not three numbers. */
 static bool read_shape(uint32_t *shape, const struct opk_json *list)
 {
 	bool good = true;
@@ -239,7 +239,7 @@ static void *new_array(const struct opk_members_reader *r, size_t count, size_t 
 	return array ? *array = opk_alloc_array(count, size) : NULL;
 }
 
-/* What is not a text becomes "", which is the name of nothing. */
+/* A value that is not a text becomes "", which is never a name. */
 static int read_texts(const char **texts, const struct opk_member *member,
                       const struct opk_members_reader *r, const struct opk_json *list)
 {

@@ -12,11 +12,11 @@ enum opk_member_form {
 	OPK_MEMBER_TEXT,     /* const char *: a text; "" */
 	OPK_MEMBER_NUMBER,   /* of 4 or 8 bytes, unsigned; 0 */
 	OPK_MEMBER_INDEX,    /* int32_t, counted from 0; -1 */
-	OPK_MEMBER_FLAG,     /* bool; true, but it is always written */
+	OPK_MEMBER_FLAG,     /* bool, always written; true */
 	OPK_MEMBER_PROFILER, /* enum opk_profiler: its name */
 	OPK_MEMBER_SHAPE,    /* uint32_t[3]: an array; zeros */
-	OPK_MEMBER_SHIFT,    /* int64_t, and in `count` a bool: whether there is one */
-	OPK_MEMBER_OBJECT,   /* a struct of `elements`, which is written where `count` is not 0 */
+	OPK_MEMBER_SHIFT,    /* int64_t; the bool at `count` says whether it is known */
+	OPK_MEMBER_OBJECT,   /* a struct of `elements`, written if its `count` is not 0 */
 	/* Lists: a pointer to the first element, and in `count` the number of them. */
 	OPK_MEMBER_TEXTS,   /* const char *: an array of texts */
 	OPK_MEMBER_PAIRS,   /* two const char *: an object of texts */
@@ -25,9 +25,9 @@ enum opk_member_form {
 };
 
 enum {
-	OPK_MEMBER_BOUNDED = 1, /* refuses a number out of range; otherwise it is ignored */
+	OPK_MEMBER_BOUNDED = 1, /* refuses a number out of range; without: ignores it */
 	OPK_MEMBER_STRICT = 2,  /* also refuses a value of another type */
-	OPK_MEMBER_NEEDED = 4,  /* always written; must exist when read, unless it is texts */
+	OPK_MEMBER_NEEDED = 4,  /* always written; must exist when read, except texts */
 };
 
 struct opk_member {
@@ -42,7 +42,7 @@ struct opk_members {
 	size_t count, size; /* of the struct, in bytes */
 };
 
-/* A member of a struct, its key, and the fields that differ from a text without rules. */
+/* A member of a struct, its key, and further fields: without them it is a text without rules. */
 #define OPK_MEMBER(type, member, name, ...)                                                        \
 	{                                                                                          \
 		.key = (name), .offset = offsetof(struct type, member),                            \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* On which host and GPU ranges and samples were recorded. */
+/* Finds the host and the GPU of ranges and samples. */
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
@@ -74,7 +74,7 @@ bool opk_fact_is_origin(const char *name)
 	           && (!strcmp(name + length - 5, ".uuid") || !strcmp(name + length - 4, ".pci")));
 }
 
-/* Facts for one range after the other: `gpu` goes with `device`. */
+/* Facts for one range after the other; `gpu` is the GPU of `device`. */
 struct place {
 	const struct opk_meta *meta;
 	const char *host, *gpu;
@@ -101,7 +101,7 @@ void opk_ranges_place(struct opk_range *ranges, size_t count, const struct opk_m
 		struct opk_range *range = &ranges[i];
 
 		go_to(&place, range->device);
-		/* A row that says where it is from is of another host than the facts. */
+		/* A row with its own host or GPU is from another host than the facts. */
 		if (*range->host || *range->gpu)
 			continue;
 		range->host = place.host;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The RNGS sections: what was launched in each range. */
+/* Writes and reads RNGS sections: what was launched in each range. */
 #include "container/container.h"
 
 #define RANGE(member, ...)                                                                         \
@@ -47,7 +47,7 @@ void opk_ranges_to_json(struct opk_buf *out, const struct opk_range *ranges, siz
 	opk_json_end_array(&json);
 }
 
-/* The table outlives the JSON that they are borrowed from. */
+/* Copies the range's texts: the table outlives the JSON from which they are borrowed. */
 static void keep_texts(struct opk_texts *texts, struct opk_range *range)
 {
 	range->kernel = opk_texts_keep_kernel(texts, range->kernel);
@@ -94,7 +94,7 @@ static int read_rows(struct opk_range_table *table, struct opk_ctx *ctx,
 		return opk_fail(ctx, OPK_EINPUT, "the range table is not an array");
 	TRY(opk_table_check(ctx, file, section, root->count, weight_of(table, root->count)));
 	TRY(add_rows(table, ctx, root));
-	/* Its texts are known only now. */
+	/* Checks the size again: only now the size of the texts is known. */
 	return opk_table_check(ctx, file, section, root->count, weight_of(table, 0));
 }
 

@@ -25,7 +25,7 @@ static bool is_zero(const struct group *group)
 	return !all;
 }
 
-/* After the end there are zeros. */
+/* Loads a group; bytes after the end are zeros. */
 static struct group load(const uint8_t *data, const uint8_t *before, size_t left)
 {
 	struct group group = { 0 }, other = { 0 };
@@ -45,7 +45,7 @@ static struct group load_at(const uint8_t *data, const uint8_t *before, size_t s
 	return load(data + at, before ? before + at : NULL, size - at);
 }
 
-/* Groups from `at` on that are all zero, or all not. */
+/* How many groups from `at` on are zero, or not zero. */
 static size_t count_groups(const uint8_t *data, const uint8_t *before, size_t size, size_t at,
                            bool zero)
 {
@@ -129,7 +129,7 @@ static bool get_count(size_t *count, struct opk_reader *packed)
 	return false;
 }
 
-/* Reads at most MAX_PACKED bytes and writes into GROUP bytes; returns where the former end. */
+/* Reads at most MAX_PACKED bytes, and changes GROUP bytes; returns the end of the bytes read. */
 static const uint8_t *apply(uint8_t *to, const uint8_t *from)
 {
 	for (unsigned words = *from++; words; words &= words - 1) {
@@ -141,7 +141,7 @@ static const uint8_t *apply(uint8_t *to, const uint8_t *from)
 	return from;
 }
 
-/* This does it near either end, where a group may not be whole. */
+/* Like apply(), near the end of the packed or the plain bytes, where a group may not be whole. */
 static bool apply_at_end(struct opk_reader *packed, uint8_t *to, size_t room)
 {
 	uint8_t from[MAX_PACKED] = { 0 }, group[GROUP] = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The STAT sections: what the collector counted, and what it had to leave out. */
+/* Writes and reads STAT sections: what the collector counted, and what it left out. */
 #include <string.h>
 
 #include "base/sum.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The TIME sections: when each sample was, on the host's clock. */
+/* Writes and reads TIME sections: start and end of each sample on the host's clock. */
 #include "container/container.h"
 
 enum { HEADER_SIZE = 8, ENTRY_SIZE = 16 };
 
 /*
- * Samples follow upon each other and last equally long, so gap and length are small and repeat:
- * that deflates. Differences wrap around, which reading undoes.
+ * Samples follow each other and are equally long. So gaps and lengths are small and repeat, and
+ * deflate well. Differences may overflow and wrap around; the reader's sums wrap back.
  */
 void opk_times_encode(struct opk_buf *out, const struct opk_time *times, size_t count)
 {

@@ -38,7 +38,7 @@ static uint64_t hash(const uint8_t *at)
 	return h ^ h >> 29;
 }
 
-/* Runs of one word (zeros mostly) repeat everywhere and mean nothing. */
+/* A run of one word, mostly zeros, repeats at every distance and says nothing. */
 static bool is_flat(const uint8_t *at)
 {
 	uint64_t first = load64(at);
@@ -46,7 +46,7 @@ static bool is_flat(const uint8_t *at)
 	return load64(at + 8) == first && load64(at + 16) == first && load64(at + 24) == first;
 }
 
-/* Counts a distance; the least-hit candidate makes room for a new one. */
+/* Counts a distance; a new one replaces the candidate with the lowest count. */
 static void count(struct candidate *candidates, size_t distance)
 {
 	struct candidate *least = candidates;
@@ -88,7 +88,7 @@ static bool collect(struct candidate *candidates, const uint8_t *data, size_t si
 	return last;
 }
 
-/* Words that become zero, less those that were zero and no longer are. */
+/* How many words become zero, minus how many are zero and become another value. */
 static long gain(const uint8_t *data, size_t size, size_t stride)
 {
 	long gained = 0;

@@ -12,9 +12,10 @@ struct opk_row {
 	const char *name; /* range name, nested levels joined by '/'; "" for samples */
 	/* For samples: host time where recorded or shifted, else GPU time. */
 	uint64_t start_ns, end_ns;
-	bool spans_earlier;            /* first sample of a session: begins at an earlier event */
-	const double *values;          /* one per metric; NaN: CUPTI could not compute it */
-	const struct opk_range *range; /* its row of the range table, a sample's device, or NULL */
+	bool spans_earlier;   /* first sample of a session: begins at an earlier event */
+	const double *values; /* one per metric; NaN: CUPTI could not compute it */
+	const struct opk_range
+		*range; /* its row of the range table; a sample: its device; or NULL */
 	/* One per metric; false: the range lacks a pass of it, and the value is NaN. */
 	const bool *measured;
 	const struct opk_ran *ran;       /* of samples divided among what ran; else NULL */
@@ -22,8 +23,8 @@ struct opk_row {
 };
 
 /*
- * A row made of several ranges. Its `range` has what they have in common; what differs is as if
- * unknown, and `duration_ns` is the mean of the known durations.
+ * A row made of several ranges. Its `range` has the facts that they have in common; facts that
+ * differ count as unknown, and `duration_ns` is the mean of the known durations.
  */
 struct opk_joined {
 	bool many_streams;   /* `range.stream` can't say that it is unknown */
@@ -41,7 +42,8 @@ struct opk_joined {
 struct opk_ran {
 	const char *kind;  /* "kernel", "copy" or "set"; "idle" */
 	uint64_t launches; /* in the row; for idle time: pauses */
-	uint64_t time_ns;  /* of all; range.duration_ns: of the mean launch; of all idle time */
+	uint64_t
+		time_ns; /* of all launches; range.duration_ns has the mean launch, or all idle time */
 	uint64_t least_ns, most_ns;
 	uint64_t shared_ns; /* part of this time in which others ran on the GPU, too */
 	uint64_t bytes;     /* of copies and sets */

@@ -20,7 +20,7 @@ struct opk_column_file {
 	size_t columns, row_count;
 	size_t block_rows;
 	uint8_t *block; /* the last one; per column: values, then whether they exist */
-	int fd;         /* has the blocks before it; -1: none */
+	int fd;         /* has the earlier blocks; -1: there are none */
 };
 
 int opk_column_file_init(struct opk_column_file *file, struct opk_ctx *ctx, size_t columns);
@@ -38,7 +38,7 @@ struct opk_surveyed {
 	struct opk_file *file;
 	size_t section;
 	const struct opk_segment *segment; /* with its tables */
-	bool skipped; /* none of its rows is wanted: only their number is known */
+	bool skipped; /* all its rows are left out: only their number is known */
 	size_t first; /* number of its first range or sample over all images of all files */
 	struct opk_range sample; /* its facts where the image has no range table */
 	/* What the child found in the image; sent in native layout. */

@@ -7,7 +7,7 @@
 
 #include "adapters/nv/nv.h"
 
-/* Up to so many counters are asked about at once: no pass is made for them. */
+/* Up to so many counters are asked about in one question, without a pass that holds them. */
 enum { FEW = 3 };
 
 /* Marks of a counter. */
@@ -80,7 +80,7 @@ static bool holds_other(const struct opk_beside *b)
 	return both < b->held_count;
 }
 
-/* Makes the pass hold the fitting counters, which are among these. */
+/* Makes the pass hold the fitting counters; `counters` includes them. */
 static int hold(struct opk_beside *b, struct opk_ctx *ctx, const struct opk_strlist *names,
                 const size_t *counters, size_t count, const char **room)
 {

@@ -72,7 +72,7 @@ int opk_counters_fit(bool *out, struct opk_ctx *ctx, struct opk_answers *answers
 
 	if (!asked || !seen)
 		return opk_nomem(ctx, "raw counters");
-	/* Start with the counters added last: a misfit is found soonest there. */
+	/* Start with the counters added last: there a clash is found soonest. */
 	for (size_t i = count; i-- > 0;)
 		for (size_t j = counters->first[metrics[i]]; j < counters->first[metrics[i] + 1];
 		     j++) {

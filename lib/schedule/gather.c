@@ -29,7 +29,7 @@ static int fits(bool *out, struct opk_ctx *ctx, void *data, const size_t *items,
 
 	if (!asked)
 		return opk_nomem(ctx, "raw counters");
-	/* Start with the counters added last: a misfit is found soonest there. */
+	/* Start with the counters added last: there a clash is found soonest. */
 	for (size_t i = 0; i < count; i++)
 		asked[i] = part->members[items[count - 1 - i]];
 	TRY(scheduler_of(&scheduler, ctx, part, asked, count));
@@ -217,7 +217,7 @@ static bool may_take(const struct gathering *g, size_t group, size_t bin)
 	return is || !wants;
 }
 
-/* Whether a group fits a bin in its present state. */
+/* Whether a group fits a bin beside what the bin has now. */
 static int has_room(bool *out, const struct gathering *g, size_t group, size_t bin)
 {
 	*out = may_take(g, group, bin);

@@ -60,12 +60,12 @@ struct opk_target {
 	const char *chip; /* as the library spells it */
 	enum opk_profiler profiler;
 	const void *availability; /* a counter-availability image; NULL: all that the chip has */
-	const char *single_pass;  /* CUPTI's single-pass set that is planned; NULL: none */
+	const char *single_pass;  /* CUPTI's single-pass set to plan; NULL: plan metrics */
 };
 
 struct opk_schedule_result {
 	size_t passes;
-	size_t apart; /* CUPTI plans so many metrics only apart, so PerfWorks planned all */
+	size_t apart; /* metrics that CUPTI plans only apart from the others; else 0 */
 	void *config; /* the config image */
 	size_t size;
 	size_t cheap; /* number of passes, the last ones, without a counter in a dear domain */
@@ -209,7 +209,7 @@ struct opk_part {
 	size_t *order;
 	struct opk_bins tried; /* by the last try */
 	size_t tries;
-	size_t gained; /* the last try that needed fewer bins; 0: none */
+	size_t gained; /* the last try that needed fewer bins; 0: no try did */
 	/* One per member: the first of the members in its group, and the group's size. */
 	size_t *group_of, *sizes;
 	double *clashes; /* one per member: how many others it clashes with; NULL: not counted */

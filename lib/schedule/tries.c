@@ -12,7 +12,7 @@
 
 /* Each further try gives earlier ones less weight, by this factor. */
 #define FADING 0.9
-/* No counter's hardness reaches this much per counter. */
+/* More than the hardness of any counter divided by the number of counters. */
 #define HARDEST 20
 
 /* ---- bins */
@@ -101,7 +101,7 @@ int opk_part_begin(struct opk_part *part, struct opk_ctx *ctx, const struct opk_
 	if (!opk_bins_renumber(&part->bins, part->count))
 		return opk_nomem(ctx, "raw counters");
 	remember(part, &part->bins);
-	/* CUPTI's passes are dear bins. */
+	/* In a cheap plan, CUPTI's passes count as dear bins. */
 	if (part->cheap)
 		opk_bins_clear(&part->bins);
 	return OPK_OK;
@@ -218,7 +218,7 @@ static double soonest(const struct opk_part *part, size_t i)
 	return part->tries == 1 ? fewer - part->late[i] : fewer + part->late[i];
 }
 
-/* By lateness, or by clashes once counted: two tries as they are, the next ones randomized. */
+/* Ranks by lateness, or by clashes once counted: exactly for two tries, then randomized. */
 static void rank(double *hardness, const struct opk_part *part)
 {
 	size_t since = part->clashes ? part->tries - part->counted : 0;

@@ -8,7 +8,7 @@
 #include "images/images.h"
 #include "timeline/timeline_inside.h"
 
-/* In samples: values are NaN for what ran for less, or has less evidence. */
+/* In samples: rows that ran for less, or have less evidence, get NaN. */
 static const double LEAST_LENGTH = 1, LEAST_SHARED_LENGTH = 2, LEAST_EVIDENCE = 3.99;
 
 /* How values of a metric are combined: docs/formats.md. */
@@ -25,7 +25,7 @@ enum kind {
 /* A sample, and its row in the evaluation. */
 struct sample {
 	struct opk_sample_time time; /* without time that an earlier sample covers */
-	uint64_t length;             /* that its values are from, ns */
+	uint64_t length;             /* ns in which its values were counted */
 	uint32_t gpu;
 	uint32_t row;
 };
@@ -192,8 +192,8 @@ static uint64_t median_length(uint64_t *room, const struct sample *samples, size
 }
 
 /*
- * Leaves out samples that are much longer than others: sampling stood still in them, maybe
- * counters, too, so that they say nothing about what ran.
+ * Leaves out samples that are much longer than others: sampling paused in them, and counters may
+ * have stopped, so these samples say nothing about what ran.
  */
 static int leave_out_pauses(struct work *w)
 {
@@ -422,8 +422,8 @@ static double length_of(const struct work *w, size_t row)
 }
 
 /*
- * Whether samples can say anything of a row by itself: it is not too short or too rare. What always
- * runs beside others can't be told apart, and gets its share.
+ * Whether samples say anything about a row by itself: it is not too short or too rare. A row that
+ * always runs beside others can't be told apart, and gets its share.
  */
 static bool is_known(const struct work *w, size_t row)
 {

@@ -3,9 +3,9 @@
  * Divides samples among the kernels that ran in them. A sample in which one kernel ran belongs to
  * it. A sample of several kernels is divided by how fast each kernel counts. These rates come from
  * all samples together: least squares over the time that each kernel ran in each sample, drawn
- * slightly to the kernels' shares, so that kernels that no sample tells apart get their shares.
- * Dividing each sample in proportion loses nothing, and a kernel keeps its own beginning and end,
- * where its rate differs.
+ * slightly to the kernels' shares of time. So kernels that no sample tells apart get these shares.
+ * Each sample is divided in proportion: the parts add up to the sample, and a kernel keeps the
+ * different rates at its beginning and end.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 #include "timeline/timeline.h"
 
-/* Shares weigh as much as 0.1 samples. */
+/* The shares weigh as much as 0.1 samples. */
 static const double to_shares = 0.1;
 
 /* Lists the kernels of a sample in `inside` and `weights`; returns their number. */
@@ -96,7 +96,7 @@ static void solve_upper(double *x, const double *a, size_t n)
 	}
 }
 
-/* NaN stays NaN. */
+/* At least 0; NaN stays NaN. */
 static double not_less_than_0(double number)
 {
 	return number < 0 ? 0 : number;

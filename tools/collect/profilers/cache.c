@@ -27,9 +27,9 @@ static bool fail(struct cache *cache, const char *why)
 }
 
 /*
- * Reads memory as large as L2. Overwriting memory would also work, but then a kernel that writes
- * pays for the write-back: 24 us instead of 18 for one that adds two vectors. The driver's copies
- * do not count as ranges of the profiler; a kernel would.
+ * Reads memory as large as L2. Overwriting memory would also work, at the cost of the write-back in
+ * the next kernel that writes: 24 us instead of 18 for one that adds two vectors. The driver's
+ * copies do not become ranges of the profiler; a kernel would.
  */
 static bool fill(const struct cache *cache, CUstream stream)
 {

@@ -18,7 +18,7 @@ enum {
 	MAX_SLOTS = 500000,
 	MIN_SLOTS = 256,
 	MIN_BUFFER = 16 << 20,
-	MAX_BUFFER_MB = 4095, /* CUPTI 13.0 takes larger numbers for 4 GB */
+	MAX_BUFFER_MB = 4095, /* CUPTI 13.0 takes larger numbers as 4 GB */
 	RECORD_BYTES = 16384, /* of a sample, if unknown */
 	POLL_US = 2000,
 	DRAIN_S = 10,              /* without a new sample: CUPTI does not reach the end */
@@ -37,7 +37,7 @@ struct sampler {
 	size_t image_size;
 	uint32_t slots;
 	uint64_t interval_ns, buffer_bytes;
-	uint64_t buffer_samples; /* that are sure to fit into the hardware's buffer */
+	uint64_t buffer_samples; /* samples that surely fit into the hardware's buffer */
 	uint64_t decoded;        /* samples since `started`, including those known to be missing */
 	uint64_t waiting;        /* decoded samples that are still in the image */
 	double decode_s;         /* per sample, as far as known */
@@ -50,11 +50,11 @@ struct sampler {
 	bool fresh;        /* no sample since `started` yet */
 	struct counts counts;
 	pthread_t thread;
-	bool ending;             /* set by the program's thread, read by this one */
+	bool ending;             /* set by the program's thread, read by the sampler's */
 	pthread_mutex_t lock;    /* over the next three */
 	pthread_cond_t changed;  /* `on`, or `ended` */
 	bool wanted;             /* set by the program's thread: whether to sample */
-	bool on, ended;          /* set by this thread: whether it samples, or has ended */
+	bool on, ended;          /* set by the sampler's thread: it samples; it has ended */
 	bool sampling;           /* between start and stop */
 	bool overflowed, broken; /* no more samples will come */
 };
@@ -161,7 +161,7 @@ static bool enable(struct sampler *sampler)
 	return true;
 }
 
-/* 12.6 refuses later releases' larger struct. */
+/* CUPTI 12.6 refuses the larger struct of later releases. */
 static size_t size_of_config(void)
 {
 	return target.cupti_version < CUPTI_12_8
@@ -281,7 +281,7 @@ static void count_interruption(struct sampler *sampler, const struct opk_time *t
 	}
 }
 
-/* The start is 0 if the time is unknown. */
+/* time->start is 0: the time is unknown. */
 static void count_missing(struct sampler *sampler, const struct opk_time *time)
 {
 	if (time->start) {

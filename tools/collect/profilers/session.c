@@ -48,7 +48,7 @@ static bool rotates(const struct session *session)
 	return session->rotation.passes > 0;
 }
 
-/* The number of ranges that the present image can hold. */
+/* How many ranges the present image can hold. */
 static uint32_t room_of(const struct session *session)
 {
 	return rotates(session) ? rotation_batch(&session->rotation, session->most_slots)
@@ -210,8 +210,8 @@ struct session *session_new(const struct profiling *profiling, CUcontext context
 }
 
 /*
- * Fewer ranges than rows: the last ones were dropped. More ranges, if launches came by a call
- * without a callback: then it is unknown which row belongs to which range.
+ * If there are fewer ranges than rows, the last ranges were dropped. If there are more, launches
+ * came by a call without a callback, and it is unknown which row belongs to which range.
  */
 static void match_rows(struct session *session)
 {
@@ -249,8 +249,8 @@ static void decode(struct session *session)
 		return;
 	session->configured = false;
 	/*
-	 * CUPTI refuses to decode where there was no range. The older interface's session with the
-	 * image ends all the same: there is no second one beside it.
+	 * CUPTI refuses to decode if there was no range. The legacy profiler's session with the
+	 * image must still end, since there can't be two sessions.
 	 */
 	if (!session->present.count) {
 		if (session->profiler.in_session)
@@ -397,7 +397,7 @@ void session_end(struct session *session)
 void session_cancel(struct session *session)
 {
 	session_end(session);
-	/* A pushed range is there anyway, but empty. */
+	/* A pushed range remains in the image, empty. */
 	if (session->profiler.push || !session->present.count)
 		return;
 	segments_clear_range(&session->present.ranges[--session->present.count]);

@@ -22,7 +22,7 @@ enum {
 };
 static const double flush_interval_s = 1;
 
-/* One per process: CUPTI's callbacks do not say for whom they are. */
+/* One per process: CUPTI's callbacks get no pointer to user data. */
 static struct {
 	const struct profiling *profiling;
 	trace_begin_fn *begin;
@@ -36,7 +36,7 @@ static struct {
 	struct opk_activity *pending;
 	size_t count, capacity;
 	pid_t pid;        /* forks share this state, but not the GPU */
-	int device;       /* on which something ran; -1: none so far */
+	int device;       /* the GPU on which something ran; -1: nothing ran so far */
 	unsigned buffers; /* number that CUPTI has */
 	struct counts counts;
 } trace = { .lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP,
@@ -260,7 +260,7 @@ static void popping(struct user_nest *nest)
 	add_range(&nest->ranges[nest->count - 1], (uint64_t)syscall(SYS_gettid));
 }
 
-/* Has no thread: another one may have begun the range. */
+/* The record has no thread: another thread may have begun the range. */
 static void ended(uint64_t id, const struct user_range *range)
 {
 	(void)id;
