@@ -12,7 +12,7 @@
 
 /* Each further try gives earlier ones less weight, by this factor. */
 #define FADING 0.9
-/* More than the hardness of any counter divided by the number of counters. */
+/* A counter's hardness is less than this times the number of counters. */
 #define HARDEST 20
 
 /* ---- bins */
