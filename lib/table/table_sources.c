@@ -6,31 +6,6 @@
 
 /* ---- its values */
 
-/* Picks the chosen values of the input in their order, or else all. */
-static void pick(struct opk_table *table, const struct opk_table_file *input)
-{
-	size_t all = opk_evaluation_column_count(input->evaluation), count = 0;
-	bool none = table->chosen.count && opk_table_is_wide(table);
-
-	for (size_t i = 0; i < table->chosen.count; i++) {
-		table->picked[count] = opk_table_find_value(input->evaluation,
-		                                            table->chosen.items[i]);
-		count += table->picked[count] != SIZE_MAX;
-	}
-	for (size_t i = 0; !count && !none && i < all; i++)
-		table->picked[i] = i;
-	table->picked_count = count || none ? count : all;
-	table->picked_for = input;
-}
-
-size_t opk_table_get_values(const size_t **columns, struct opk_table *table, size_t file)
-{
-	if (table->picked_for != &table->inputs[file])
-		pick(table, &table->inputs[file]);
-	*columns = table->picked;
-	return table->picked_count;
-}
-
 const double *opk_table_compute(struct opk_table *table)
 {
 	const struct opk_table_source *source = &table->source;
