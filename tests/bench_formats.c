@@ -30,7 +30,8 @@ static void read_rows(const char *path)
 			break;
 		values[row_count] = calloc(column_count, sizeof *values[0]);
 		cells[row_count] = calloc(column_count, sizeof *cells[0]);
-		opk_evaluation_compute(values[row_count], evaluation, row->values);
+		memcpy(values[row_count], opk_evaluation_values(evaluation),
+		       column_count * sizeof *values[0]);
 		for (size_t i = 0; i < column_count; i++)
 			cells[row_count][i].number = values[row_count][i];
 	}

@@ -115,12 +115,11 @@ static void close_source(struct source *source)
 static int add_rows(struct opk_database *database, const struct source *source)
 {
 	const struct opk_row *row;
-	double values[METRICS + 1];
 	int code;
 
 	while (!(code = opk_evaluation_next(&row, source->ctx, source->evaluation)) && row) {
-		opk_evaluation_compute(values, source->evaluation, row->values);
-		code = opk_database_add_row(database, row, values, NULL);
+		code = opk_database_add_row(database, row,
+		                            opk_evaluation_values(source->evaluation), NULL);
 		if (code)
 			break;
 	}

@@ -312,7 +312,7 @@ static void read_metrics(struct metrics *metrics, struct opk_ctx *ctx, struct op
 {
 	freed(opk_evaluation) *evaluation = NULL;
 	const struct opk_row *row;
-	double values[MOST_METRICS];
+	const double *values;
 
 	ck_ok(ctx, opk_eval_file(&evaluation, ctx, file, NULL));
 	metrics->columns = opk_evaluation_column_count(evaluation);
@@ -327,7 +327,7 @@ static void read_metrics(struct metrics *metrics, struct opk_ctx *ctx, struct op
 			kernel++;
 		if (!metrics->names[kernel])
 			metrics->names[kernel] = strdup(row->range->kernel);
-		opk_evaluation_compute(values, evaluation, row->values);
+		values = opk_evaluation_values(evaluation);
 		for (size_t i = 0; i < metrics->columns; i++)
 			metrics->of[kernel][i][metrics->counts[kernel]] = values[i];
 		metrics->counts[kernel]++;

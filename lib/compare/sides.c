@@ -14,9 +14,7 @@ struct reader {
 	const struct opk_compared_source *source;
 	struct opk_evaluation *evaluation;
 	const size_t *numbers; /* the diff's numbers of its columns and of its other values */
-	size_t column_count, metric_count;
-	double *own; /* in the evaluation's order */
-	uint64_t *measured, *least;
+	size_t column_count;
 	double *values; /* in the diff's order */
 	bool *present;
 	bool *seen; /* columns that single launches have */
@@ -27,16 +25,12 @@ struct reader {
 struct read_row {
 	const char *name;
 	const struct opk_range *range;
-	const double *metrics;
 	uint64_t weight; /* number of launches */
 	bool is_sum;     /* its values are of all launches, not of one */
 };
 
 static void clear(struct reader *r)
 {
-	free(r->own);
-	free(r->measured);
-	free(r->least);
 	free(r->values);
 	free(r->present);
 }
@@ -44,18 +38,11 @@ static void clear(struct reader *r)
 static int begin(struct reader *r)
 {
 	size_t columns = r->diff->columns.count + 1;
-	size_t own = opk_evaluation_column_count(r->evaluation) + r->source->also.count + 1;
 
 	r->column_count = opk_evaluation_column_count(r->evaluation);
-	r->metric_count = opk_evaluation_metric_count(r->evaluation);
-	r->own = opk_alloc_array(own, sizeof *r->own);
-	r->measured = opk_alloc_array(r->metric_count + 1, sizeof *r->measured);
-	r->least = opk_alloc_array(own, sizeof *r->least);
 	r->values = opk_alloc_array(columns, sizeof *r->values);
 	r->present = opk_alloc_array(columns, sizeof *r->present);
-	if (!r->own || !r->measured || !r->least || !r->values || !r->present)
-		return opk_nomem(r->ctx, "a comparison");
-	return OPK_OK;
+	return r->values && r->present ? OPK_OK : opk_nomem(r->ctx, "a comparison");
 }
 
 /* ---- groups ----------------------------------------------------------------------------- */
@@ -151,22 +138,19 @@ static double of_launch(const struct reader *r, const struct read_row *row, size
 
 static void fill_columns(struct reader *r, const struct read_row *row)
 {
-	opk_evaluation_compute(r->own, r->evaluation, row->metrics);
-	opk_evaluation_least(r->least, r->evaluation, r->measured);
-	for (size_t i = 0; i < r->column_count; i++) {
-		put_value(r, r->numbers[i], of_launch(r, row, r->numbers[i], r->own[i]),
-		          r->least[i] > 0);
-	}
+	const double *values = opk_evaluation_values(r->evaluation);
+	const uint64_t *counts = opk_evaluation_counts(r->evaluation);
+
+	for (size_t i = 0; i < r->column_count; i++)
+		put_value(r, r->numbers[i], of_launch(r, row, r->numbers[i], values[i]),
+		          counts[i] > 0);
 }
 
 static void fill_also(struct reader *r, const struct read_row *row)
 {
 	const struct opk_strlist *also = &r->source->also;
-	double *values = r->own + r->column_count;
+	const double *values = opk_evaluation_also(r->evaluation);
 
-	if (!also->count)
-		return;
-	opk_evaluation_compute_also(values, r->evaluation, row->metrics);
 	for (size_t i = 0; i < also->count; i++) {
 		bool maybe_of_other = r->source->mode == OPK_COMPARED_PASSES && !r->of_means;
 		size_t number = r->numbers[r->column_count + i];
@@ -213,15 +197,12 @@ static int take_row(struct reader *r, const struct opk_row *row)
 	struct read_row read = {
 		.name = row->name,
 		.range = row->range,
-		.metrics = row->values,
 		.weight = weight_of(r, row),
 		.is_sum = !row->ran && !row->joined && row->range && row->range->count > 1,
 	};
 
 	if (row->ran && !strcmp(row->ran->kind, "idle"))
 		return OPK_OK;
-	for (size_t i = 0; i < r->metric_count; i++)
-		r->measured[i] = row->ran || row->measured[i];
 	return take(r, &read);
 }
 

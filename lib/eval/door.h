@@ -179,17 +179,21 @@ const char *opk_evaluation_column(const struct opk_evaluation *evaluation, size_
 /* NVIDIA's unit; for derived metrics the declared or the formula's unit; "": not known. */
 const char *opk_evaluation_column_unit(const struct opk_evaluation *evaluation, size_t i);
 /*
- * Fills opk_evaluation_column_count() values, each in its column's unit, from the `values` of a
- * row. NaN: a metric that the column needs is NaN, or its formula has no value.
- */
-void opk_evaluation_compute(double *columns, const struct opk_evaluation *evaluation,
-                            const double *metrics);
-/*
  * The next row that the filter takes, valid until the next call; *row is NULL after the last.
  * OPK_EINPUT: what the child processes wrote can't be read back.
  */
 int opk_evaluation_next(const struct opk_row **row, struct opk_ctx *ctx,
                         struct opk_evaluation *evaluation);
+
+/*
+ * The columns of the row that was read last, valid until another is read: the values, each in its
+ * column's unit, and of the names in `also` of the options. NaN: a metric that the column needs is
+ * NaN, or its formula has no value.
+ */
+const double *opk_evaluation_values(struct opk_evaluation *evaluation);
+const double *opk_evaluation_also(struct opk_evaluation *evaluation);
+/* From how many ranges or launches each of these columns is; 0: a pass that it needs is missing. */
+const uint64_t *opk_evaluation_counts(struct opk_evaluation *evaluation);
 
 /*
  * As opk_eval_file() for each of many files, such as one per rank of a job, in less time: NVIDIA's
@@ -232,16 +236,6 @@ const struct opk_meta_heading *opk_evaluation_column_heading(
  * there is no roofline. Borrowed, as headings are.
  */
 const struct opk_meta_roofline *opk_evaluation_roofline(const struct opk_evaluation *evaluation);
-/* As opk_evaluation_compute(), for the names in `also` of the options. */
-void opk_evaluation_compute_also(double *also, const struct opk_evaluation *evaluation,
-                                 const double *metrics);
-
-/*
- * Takes a number per metric, such as `counts` of a joined row. Gives for each column the least
- * number of the metrics it is computed from; UINT64_MAX if it needs no metric.
- */
-void opk_evaluation_least(uint64_t *columns, const struct opk_evaluation *evaluation,
-                          const uint64_t *metrics);
 /* Counts ranges or samples, with those that a filter leaves out; each joined range counts. */
 uint64_t opk_evaluation_row_count(const struct opk_evaluation *evaluation);
 /* Samples that were begun but not completed, and therefore left out. */

@@ -69,6 +69,8 @@ static int choose_columns(struct opk_evaluation *evaluation, struct opk_ctx *ctx
 static int allocate(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
                     const struct opk_eval_job *job)
 {
+	size_t columns = evaluation->columns.names.count;
+
 	for (size_t i = 0; i < job->metric_count; i++)
 		if (!opk_strlist_add(&evaluation->metrics, job->metrics[i]))
 			return opk_nomem(ctx, "an evaluation");
@@ -76,8 +78,12 @@ static int allocate(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
 	evaluation->measured = opk_alloc_array(job->metric_count, sizeof *evaluation->measured);
 	evaluation->explained = opk_alloc_array(job->metric_count, sizeof *evaluation->explained);
 	evaluation->bound = opk_alloc_array(job->metric_count, sizeof *evaluation->bound);
+	evaluation->launches = opk_alloc_array(job->metric_count, sizeof *evaluation->launches);
+	evaluation->shown = opk_alloc_array(columns, sizeof *evaluation->shown);
+	evaluation->counts = opk_alloc_array(columns, sizeof *evaluation->counts);
 	if (!evaluation->values || !evaluation->measured || !evaluation->explained
-	    || !evaluation->bound)
+	    || !evaluation->bound || !evaluation->launches || !evaluation->shown
+	    || !evaluation->counts)
 		return opk_nomem(ctx, "an evaluation");
 	return opk_measured_init(&evaluation->passes, ctx, job->meta, job->metrics,
 	                         job->metric_count);
@@ -132,7 +138,10 @@ void opk_evaluation_free(struct opk_evaluation *evaluation)
 	opk_strlist_clear(&evaluation->metrics);
 	opk_strlist_clear(&evaluation->units);
 	free(evaluation->values);
+	free(evaluation->shown);
 	free(evaluation->also);
+	free(evaluation->launches);
+	free(evaluation->counts);
 	free(evaluation->measured);
 	opk_strlist_clear(&evaluation->doubts);
 	free(evaluation->explained);
@@ -200,31 +209,9 @@ const char *opk_evaluation_column_unit(const struct opk_evaluation *evaluation, 
 	return columns->derived[source].unit ? columns->derived[source].unit : "";
 }
 
-void opk_evaluation_compute(double *columns, const struct opk_evaluation *evaluation,
-                            const double *metrics)
-{
-	opk_columns_compute(columns, &evaluation->columns, metrics);
-}
-
-void opk_evaluation_compute_also(double *also, const struct opk_evaluation *evaluation,
-                                 const double *metrics)
-{
-	size_t conditions = evaluation->condition_count;
-
-	opk_columns_compute_also(evaluation->also, &evaluation->columns, metrics);
-	memcpy(also, evaluation->also + conditions,
-	       (evaluation->columns.also_count - conditions) * sizeof *also);
-}
-
 bool opk_evaluation_chooses_values(const struct opk_evaluation *evaluation)
 {
 	return evaluation->condition_count > 0;
-}
-
-void opk_evaluation_least(uint64_t *columns, const struct opk_evaluation *evaluation,
-                          const uint64_t *metrics)
-{
-	opk_columns_least(columns, &evaluation->columns, metrics);
 }
 
 const struct opk_measured *opk_evaluation_passes(const struct opk_evaluation *evaluation)

@@ -203,7 +203,10 @@ void opk_columns_compute(double *out, const struct opk_columns *columns, const d
 /* Computes the values in `also`. */
 void opk_columns_compute_also(double *out, const struct opk_columns *columns,
                               const double *metrics);
-/* See opk_evaluation_least(). */
+/*
+ * Takes a number per metric, such as `counts` of a joined row. Gives for each column the least
+ * number of the metrics it is computed from; UINT64_MAX if it needs no metric.
+ */
 void opk_columns_least(uint64_t *out, const struct opk_columns *columns, const uint64_t *metrics);
 
 /* What names of metrics and formulas reveal about a value: traits.c. */

@@ -210,7 +210,11 @@ struct opk_evaluation {
 	bool *measured;
 	struct opk_row row;
 	struct opk_bookmark mark; /* of that row */
-	double *values, *also;
+	double *values;
+	/* What the row's columns are, as soon as somebody asks: see opk_evaluation_values(). */
+	double *shown, *also;
+	uint64_t *launches, *counts; /* one per metric; one per column */
+	bool has_shown, has_also, has_counts;
 };
 
 /* Prepares everything except values. Takes over the filter. The job borrows from the evaluation. */

@@ -37,6 +37,7 @@ static int take_row(const struct opk_row **row, struct opk_ctx *ctx,
 {
 	const struct opk_segment *segment;
 
+	evaluation->has_shown = evaluation->has_also = evaluation->has_counts = false;
 	evaluation->row = (struct opk_row){
 		.index = read->at.number,
 		.name = read->name,
@@ -119,6 +120,7 @@ static const struct opk_row *make_row(struct opk_evaluation *evaluation, size_t 
 
 	memcpy(evaluation->values, made->values + number * metrics,
 	       metrics * sizeof *evaluation->values);
+	evaluation->has_shown = evaluation->has_also = evaluation->has_counts = false;
 	evaluation->row = (struct opk_row){
 		.index = number,
 		.name = range->name,
@@ -237,6 +239,52 @@ uint64_t opk_evaluation_left_out(const struct opk_evaluation *evaluation)
 	return evaluation->joining ? evaluation->joining->left_out : 0;
 }
 
+/* ---- columns of the row that was read last -------------------------------------------------- */
+
+const double *opk_evaluation_values(struct opk_evaluation *evaluation)
+{
+	if (!evaluation->has_shown)
+		opk_columns_compute(evaluation->shown, &evaluation->columns,
+		                    evaluation->row.values);
+	evaluation->has_shown = true;
+	return evaluation->shown;
+}
+
+/* First the values that conditions are on. */
+static const double *compute_also(struct opk_evaluation *evaluation)
+{
+	if (!evaluation->has_also && evaluation->columns.also_count)
+		opk_columns_compute_also(evaluation->also, &evaluation->columns,
+		                         evaluation->row.values);
+	evaluation->has_also = true;
+	return evaluation->also;
+}
+
+const double *opk_evaluation_also(struct opk_evaluation *evaluation)
+{
+	return compute_also(evaluation) + evaluation->condition_count;
+}
+
+const uint64_t *opk_evaluation_counts(struct opk_evaluation *evaluation)
+{
+	const struct opk_row *row = &evaluation->row;
+	const struct opk_joined *joined = row->joined;
+
+	if (evaluation->has_counts)
+		return evaluation->counts;
+	for (size_t i = 0; i < evaluation->metrics.count; i++)
+		evaluation->launches[i] = joined     ? joined->counts[i]
+		                          : row->ran ? row->ran->launches
+		                                     : row->measured[i];
+	opk_columns_least(evaluation->counts, &evaluation->columns, evaluation->launches);
+	/* A value that needs no metric is from all ranges. */
+	for (size_t i = 0; i < evaluation->columns.names.count; i++)
+		if (evaluation->counts[i] == UINT64_MAX)
+			evaluation->counts[i] = joined ? joined->ranges : 1;
+	evaluation->has_counts = true;
+	return evaluation->counts;
+}
+
 /* ---- one after the other -------------------------------------------------------------------- */
 
 static int read_row(const struct opk_row **row, struct opk_ctx *ctx,
@@ -268,8 +316,7 @@ static int is_wanted(bool *wanted, struct opk_ctx *ctx, struct opk_evaluation *e
 		                       opk_evaluation_profiler(evaluation), row, 0));
 	if (!*wanted || !evaluation->condition_count)
 		return OPK_OK;
-	opk_columns_compute_also(evaluation->also, &evaluation->columns, row->values);
-	*wanted = opk_filter_takes(evaluation->filter, evaluation->also);
+	*wanted = opk_filter_takes(evaluation->filter, compute_also(evaluation));
 	return OPK_OK;
 }
 

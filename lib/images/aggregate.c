@@ -33,40 +33,28 @@ static int fail_nomem(struct opk_ctx *ctx)
 
 /* ---- the ranges' own values ------------------------------------------------------------- */
 
-/* Room for one row: whether each metric is measured, 1 or 0, and the same for its columns. */
-struct row {
-	uint64_t *measured, *least;
-	double *values;
-	bool *present;
-};
-
 static int read_row(struct opk_aggregate *a, struct opk_ctx *ctx, const struct opk_row *row,
-                    struct row *room)
+                    bool *present)
 {
+	const uint64_t *counts;
+
 	if (row->index >= a->row_count)
 		return opk_fail(ctx, OPK_EFAILED, "more rows than were announced");
-	opk_evaluation_compute(room->values, a->evaluation, row->values);
-	for (size_t i = 0; i < a->metric_count; i++)
-		room->measured[i] = row->measured[i];
-	opk_evaluation_least(room->least, a->evaluation, room->measured);
+	counts = opk_evaluation_counts(a->evaluation);
 	for (size_t i = 0; i < a->column_count; i++)
-		room->present[i] = room->least[i] > 0;
+		present[i] = counts[i] > 0;
 	a->left_out[row->index] = false;
-	return opk_column_file_add(&a->values, ctx, room->values, room->present);
+	return opk_column_file_add(&a->values, ctx, opk_evaluation_values(a->evaluation), present);
 }
 
 static int read_rows(struct opk_aggregate *a, struct opk_ctx *ctx, bool keep_first)
 {
-	opk_autofree uint64_t *measured = opk_alloc_array(a->metric_count + 1, sizeof *measured);
-	opk_autofree uint64_t *least = opk_alloc_array(a->column_count + 1, sizeof *least);
-	opk_autofree double *values = opk_alloc_array(a->column_count + 1, sizeof *values);
 	opk_autofree bool *present = opk_alloc_array(a->column_count + 1, sizeof *present);
-	struct row room = { measured, least, values, present };
 	const struct opk_row *row;
 	int code = OPK_OK;
 
 	a->left_out = opk_alloc_array(a->row_count + 1, sizeof *a->left_out);
-	if (!measured || !least || !values || !present || !a->left_out)
+	if (!present || !a->left_out)
 		return fail_nomem(ctx);
 	/* Rows that the filter refuses are not read, and stay left out. */
 	memset(a->left_out, true, a->row_count);
@@ -75,7 +63,7 @@ static int read_rows(struct opk_aggregate *a, struct opk_ctx *ctx, bool keep_fir
 		if (row->spans_earlier && !keep_first)
 			a->left_out_count++;
 		else
-			code = read_row(a, ctx, row, &room);
+			code = read_row(a, ctx, row, present);
 	}
 	return code;
 }
@@ -93,6 +81,7 @@ static void fill_totals(struct opk_aggregate *a, struct columns *c, size_t group
 	size_t first = group * a->metric_count;
 	const double *totals = a->totals.values + first, *added = a->totals.added + first;
 	const uint64_t *counts = a->totals.counts + first;
+	const struct opk_columns *columns = opk_evaluation_columns(a->evaluation);
 
 	for (size_t i = 0; i < a->metric_count; i++) {
 		c->means_of_metrics[i] = a->metric_degrees[i] == 1 ? added[i] / (double)counts[i]
@@ -100,19 +89,19 @@ static void fill_totals(struct opk_aggregate *a, struct columns *c, size_t group
 		if (a->metric_degrees[i] == OPK_NO_DEGREE)
 			c->means_of_metrics[i] = (double)NAN;
 	}
-	opk_evaluation_compute(c->of_totals, a->evaluation, totals);
-	opk_evaluation_compute(c->of_added, a->evaluation, added);
-	opk_evaluation_compute(c->of_means, a->evaluation, c->means_of_metrics);
-	opk_evaluation_least(c->least, a->evaluation, counts);
+	opk_columns_compute(c->of_totals, columns, totals);
+	opk_columns_compute(c->of_added, columns, added);
+	opk_columns_compute(c->of_means, columns, c->means_of_metrics);
+	opk_columns_least(c->least, columns, counts);
 	for (size_t i = 0; i < a->metric_count; i++)
 		c->numbers[i] = UINT64_MAX - 1 - counts[i];
-	opk_evaluation_least(c->least_rest, a->evaluation, c->numbers);
+	opk_columns_least(c->least_rest, columns, c->numbers);
 	for (size_t i = 0; i < a->metric_count; i++)
 		c->numbers[i] = !a->totals.uneven[first + i];
-	opk_evaluation_least(c->even, a->evaluation, c->numbers);
+	opk_columns_least(c->even, columns, c->numbers);
 	for (size_t i = 0; i < a->metric_count; i++)
 		c->numbers[i] = a->totals.weights[first + i];
-	opk_evaluation_least(c->weights, a->evaluation, c->numbers);
+	opk_columns_least(c->weights, columns, c->numbers);
 }
 
 /* Whether a column is a ratio, percentage or rate of counters. Attributes have a plain mean. */

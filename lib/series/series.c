@@ -100,8 +100,10 @@ struct choice {
 /* Keeps infinities as NaN, since an axis can't show them. */
 static void choose(struct opk_series *series, const struct choice *choice)
 {
+	const double *values = opk_evaluation_values(choice->evaluation);
+
 	for (size_t i = 0; i < choice->count; i++) {
-		double value = series->columns[choice->columns ? choice->columns[i] : i];
+		double value = values[choice->columns ? choice->columns[i] : i];
 
 		series->kept[i] = isinf(value) ? (double)NAN : value;
 	}
@@ -118,18 +120,8 @@ static int add_row(struct opk_series *series, struct opk_ctx *ctx, const struct 
 		track = add_track(series, range, choice->count);
 	if (!track)
 		return opk_nomem(ctx, "samples to draw");
-	opk_evaluation_compute(series->columns, choice->evaluation, row->values);
 	choose(series, choice);
 	return opk_track_add(track, ctx, row->start_ns, row->end_ns, series->kept);
-}
-
-static int make_room(struct opk_series *series, struct opk_ctx *ctx, size_t columns, size_t kept)
-{
-	free(series->columns);
-	free(series->kept);
-	series->columns = opk_alloc_array(columns + 1, sizeof *series->columns);
-	series->kept = opk_alloc_array(kept + 1, sizeof *series->kept);
-	return series->columns && series->kept ? OPK_OK : opk_nomem(ctx, "samples to draw");
 }
 
 int opk_series_add(struct opk_series *series, struct opk_ctx *ctx,
@@ -140,8 +132,11 @@ int opk_series_add(struct opk_series *series, struct opk_ctx *ctx,
 	struct choice choice = { evaluation, columns, columns ? count : all };
 	const struct opk_row *row;
 	uint64_t rows = 0;
-	int code = make_room(series, ctx, all, choice.count);
+	int code;
 
+	free(series->kept);
+	series->kept = opk_alloc_array(choice.count + 1, sizeof *series->kept);
+	code = series->kept ? OPK_OK : opk_nomem(ctx, "samples to draw");
 	opk_evaluation_rewind(evaluation);
 	while (!code && !(code = opk_evaluation_next(&row, ctx, evaluation)) && row) {
 		if (!row->spans_earlier)
@@ -160,7 +155,6 @@ void opk_series_clear(struct opk_series *series)
 	for (size_t i = 0; i < series->count; i++)
 		opk_track_clear(&series->tracks[i]);
 	free(series->tracks);
-	free(series->columns);
 	free(series->kept);
 	*series = (struct opk_series){ 0 };
 }

@@ -45,9 +45,8 @@ struct opk_series {
 	size_t parts; /* evaluations added */
 	struct opk_track *tracks;
 	size_t count, capacity;
-	size_t at;       /* the track of the current row */
-	double *columns; /* values of that row, and those that are kept */
-	double *kept;
+	size_t at;    /* the track of the current row */
+	double *kept; /* values of that row */
 };
 enum { OPK_SERIES_ROOM = 8 << 20 };
 

@@ -59,7 +59,7 @@ static int take_row(struct opk_summary *s, const struct opk_row *row)
 		return summary_nomem(s);
 	}
 	*kernel = (struct opk_summary_kernel){ .range = row->range, .ran = row->ran };
-	opk_evaluation_compute(peaks, s->timeline, row->values);
+	memcpy(peaks, opk_evaluation_values(s->timeline), count * sizeof *peaks);
 	kernel->peaks = peaks;
 	return opk_kernel_names_add(s->kernel_names, s->ctx, row->range, 1);
 }

@@ -144,11 +144,7 @@ int opk_table_next_source(const struct opk_table_source **source, struct opk_tab
 int opk_table_go_to(const struct opk_table_source **source, struct opk_table *table,
                     const struct opk_table_place *place);
 
-/*
- * The values of the current source, one per column of its file's evaluation, and how many ranges
- * each value is from. They are valid as long as the source. Not for key groups.
- */
+/* opk_evaluation_values() of the current source, which notes take in. Not for key groups. */
 const double *opk_table_compute(struct opk_table *table);
-const uint64_t *opk_table_count_launches(struct opk_table *table);
 
 #endif

@@ -85,12 +85,11 @@ static int make_room(struct opk_table *table, struct opk_ctx *ctx)
 	table->cells = opk_alloc_array(columns, sizeof *table->cells);
 	table->texts = opk_alloc_array(columns, sizeof *table->texts);
 	table->known = opk_alloc_array(columns, sizeof *table->known);
-	table->values = opk_alloc_array(values + 1, sizeof *table->values);
-	table->counts = opk_alloc_array(values + 1, sizeof *table->counts);
-	table->measured = opk_alloc_array(metrics + 1, sizeof *table->measured);
+	table->has_values = opk_alloc_array(values + 1, sizeof *table->has_values);
+	table->has_metrics = opk_alloc_array(metrics + 1, sizeof *table->has_metrics);
 	table->picked = opk_alloc_array(values + table->chosen.count + 1, sizeof *table->picked);
-	if (!table->cells || !table->texts || !table->known || !table->values || !table->counts
-	    || !table->measured || !table->picked)
+	if (!table->cells || !table->texts || !table->known || !table->has_values
+	    || !table->has_metrics || !table->picked)
 		return opk_nomem(ctx, "a table");
 	return OPK_OK;
 }
@@ -284,9 +283,8 @@ void opk_table_free(struct opk_table *table)
 	free(table->cells);
 	free(table->texts);
 	free(table->known);
-	free(table->values);
-	free(table->counts);
-	free(table->measured);
+	free(table->has_values);
+	free(table->has_metrics);
 	free(table->picked);
 	opk_ctx_free(table->ctx);
 	free(table);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "container/container.h"
+#include "eval/eval.h"
 #include "images/door.h"
 #include "table/table_inside.h"
 #include "timeline/door.h"
@@ -177,7 +178,7 @@ static int find_inflated(struct opk_ctx *ctx, struct opk_table_file *input)
 		return opk_nomem(ctx, "a table");
 	for (size_t i = 0; i < metrics; i++)
 		sound[i] = !opk_meta_is_inflated(meta, opk_evaluation_metric(input->evaluation, i));
-	opk_evaluation_least(least, input->evaluation, sound);
+	opk_columns_least(least, opk_evaluation_columns(input->evaluation), sound);
 	for (size_t i = 0; i < count; i++)
 		input->inflated[i] = !least[i];
 	return OPK_OK;

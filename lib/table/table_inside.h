@@ -63,14 +63,12 @@ struct opk_table {
 	struct opk_table_source source;
 	struct opk_joined of_group; /* what a row says of a key group */
 	struct opk_table_levels levels;
-	bool placed;                 /* level and parent are known */
-	uint64_t level;              /* from 1; 0: the row has no path */
-	const char *parent;          /* NULL: no range of the table holds it */
-	bool computed, counted;      /* its values are; its counts are */
-	double *values;              /* one per column of the evaluation */
-	uint64_t *counts, *measured; /* one per column; one per metric */
-	bool filled;                 /* the cells that its rows share are filled in */
-	size_t row_count;            /* rows of it that were read */
+	bool placed;        /* level and parent are known */
+	uint64_t level;     /* from 1; 0: the row has no path */
+	const char *parent; /* NULL: no range of the table holds it */
+	bool computed;      /* its values are, and the watch has seen them */
+	bool filled;        /* the cells that its rows share are filled in */
+	size_t row_count;   /* rows of it that were read */
 	/* The row that was read last. */
 	union opk_cell *cells;
 	struct opk_fact_text *texts;
@@ -88,6 +86,7 @@ struct opk_table {
 	size_t unknown_count; /* such rows with too little data in samples */
 	bool noted;
 	struct opk_table_watch watch;
+	uint64_t *has_values, *has_metrics; /* room for the watch: one per column; one per metric */
 };
 
 static inline bool opk_table_is_timeline(const struct opk_table_file *input)
@@ -195,8 +194,8 @@ void opk_table_see(struct opk_table *table);
 
 /* Watches the values of evaluated inputs. */
 int opk_table_watch_begin(struct opk_table *table, struct opk_ctx *ctx);
-/* Takes in the values of the current source, which were computed. */
-void opk_table_watch_row(struct opk_table *table);
+/* Takes in the values of the current source. */
+void opk_table_watch_row(struct opk_table *table, const double *values);
 void opk_table_watch_clear(struct opk_table *table);
 /* Writes notes on files and their key groups to the log of `ctx`. */
 void opk_table_note_files(const struct opk_table *table, struct opk_ctx *ctx);

@@ -9,12 +9,13 @@
 /* ---- cells that all rows of a range, sample or key group share */
 
 /* A NaN is unknown only if the metric was not collected. */
-static void fill_number(struct opk_table *table, size_t at, size_t value)
+static void fill_number(struct opk_table *table, const struct opk_table_file *input, size_t at,
+                        size_t value)
 {
 	double number = opk_table_compute(table)[value];
 
 	table->cells[at].number = number;
-	table->known[at] = !isnan(number) || opk_table_count_launches(table)[value] > 0;
+	table->known[at] = !isnan(number) || opk_evaluation_counts(input->evaluation)[value] > 0;
 }
 
 static void fill_level(struct opk_table *table, union opk_cell *cell, enum opk_table_kind kind)
@@ -33,7 +34,7 @@ static void fill_cell(struct opk_table *table, const struct opk_table_file *inpu
 	union opk_cell *cell = &table->cells[at];
 
 	if (column->kind == OPK_TABLE_VALUE) {
-		fill_number(table, at, table->sources[at]);
+		fill_number(table, input, at, table->sources[at]);
 		return;
 	}
 	if (column->kind == OPK_TABLE_FILE)
@@ -118,10 +119,10 @@ static void fill_value_cell(struct opk_table *table, const struct opk_table_file
 		cell->string = opk_evaluation_column_unit(input->evaluation, value);
 		break;
 	case OPK_TABLE_NUMBER:
-		fill_number(table, at, value);
+		fill_number(table, input, at, value);
 		return;
 	case OPK_TABLE_LAUNCHES:
-		cell->uint = opk_table_count_launches(table)[value];
+		cell->uint = opk_evaluation_counts(input->evaluation)[value];
 		break;
 	case OPK_TABLE_INFLATED:
 		cell->boolean = input->inflated && input->inflated[value];

@@ -4,45 +4,20 @@
 #include "images/door.h"
 #include "table/table_inside.h"
 
-/* ---- its values */
+/* ---- the current source */
 
 const double *opk_table_compute(struct opk_table *table)
 {
-	const struct opk_table_source *source = &table->source;
+	const double *values = opk_evaluation_values(
+		table->inputs[table->source.place.file].evaluation);
 
 	if (table->computed)
-		return table->values;
+		return values;
 	opk_table_see(table);
-	opk_evaluation_compute(table->values, table->inputs[source->place.file].evaluation,
-	                       source->row.values);
 	table->computed = true;
-	opk_table_watch_row(table);
-	return table->values;
+	opk_table_watch_row(table, values);
+	return values;
 }
-
-const uint64_t *opk_table_count_launches(struct opk_table *table)
-{
-	const struct opk_table_source *source = &table->source;
-	const struct opk_evaluation *evaluation = table->inputs[source->place.file].evaluation;
-	const struct opk_joined *joined = source->row.joined;
-	const struct opk_ran *ran = source->row.ran;
-
-	if (table->counted)
-		return table->counts;
-	for (size_t i = 0; i < opk_evaluation_metric_count(evaluation); i++)
-		table->measured[i] = joined ? joined->counts[i]
-		                     : ran  ? ran->launches
-		                            : source->row.measured[i];
-	opk_evaluation_least(table->counts, evaluation, table->measured);
-	/* A value that needs no metric is from all ranges. */
-	for (size_t i = 0; i < opk_evaluation_column_count(evaluation); i++)
-		if (table->counts[i] == UINT64_MAX)
-			table->counts[i] = joined ? joined->ranges : 1;
-	table->counted = true;
-	return table->counts;
-}
-
-/* ---- the current source */
 
 void opk_table_see(struct opk_table *table)
 {
@@ -61,7 +36,7 @@ static void take(struct opk_table *table, const struct opk_table_place *place,
                  const struct opk_row *row)
 {
 	table->source = (struct opk_table_source){ .place = *place, .row = *row };
-	table->computed = table->counted = table->filled = table->seen = table->placed = false;
+	table->computed = table->filled = table->seen = table->placed = false;
 	table->row_count = 0;
 	table->has_source = true;
 }

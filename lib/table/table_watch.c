@@ -94,14 +94,15 @@ static void see_measured(struct opk_table *table, const struct opk_table_file *i
 	const double *metrics = table->source.row.values;
 
 	for (size_t i = 0; i < opk_evaluation_metric_count(input->evaluation); i++)
-		table->measured[i] = !isnan(metrics[i]);
-	opk_evaluation_least(table->counts, input->evaluation, table->measured);
-	table->counted = false;
+		table->has_metrics[i] = !isnan(metrics[i]);
+	opk_columns_least(table->has_values, opk_evaluation_columns(input->evaluation),
+	                  table->has_metrics);
 	for (size_t i = 0; i < count; i++)
-		table->watch.values[input->watched[i]].measured |= table->counts[columns[i]] > 0;
+		table->watch.values[input->watched[i]].measured |= table->has_values[columns[i]]
+		                                                   > 0;
 }
 
-void opk_table_watch_row(struct opk_table *table)
+void opk_table_watch_row(struct opk_table *table, const double *values)
 {
 	bool too_few = table->source.row.ran && table->source.row.ran->unknown;
 	size_t file = table->source.place.file, count;
@@ -114,7 +115,7 @@ void opk_table_watch_row(struct opk_table *table)
 	count = opk_table_get_values(&columns, table, file);
 	for (size_t i = 0; i < count; i++) {
 		struct opk_table_watched *value = &table->watch.values[input->watched[i]];
-		bool computed = !isnan(table->values[columns[i]]);
+		bool computed = !isnan(values[columns[i]]);
 
 		table->watch.computed += computed && !value->computed;
 		value->computed |= computed;

@@ -32,8 +32,7 @@ struct source {
 struct counting {
 	struct opk_trace *trace;
 	struct opk_trace_file *file;
-	size_t count;   /* of columns */
-	double *values; /* one per column */
+	size_t count; /* of columns */
 	OPK_LIST(struct source) sources;
 	size_t at; /* the source of the last sample */
 };
@@ -53,7 +52,6 @@ static void clear(struct counting *c)
 		free(source->gpu);
 	}
 	free(c->sources.items);
-	free(c->values);
 }
 
 /* ---- sources ---------------------------------------------------------------------------- */
@@ -197,6 +195,7 @@ static int put_value(struct opk_trace *trace, const struct source *source, struc
 
 static int put_sample(struct counting *c, const struct opk_row *row)
 {
+	const double *values = opk_evaluation_values(c->file->evaluation);
 	struct opk_trace *trace = c->trace;
 	struct source *source;
 
@@ -205,9 +204,8 @@ static int put_sample(struct counting *c, const struct opk_row *row)
 	if (source->any && row->start_ns > source->end
 	    && row->start_ns - source->end > source->length)
 		TRY(put_pause(trace, source, row->start_ns));
-	opk_evaluation_compute(c->values, c->file->evaluation, row->values);
 	for (size_t i = 0; i < c->count; i++)
-		TRY(put_value(trace, source, &source->counters[i], c->values[i], row->start_ns));
+		TRY(put_value(trace, source, &source->counters[i], values[i], row->start_ns));
 	source->any = true;
 	source->end = row->end_ns > source->end ? row->end_ns : source->end;
 	source->length = row->end_ns - row->start_ns;
@@ -255,6 +253,5 @@ int opk_trace_put_samples(struct opk_trace *trace, struct opk_trace_file *file)
 		.count = opk_evaluation_column_count(file->evaluation),
 	};
 
-	c.values = opk_alloc_array(c.count + 1, sizeof *c.values);
-	return c.values ? put_samples(&c) : opk_nomem(trace->ctx, "a trace");
+	return put_samples(&c);
 }

@@ -18,7 +18,6 @@ struct ranging {
 	struct opk_trace *trace;
 	struct opk_trace_file *file;
 	size_t count; /* of columns */
-	double *values;
 	OPK_LIST(struct when) ranges;
 };
 
@@ -68,9 +67,9 @@ static int find_ranges(struct ranging *r)
 /* JSON has no NaN and infinities: they are written as text. */
 static void put_arguments(struct ranging *r, const struct opk_row *row)
 {
+	const double *values = opk_evaluation_values(r->file->evaluation);
 	struct opk_json_writer *json = &r->trace->out.json;
 
-	opk_evaluation_compute(r->values, r->file->evaluation, row->values);
 	opk_json_key(json, "args");
 	opk_json_begin_object(json);
 	opk_trace_put_launch(json, row->range);
@@ -79,12 +78,12 @@ static void put_arguments(struct ranging *r, const struct opk_row *row)
 	opk_json_add_string(json, "nvtx", row->range->nvtx);
 	for (size_t i = 0; i < r->count; i++) {
 		opk_json_key(json, opk_evaluation_column(r->file->evaluation, i));
-		if (isfinite(r->values[i]))
-			opk_json_put_double(json, r->values[i]);
+		if (isfinite(values[i]))
+			opk_json_put_double(json, values[i]);
 		else
-			opk_json_put_string(json, isnan(r->values[i]) ? "nan"
-			                          : r->values[i] < 0  ? "-inf"
-			                                              : "inf");
+			opk_json_put_string(json, isnan(values[i]) ? "nan"
+			                          : values[i] < 0  ? "-inf"
+			                                           : "inf");
 	}
 	opk_json_end_object(json);
 }
@@ -126,8 +125,7 @@ static int put_range(struct ranging *r, const struct when *when)
 
 static int put_ranges(struct ranging *r)
 {
-	r->values = opk_alloc_array(r->count + 1, sizeof *r->values);
-	TRY(r->values ? find_ranges(r) : opk_nomem(r->trace->ctx, "a trace"));
+	TRY(find_ranges(r));
 	for (size_t i = 0; i < r->ranges.count; i++)
 		TRY(put_range(r, &r->ranges.items[i]));
 	return OPK_OK;
@@ -143,6 +141,5 @@ int opk_trace_put_user_ranges(struct opk_trace *trace, struct opk_trace_file *fi
 	int code = put_ranges(&r);
 
 	free(r.ranges.items);
-	free(r.values);
 	return code;
 }

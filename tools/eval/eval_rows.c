@@ -192,13 +192,13 @@ static int print_rows(struct eval *eval, size_t file)
 
 int eval_rows_print_source(struct eval *eval, const struct opk_table_source *source)
 {
-	struct opk_table *table = eval->table;
-
 	eval->row_count++;
 	if (!eval->database)
 		return print_rows(eval, source->place.file);
-	return opk_database_add_row(eval->database, &source->row, opk_table_compute(table),
-	                            source->row.joined ? opk_table_count_launches(table) : NULL);
+	return opk_database_add_row(eval->database, &source->row, opk_table_compute(eval->table),
+	                            source->row.joined
+	                                    ? opk_evaluation_counts(eval->file->evaluation)
+	                                    : NULL);
 }
 
 static int print_in_order(struct eval *eval, const struct opk_table_source *source)

@@ -56,15 +56,12 @@ static void find_keys(struct eval_key_cell *cells, struct opk_fact_text *texts, 
 {
 	const struct eval_order *order = &eval->order;
 	const struct opk_table_file *file = opk_table_get_file(eval->table, source->place.file);
-	double also[MAX_SORT_KEYS];
-	size_t value = 0;
-
-	opk_evaluation_compute_also(also, file->evaluation, source->row.values);
+	const double *also = opk_evaluation_also(file->evaluation);
 	for (size_t i = 0; i < order->key_count; i++) {
 		enum opk_fact fact;
 
 		if (is_value(&order->keys[i]))
-			cells[i] = eval_key_of_number(also[value++]);
+			cells[i] = eval_key_of_number(*also++);
 		else if (opk_fact_find(&fact, order->keys[i].name, eval->profiler))
 			cells[i] = eval_key_of_fact(&texts[i], fact, eval->profiler, source);
 		else
