@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The subcommands of offpeak, and main.c's other tasks. */
+/* The subcommands of offpeak, and what main.c does besides running them. */
 #ifndef OPK_COMMANDS_H
 #define OPK_COMMANDS_H
 

@@ -11,32 +11,6 @@
 #include "commands.h"
 #include "common/files.h"
 
-const struct command *const commands[] = {
-	&chips_command,
-	&compare_command,
-	&describe_command,
-	&metrics_command,
-	&sets_command,
-	&plan_command,
-	&build_command,
-	&eval_command,
-	&show_command,
-	&diff_command,
-	&report_command,
-	&plot_command,
-	&trace_command,
-	&import_command,
-	&merge_command,
-	&trim_command,
-	&split_command,
-	&info_command,
-	&extract_command,
-	&verify_command,
-	&recover_command,
-	&doctor_command,
-	NULL,
-};
-
 static void usage(FILE *to)
 {
 	enum { LEFT_WIDTH = 11 };
@@ -54,14 +28,6 @@ static void usage(FILE *to)
 	      "Exit codes: 0 done, 1 failed, 2 usage, 3 NVIDIA library missing or unusable,\n"
 	      "4 bad input file.\n",
 	      to);
-}
-
-const struct command *find_command(const char *name)
-{
-	for (const struct command *const *c = commands; *c; c++)
-		if (!strcmp((*c)->name, name))
-			return *c;
-	return NULL;
 }
 
 /* A full disk shows only when stdout's buffer is written. */

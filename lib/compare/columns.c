@@ -5,6 +5,8 @@
 
 #include "compare/compare.h"
 
+const char opk_compared_duration[] = "duration_ns", opk_compared_mhz[] = "sm_mhz";
+
 static int fail_nomem(struct opk_ctx *ctx)
 {
 	return opk_nomem(ctx, "a comparison");

@@ -141,9 +141,6 @@ struct opk_diff {
 	struct opk_strlist texts; /* owned texts that `found` borrows */
 };
 
-/* Columns that are not metrics: times, and the clock from NVML. */
-extern const char opk_compared_duration[], opk_compared_mhz[];
-
 /* Evaluates all sources, and lists the columns. */
 int opk_compared_evaluate(struct opk_diff *diff, struct opk_ctx *ctx);
 /* Whether a recording seems to have a value of this name; it is not evaluated yet. */
@@ -154,7 +151,9 @@ void opk_compared_source_clear(struct opk_compared_source *source);
 /* sides.c: reads the rows of all sources, group by group. */
 int opk_compared_read(struct opk_diff *diff, struct opk_ctx *ctx);
 
-/* columns.c: the values of each column, by group; places: the row of each group. */
+/* columns.c: columns that are not metrics: times, and the clock from NVML. */
+extern const char opk_compared_duration[], opk_compared_mhz[];
+/* The values of each column, by group; places: the row of each group. */
 int opk_compare_columns(struct opk_diff *diff, struct opk_ctx *ctx, const size_t *places);
 bool opk_compared_has_both(const struct opk_diff *diff, size_t column);
 

@@ -102,25 +102,6 @@ int opk_diff_rules_add(struct opk_diff_rules *rules, struct opk_ctx *ctx, const 
 	             : opk_nomem(ctx, "rules");
 }
 
-int opk_diff_rules_read(struct opk_diff_rules *rules, struct opk_ctx *ctx,
-                        const struct opk_diff_options *options)
-{
-	for (size_t i = 0; i < options->rule_count; i++)
-		TRY(opk_diff_rules_add(rules, ctx, options->rules[i]));
-	for (size_t i = 0; i < options->rule_file_count; i++)
-		TRY(opk_diff_rules_load(rules, ctx, options->rule_files[i]));
-	return OPK_OK;
-}
-
-int opk_diff_check_rules(struct opk_ctx *ctx, const struct opk_diff_options *options)
-{
-	struct opk_diff_rules rules = { 0 };
-	int code = opk_diff_rules_read(&rules, ctx, options);
-
-	opk_diff_rules_clear(&rules);
-	return code;
-}
-
 bool opk_compared_is_ruled(const struct opk_diff_rules *rules, const char *metric)
 {
 	for (size_t i = 0; i < rules->rules.count; i++)

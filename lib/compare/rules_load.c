@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Loads rules from a YAML file: docs/ci.md. */
+/* Loads rules from YAML files (docs/ci.md), and all rules of the options. */
 #include <string.h>
 
 #include "base/file.h"
@@ -227,5 +227,24 @@ int opk_diff_rules_load(struct opk_diff_rules *rules, struct opk_ctx *ctx, const
 	if (!code)
 		code = opk_problems_fail(ctx, &r.problems, OPK_EINPUT, path);
 	opk_problems_clear(&r.problems);
+	return code;
+}
+
+int opk_diff_rules_read(struct opk_diff_rules *rules, struct opk_ctx *ctx,
+                        const struct opk_diff_options *options)
+{
+	for (size_t i = 0; i < options->rule_count; i++)
+		TRY(opk_diff_rules_add(rules, ctx, options->rules[i]));
+	for (size_t i = 0; i < options->rule_file_count; i++)
+		TRY(opk_diff_rules_load(rules, ctx, options->rule_files[i]));
+	return OPK_OK;
+}
+
+int opk_diff_check_rules(struct opk_ctx *ctx, const struct opk_diff_options *options)
+{
+	struct opk_diff_rules rules = { 0 };
+	int code = opk_diff_rules_read(&rules, ctx, options);
+
+	opk_diff_rules_clear(&rules);
 	return code;
 }

@@ -9,8 +9,6 @@
 #include "eval/door.h"
 #include "timeline/door.h"
 
-const char opk_compared_duration[] = "duration_ns", opk_compared_mhz[] = "sm_mhz";
-
 static const char time_metric[] = "gpu__time_duration.sum";
 
 /* ---- the recordings -------------------------------------------------------------------- */

@@ -55,3 +55,9 @@ void opk_cell_text(struct opk_buf *out, enum opk_cell_type type, const union opk
 		break;
 	}
 }
+
+bool opk_cell_is_number(enum opk_cell_type type)
+{
+	return type == OPK_CELL_UINT || type == OPK_CELL_DOUBLE || type == OPK_CELL_OPTIONAL
+	       || type == OPK_CELL_EITHER;
+}

@@ -80,6 +80,8 @@ extern const struct opk_out_ops opk_out_table_ops, opk_out_csv_ops, opk_out_json
 
 /* Appends a cell as text: %.17g, nan, yes and no, lists with blanks. */
 void opk_cell_text(struct opk_buf *out, enum opk_cell_type type, const union opk_cell *cell);
+/* Whether cells of this type are numbers, which are aligned right. */
+bool opk_cell_is_number(enum opk_cell_type type);
 
 /* Numbers for people: readable.c. */
 
@@ -117,8 +119,6 @@ size_t opk_table_block_end(const struct opk_table_layout *layout, size_t first);
 size_t opk_table_block(size_t *columns, const struct opk_table_layout *layout, size_t first,
                        size_t end);
 
-/* Whether cells of this type are numbers, which are aligned right. */
-bool opk_cell_is_number(enum opk_cell_type type);
 /* The characters of a text; each counts as one column wide. */
 size_t opk_text_width(const char *text, size_t size);
 /* How many bytes of the text fit on a line of this width; *skipped: blanks dropped after them. */

@@ -26,12 +26,6 @@ static char *one_line(const char *text)
 	return text_of(OPK_CELL_STRING, &(union opk_cell){ .string = text });
 }
 
-bool opk_cell_is_number(enum opk_cell_type type)
-{
-	return type == OPK_CELL_UINT || type == OPK_CELL_DOUBLE || type == OPK_CELL_OPTIONAL
-	       || type == OPK_CELL_EITHER;
-}
-
 /* ---- records */
 
 /* Writes a value after its name, wrapped; of a long list only the first lines. */

@@ -74,6 +74,23 @@ void opk_trace_put_time(struct opk_trace_out *out, const char *name, uint64_t ns
 	out->json.comma = true;
 }
 
+static void put_shape(struct opk_json_writer *json, const char *name, const uint32_t shape[3])
+{
+	char text[40];
+
+	snprintf(text, sizeof text, "%ux%ux%u", shape[0], shape[1], shape[2]);
+	opk_json_add_string(json, name, shape[0] ? text : NULL);
+}
+
+void opk_trace_put_launch(struct opk_json_writer *json, const struct opk_range *range)
+{
+	opk_json_add_string(json, "kernel", range->kernel);
+	put_shape(json, "grid", range->grid);
+	put_shape(json, "block", range->block);
+	opk_json_add_u64(json, "registers", range->registers);
+	opk_json_add_u64(json, "shared_bytes", range->shared_bytes);
+}
+
 void opk_trace_end_events(struct opk_trace_out *out)
 {
 	opk_buf_add_text(&out->text, "\n]");

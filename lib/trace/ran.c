@@ -17,23 +17,6 @@ static struct opk_trace_row_key row_of(const struct opk_activity *activity)
 	};
 }
 
-static void put_shape(struct opk_json_writer *json, const char *name, const uint32_t shape[3])
-{
-	char text[40];
-
-	snprintf(text, sizeof text, "%ux%ux%u", shape[0], shape[1], shape[2]);
-	opk_json_add_string(json, name, shape[0] ? text : NULL);
-}
-
-void opk_trace_put_launch(struct opk_json_writer *json, const struct opk_range *range)
-{
-	opk_json_add_string(json, "kernel", range->kernel);
-	put_shape(json, "grid", range->grid);
-	put_shape(json, "block", range->block);
-	opk_json_add_u64(json, "registers", range->registers);
-	opk_json_add_u64(json, "shared_bytes", range->shared_bytes);
-}
-
 static void put_arguments(struct opk_json_writer *json, const struct opk_activity *activity)
 {
 	struct opk_range range = opk_activity_range(activity);

@@ -122,7 +122,7 @@ static int add_source(struct counting *c, const struct opk_trace_place *place)
 
 static int find_source(struct counting *c, const struct opk_row *row)
 {
-	struct opk_trace_place place = opk_trace_place_of(c->file, row->range);
+	struct opk_trace_place place = opk_trace_place_of(&c->file->place, row->range);
 
 	if (c->at < c->sources.count && is_source(&c->sources.items[c->at], &place))
 		return OPK_OK;

@@ -20,49 +20,6 @@ void opk_trace_note_span(struct opk_trace *trace, uint64_t start, uint64_t end)
 	trace->last = end > trace->last ? end : trace->last;
 }
 
-/* ---- the process, from the facts of the run ---------------------------------------------- */
-
-struct opk_trace_place opk_trace_place_of(const struct opk_trace_file *file,
-                                          const struct opk_range *range)
-{
-	struct opk_trace_place place = file->place;
-
-	if (!range)
-		return place;
-	place.device = range->device >= 0 ? range->device : 0;
-	/* A merged recording has ranges of hosts other than the run's. */
-	if (range->host && *range->host)
-		place.host = range->host;
-	if (range->gpu)
-		place.gpu = range->gpu;
-	if (range->rank >= 0)
-		place.rank = range->rank;
-	if (range->process)
-		place.process = range->process;
-	return place;
-}
-
-struct opk_trace_place opk_trace_place_of_record(const struct opk_activity *activity)
-{
-	return (struct opk_trace_place){
-		.host = activity->host,
-		.gpu = activity->gpu,
-		.device = activity->device,
-		.rank = activity->rank,
-		.process = activity->process,
-	};
-}
-
-static struct opk_trace_place place_of_run(const struct opk_meta *meta)
-{
-	return (struct opk_trace_place){
-		.host = opk_meta_host(meta),
-		.gpu = opk_meta_gpu(meta, 0),
-		.rank = opk_meta_rank(meta),
-		.process = (uint32_t)strtoul(opk_meta_fact(meta, "process"), NULL, 10),
-	};
-}
-
 /* ---- a look at all of them ---------------------------------------------------------------- */
 
 /* The current file. */
@@ -116,7 +73,7 @@ static int look_at_ran(struct opk_trace *trace, struct opk_trace_file *file)
 
 	TRY(opk_file_meta(&file->meta, trace->ctx, file->file));
 	TRY(check_whole(trace, file));
-	file->place = place_of_run(file->meta);
+	file->place = opk_trace_place_of_run(file->meta);
 	TRY(opk_trace_where_init(&file->where, trace->ctx, trace->eval.where,
 	                         trace->eval.where_count, has_images(file),
 	                         has_images(file) && file->meta->profiler == OPK_PROFILER_PM));
@@ -183,7 +140,7 @@ static int evaluate(struct opk_trace *trace)
 static int look_at_sample(struct opk_trace *trace, const struct opk_trace_file *file,
                           const struct opk_row *row)
 {
-	struct opk_trace_place place = opk_trace_place_of(file, row->range);
+	struct opk_trace_place place = opk_trace_place_of(&file->place, row->range);
 	struct opk_trace_process *process = opk_trace_process_of_gpu(&trace->tracks, &place);
 
 	if (!process)

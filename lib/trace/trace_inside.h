@@ -40,6 +40,8 @@ int opk_trace_flush(struct opk_trace_out *out);
 /* Writes microseconds with three decimals: as a member, or the number alone. */
 void opk_trace_put_time(struct opk_trace_out *out, const char *name, uint64_t ns);
 void opk_trace_add_time(struct opk_buf *text, uint64_t ns);
+/* Writes members of an object: kernel, shape, registers, shared memory, if known. */
+void opk_trace_put_launch(struct opk_json_writer *json, const struct opk_range *range);
 /* Ends the list of events; call it before another member and opk_trace_close(). */
 void opk_trace_end_events(struct opk_trace_out *out);
 int opk_trace_close(struct opk_trace_out *out);
@@ -53,6 +55,11 @@ struct opk_trace_place {
 	int32_t device, rank;
 	uint32_t process; /* pid; 0: not known */
 };
+struct opk_trace_place opk_trace_place_of_run(const struct opk_meta *meta);
+/* The place of a sample or range: what the range does not say is as in the place of the run. */
+struct opk_trace_place opk_trace_place_of(const struct opk_trace_place *run,
+                                          const struct opk_range *range);
+struct opk_trace_place opk_trace_place_of_record(const struct opk_activity *activity);
 
 struct opk_trace_process {
 	char *key;
@@ -222,17 +229,10 @@ struct opk_trace {
 };
 
 void opk_trace_note_span(struct opk_trace *trace, uint64_t start, uint64_t end);
-/* The place of a sample or range. Rank and process come from the range, or else from the file. */
-struct opk_trace_place opk_trace_place_of(const struct opk_trace_file *file,
-                                          const struct opk_range *range);
-struct opk_trace_place opk_trace_place_of_record(const struct opk_activity *activity);
-
 /* Events of a file: ran.c, samples.c, user_ranges.c. */
 int opk_trace_put_ran(struct opk_trace *trace, struct opk_trace_file *file);
 int opk_trace_put_samples(struct opk_trace *trace, struct opk_trace_file *file);
 int opk_trace_put_user_ranges(struct opk_trace *trace, struct opk_trace_file *file);
-/* Writes members of an object: kernel, shape, registers, shared memory, if known. */
-void opk_trace_put_launch(struct opk_json_writer *json, const struct opk_range *range);
 /* Gives a range's start and end; false: it has no times. */
 bool opk_trace_range_times(uint64_t *start, uint64_t *end, const struct opk_range *range);
 

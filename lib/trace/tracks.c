@@ -47,6 +47,49 @@ void opk_trace_tracks_clear(struct opk_trace_tracks *tracks)
 	opk_index_clear(&tracks->gpu_numbers);
 }
 
+/* ---- places ------------------------------------------------------------------------------ */
+
+struct opk_trace_place opk_trace_place_of(const struct opk_trace_place *run,
+                                          const struct opk_range *range)
+{
+	struct opk_trace_place place = *run;
+
+	if (!range)
+		return place;
+	place.device = range->device >= 0 ? range->device : 0;
+	/* A merged recording has ranges of hosts other than the run's. */
+	if (range->host && *range->host)
+		place.host = range->host;
+	if (range->gpu)
+		place.gpu = range->gpu;
+	if (range->rank >= 0)
+		place.rank = range->rank;
+	if (range->process)
+		place.process = range->process;
+	return place;
+}
+
+struct opk_trace_place opk_trace_place_of_record(const struct opk_activity *activity)
+{
+	return (struct opk_trace_place){
+		.host = activity->host,
+		.gpu = activity->gpu,
+		.device = activity->device,
+		.rank = activity->rank,
+		.process = activity->process,
+	};
+}
+
+struct opk_trace_place opk_trace_place_of_run(const struct opk_meta *meta)
+{
+	return (struct opk_trace_place){
+		.host = opk_meta_host(meta),
+		.gpu = opk_meta_gpu(meta, 0),
+		.rank = opk_meta_rank(meta),
+		.process = (uint32_t)strtoul(opk_meta_fact(meta, "process"), NULL, 10),
+	};
+}
+
 /* ---- processes -------------------------------------------------------------------------- */
 
 /* Takes over key and name. NULL when out of memory. */

@@ -111,7 +111,7 @@ static int put_range(struct ranging *r, const struct when *when)
 	TRY(opk_evaluation_reread(&row, trace->ctx, r->file->evaluation, &when->mark));
 	TRY(opk_trace_begin_slice(&trace->out, &trace->tracks,
 	                          &(struct opk_trace_slice){
-					  .place = opk_trace_place_of(r->file, row->range),
+					  .place = opk_trace_place_of(&r->file->place, row->range),
 					  .key = row_of(r->file, row->range),
 					  .start = when->start,
 					  .end = when->end,
