@@ -162,14 +162,14 @@ static const struct {
 	int code;
 	const char *wanted;
 } sets_not_found_rows[] = {
-	{ HERE, "memroy", OPK_EUSAGE, "no metric set 'memroy', did you mean memory?; 'offpeak" },
+	{ HERE, "memroy", OPK_EUSAGE, "no metric set 'memroy', did you mean memory?" },
 	{ HERE, "speed-of-ligth", OPK_EUSAGE, "did you mean speed-of-light?" },
 	{ HERE, "Memory", OPK_EUSAGE, "did you mean memory?" },
-	{ HERE, "somethingelse", OPK_EUSAGE, "no metric set 'somethingelse'; 'offpeak sets'" },
+	{ HERE, "somethingelse", OPK_EUSAGE, "no metric set 'somethingelse'" },
 	{ HERE, "sm_throughput", OPK_EUSAGE,
-	  "no metric set 'sm_throughput', did you mean sm__throughput?; 'offpeak" },
-	{ HERE, "sm_cycles_active.avg", OPK_EUSAGE, ", did you mean sm__cycles_active.avg?;" },
-	{ HERE, "sm_eficiency", OPK_EUSAGE, ", did you mean sm_efficiency?;" },
+	  "no metric set 'sm_throughput', did you mean sm__throughput?" },
+	{ HERE, "sm_cycles_active.avg", OPK_EUSAGE, ", did you mean sm__cycles_active.avg?" },
+	{ HERE, "sm_eficiency", OPK_EUSAGE, ", did you mean sm_efficiency?" },
 	{ HERE, "", OPK_EUSAGE, "no metric set ''" },
 	{ HERE, ",", OPK_EUSAGE, "',' names no metric" },
 	{ HERE, "none.yaml", OPK_EINPUT, "none.yaml: can't open" },

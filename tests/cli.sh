@@ -214,7 +214,7 @@ shows '^sm__cycles_active,' metrics GH100 --profiler pm
 for command in 'metrics GV100 --profiler pm' 'plan --chip GV100 pm-overview' 'build --chip GV100 pm-overview -o x.opk'; do
 	grep -q '^GV100,' chips.csv || break
 	# shellcheck disable=SC2086 # several arguments
-	refuses 1 "GV100 has no PM sampling: 'offpeak chips' shows which chips have it" $command
+	refuses 1 "GV100 is not among the chips that have PM sampling; 'offpeak chips' lists them" $command
 done
 
 section plan

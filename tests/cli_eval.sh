@@ -177,7 +177,7 @@ works eval "$simple" --where 'ipc>1' --layout long
 out_lacks ',ipc,'
 refuses 2 'has no counterpart on GH100' eval "$simple" --metrics cf_issued
 for option in '--metrics smsp__inst*' '--columns kernel,smsp__inst*'; do
-	refuses 2 "GH100 has no metric 'smsp__inst\*': patterns are not taken here; 'offpeak metrics GH100' takes them" eval "$simple" $option
+	refuses 2 "GH100 has no metric 'smsp__inst\*': patterns are not taken here, but where metrics are listed" eval "$simple" $option
 done
 refuses 2 'did you mean achieved_occupancy[?]' eval "$simple" --metrics achieved_ocupancy
 refuses 2 'did you mean sm__cycles_elapsed.max[?]' eval "$simple" --metrics sm_cycles_elapsed.max

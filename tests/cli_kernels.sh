@@ -45,7 +45,7 @@ works eval trace.opk --launch-columns all --where kernel=beside --top 1
 same 'all that is known' "$(cat out)" 'kernel,grid,block,device,context,kind,stream,start_ns,end_ns,duration_ns,shared_ns,bytes
 beside(int),128x1x1,256x1x1,0,1,kernel,9,1001000000,1001900000,900000,900000,'
 refuses 2 "no column 'samplez', did you mean samples\?" eval trace.opk --columns samplez
-refuses 2 'does not say which kernels ran when: record it with --trace kernels' eval "$pm" --per kernel
+refuses 2 'does not say which kernels ran when; record it with --trace kernels' eval "$pm" --per kernel
 refuses 2 'no --aggregate' eval "$pm" --per kernel --aggregate device
 refuses 2 '--per takes recordings' eval --raw x --metrics a__b.sum --per kernel
 
@@ -83,7 +83,7 @@ run 0 eval "$pm" --per sample --first-sample keep --columns sample --top 1
 run 0 eval "$pm" --per sample --aggregate device --columns metric,count
 section 'too few samples'
 run 0 eval "$recordings/gh100-ranks-pm.opk" --per kernel --where 'kernel=*Kernel2<*'
-err_has '^offpeak: note: 2 of 2 kernels ran for less than a sample, .*: nan; recording with a shorter --interval'
+err_has '^offpeak: note: 2 of 2 kernels ran for less than a sample, .*: nan; recording with a shorter interval'
 err_lacks 'what is needed was not collected'
 run 0 eval "$recordings/gh100-ranks-pm.opk" --per kernel --metrics sm__cycles_elapsed.sum,sm__cycles_active.avg
 err_has '1 of 2 metrics, sm__cycles_elapsed.sum, is nan in every row: what is needed was not collected$'

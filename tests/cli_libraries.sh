@@ -51,7 +51,7 @@ done
 mkdir mixed
 ln -s "$(echo "$folder"/libcupti.so.1[0-9])" mixed/
 ln -s "$other" mixed/libnvperf_host.so
-pair='is of CUPTI 1[0-9.]+, and [^ ]*libnvperf_host[^ ]* of CUPTI 1[0-9.]+: they come as a pair, .*--cuda DIR'
+pair='is of CUPTI 1[0-9.]+, and [^ ]*libnvperf_host[^ ]* of CUPTI 1[0-9.]+: they come as a pair, .*OFFPEAK_CUDA'
 says 3 "^offpeak: note: $tmp/mixed/libcupti.so.1[0-9] $pair" doctor --cuda "$tmp/mixed"
 err_has '^offpeak: libcupti and libnvperf_host are of different releases$'
 out_has '^libnvperf_host_version,20[0-9.]+$'

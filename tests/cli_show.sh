@@ -105,7 +105,7 @@ section 'several GPUs'
 works extract "$simple" --data image
 printf '[{"kernel":"a","device":0},{"kernel":"b","device":1},{"kernel":"c","device":0},{"kernel":"a","device":1},{"kernel":"e"}]' >ranges
 works import --raw image --metrics gpu__time_duration.sum --ranges ranges -o gpus.opk
-notes 'values are of up to 2 GPUs together; .eval --aggregate' show gpus.opk --format json
+notes 'values are of up to 2 GPUs together; statistics by' show gpus.opk --format json
 json '[(g["kernel"], g["device"], g["launches"]) for g in j["groups"]] == [("a", None, 2), ("e", None, 1), ("b", 1, 1), ("c", 0, 1)]'
 
 section 'torn recordings, and sets'

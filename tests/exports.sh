@@ -22,6 +22,14 @@ same 'exported, but not declared in offpeak.h' "$(comm -13 "$tmp/declared" "$tmp
 same 'declared, but not in lib/liboffpeak.map' "$(comm -23 "$tmp/declared" "$tmp/mapped")" ''
 same 'in lib/liboffpeak.map, but not declared' "$(comm -13 "$tmp/declared" "$tmp/mapped")" ''
 
+# Messages name no option and no command: enum opk_remedy is what would help, and each program adds its own words. Files may
+# say which command made them.
+commands=$("$OFFPEAK" --help | sed -n 's/^  \([a-z]*\) .*/\1/p' | paste -sd '|' -)
+options="(^|[^-[:alnum:]])--[a-z]{2}|offpeak-collect -|'offpeak|offpeak ($commands)( |'|\$)"
+same 'options and commands in texts of the library' \
+	"$(strings "$library" | grep -E -- "$options" | grep -v ' by offpeak sets --')" ''
+same 'such texts are found' "$(printf '%s\n' "use --force" "; 'offpeak chips' lists them" | grep -cE -- "$options")" 2
+
 # NVIDIA's libraries are opened at run time, never linked.
 if command -v readelf >/dev/null; then
 	for file in "$library" "$OFFPEAK"; do

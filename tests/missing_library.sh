@@ -128,7 +128,7 @@ compiles "$stub" 'int cuInit(unsigned flags) { return 34; } int cuDriverGetVersi
 driver=$tmp/new/usr/lib/any-linux-gnu/nvidia/current/libcuda.so.1
 compiles "$driver" 'int cuDriverGetVersion(int *v) { *v = 12020; return 0; }' -Wl,-soname,libcuda.so.1
 compiles "$tmp/stubs/other.so" 'int cuDriverGetVersion(int *v) { *v = 12020; return 0; }'
-wants='wants the NVIDIA driver.s libcuda.so.1.*--libcuda FILE or OFFPEAK_LIBCUDA.*libcuda1'
+wants='wants the NVIDIA driver.s libcuda.so.1.*OFFPEAK_LIBCUDA.*libcuda1'
 for file in "$stub:a stub" "$tmp/stubs/other.so:another SONAME" "$new:not a libcuda.so.1" "$tmp/nowhere:cannot open"; do
 	refuses 3 "^offpeak: $new is CUPTI 13.2 or later, which $wants" chips --cuda "$tmp/new" --libcuda "${file%:*}"
 	err_has "^  tried ${file%:*}.*${file##*:}"

@@ -38,30 +38,32 @@ bool opk_problems_full(const struct opk_problems *problems)
 	return problems->count >= OPK_MAX_PROBLEMS;
 }
 
-void opk_problems_add(struct opk_problems *problems, const struct opk_place *place,
-                      const char *format, ...)
+struct opk_problem *opk_problems_add(struct opk_problems *problems, const struct opk_place *place,
+                                     const char *format, ...)
 {
 	opk_autofree char *text = NULL;
 	va_list args;
 
 	if (opk_problems_full(problems)) {
 		problems->unlisted++;
-		return;
+		return NULL;
 	}
 	va_start(args, format);
 	if (vasprintf(&text, format, args) < 0)
 		text = NULL;
 	va_end(args);
 	if (text && has(problems, place, text))
-		return;
+		return NULL;
 	if (!text
 	    || !opk_grow(&problems->items, &problems->capacity, problems->count,
 	                 sizeof *problems->items)) {
 		problems->code = OPK_ENOMEM;
-		return;
+		return NULL;
 	}
-	problems->items[problems->count++] = (struct opk_problem){ *place, opk_take(text) };
+	problems->items[problems->count] = (struct opk_problem){ .place = *place,
+		                                                 .text = opk_take(text) };
 	opk_source_use(place->source);
+	return &problems->items[problems->count++];
 }
 
 /* Sorts by place; files stay in the order of their first problems. */
@@ -109,7 +111,11 @@ static void push(struct opk_ctx *ctx, int code, enum opk_cause_kind kind, const 
 {
 	const struct opk_place *place = &problem->place;
 	opk_autofree char *where = opk_place_text(place), *text = put_chip(problem->text, chip);
-	struct opk_cause cause = { code, kind, .line = place->line, .column = place->column };
+	struct opk_cause cause = { .code = code,
+		                   .kind = kind,
+		                   .line = place->line,
+		                   .column = place->column,
+		                   .remedy = problem->remedy };
 	opk_autofree char *excerpt = NULL, *caret = NULL;
 
 	if (!where)
@@ -168,7 +174,8 @@ int opk_fail_at(struct opk_ctx *ctx, const struct opk_place *place, const char *
 	if (!text)
 		return opk_nomem(ctx, "an error");
 	opk_clear_errors(ctx);
-	push(ctx, OPK_EINPUT, OPK_CAUSE_ERROR, NULL, &(struct opk_problem){ *place, text });
+	push(ctx, OPK_EINPUT, OPK_CAUSE_ERROR, NULL,
+	     &(struct opk_problem){ .place = *place, .text = text });
 	return OPK_EINPUT;
 }
 

@@ -13,6 +13,7 @@ enum { OPK_MAX_PROBLEMS = 100 };
 struct opk_problem {
 	struct opk_place place; /* the problem holds its source */
 	char *text;
+	enum opk_remedy remedy;
 };
 
 /* A placeholder for the chip in texts, so that errors for several chips can be compared. */
@@ -26,9 +27,15 @@ struct opk_problems {
 	int code;         /* a failure that is not an error in a text; it ends the search */
 };
 
-/* Keeps the same text at the same place once. */
-void opk_problems_add(struct opk_problems *problems, const struct opk_place *place,
-                      const char *format, ...) OPK_PRINTF(3, 4);
+/* Keeps the same text at the same place once. NULL: this one was not kept. */
+struct opk_problem *opk_problems_add(struct opk_problems *problems, const struct opk_place *place,
+                                     const char *format, ...) OPK_PRINTF(3, 4);
+/* Sets what would help; `problem` may be NULL. */
+static inline void opk_problems_advise(struct opk_problem *problem, enum opk_remedy remedy)
+{
+	if (problem)
+		problem->remedy = remedy;
+}
 /* Keeps the first code that is not an error in a text, or OPK_ENOMEM; returns !code. */
 bool opk_problems_stop(struct opk_problems *problems, int code);
 /* Returns `got`; false: memory ran out. */

@@ -461,9 +461,9 @@ char *opk_catalog_explain(const struct opk_catalog *catalog, const char *chip, c
 	opk_autostrlist struct opk_strlist near = { 0 };
 
 	if (strpbrk(name, "*?"))
-		return opk_printf("%s has no metric '%s': patterns are not taken here; 'offpeak "
-		                  "metrics %s' takes them and lists the names",
-		                  chip, name, chip);
+		return opk_printf("%s has no metric '%s': patterns are not taken here, but where "
+		                  "metrics are listed",
+		                  chip, name);
 	if (metric && !strcmp(metric->name, name))
 		return opk_printf("%s needs a %s, for example %s%s", name,
 		                  metric->type == OPK_RATIO ? "submetric" : "rollup", name,

@@ -233,13 +233,14 @@ int opk_chip_resolve(char **out, struct opk_ctx *ctx, const char *name)
 	if (meant)
 		return fail_other_release(ctx, name, spelling);
 	if (opk_chip_is_older(name))
-		return opk_fail(ctx, OPK_EUSAGE,
-		                "'%s' is older than Volta: CUPTI's profilers don't know it; "
-		                "'offpeak chips' lists the chips that they know",
-		                name);
-	return opk_fail(ctx, OPK_EUSAGE,
-	                "unknown chip '%s'" OPK_DID_YOU_MEAN "; 'offpeak chips' lists them", name,
-	                OPK_NEAR(nearest_word(&names, name)));
+		opk_fail(ctx, OPK_EUSAGE,
+		         "'%s' is older than Volta: it is not among the chips that CUPTI's "
+		         "profilers know",
+		         name);
+	else
+		opk_fail(ctx, OPK_EUSAGE, "unknown chip '%s'" OPK_DID_YOU_MEAN, name,
+		         OPK_NEAR(nearest_word(&names, name)));
+	return opk_advise(ctx, OPK_EUSAGE, OPK_REMEDY_LIST_CHIPS);
 }
 
 int opk_chips_resolve(const struct opk_chip **out, struct opk_ctx *ctx,

@@ -34,13 +34,15 @@ static int find_mode(struct opk_compared_source *source, struct opk_ctx *ctx)
 	else if (*meta->join)
 		source->mode = strcmp(meta->join, "launch") ? OPK_COMPARED_PASSES
 		                                            : OPK_COMPARED_JOINED;
-	if (!code && source->mode == OPK_COMPARED_RAN && !has_ran(activities, count))
-		return opk_fail(
+	if (!code && source->mode == OPK_COMPARED_RAN && !has_ran(activities, count)) {
+		opk_fail(
 			ctx, OPK_EUSAGE,
-			"%s has PM samples that are of no kernel, and neighbouring samples "
-			"are not independent: there is no telling change from noise; record "
-			"with --trace kernels, or look at it by eval with aggregate device",
+			"%s has PM samples that are of no kernel, and neighbouring samples are not "
+			"independent: changes can't be told from noise, only statistics by device "
+			"compared",
 			source->file->path);
+		return opk_advise(ctx, OPK_EUSAGE, OPK_REMEDY_TRACE);
+	}
 	return code;
 }
 

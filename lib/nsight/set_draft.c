@@ -292,9 +292,6 @@ void opk_drafts_leave_out_parts(struct opk_drafts *drafts, const struct opk_aske
                                 const char *text)
 {
 	if (asked->breakdown)
-		opk_drafts_leave_out(
-			drafts,
-			"the parts of a throughput, which is in the set itself; offpeak "
-			"describe lists them",
-			text, NULL);
+		opk_drafts_leave_out(drafts, "the parts of a throughput that is in the set itself",
+		                     text, NULL);
 }

@@ -181,9 +181,9 @@ int opk_plan_explain_passes(struct opk_ctx *ctx, const struct opk_plan *plan)
 	opk_fail(ctx, OPK_EFAILED, "%s",
 	         plan->target.profiler == OPK_PROFILER_PM
 	                 ? "PM sampling has one: keep what fits a single pass, or divide the set "
-	                   "among several files, as 'offpeak build --split' does"
-	                 : "allow more, take fewer metrics, or divide the set among several files, "
-	                   "as 'offpeak build --split' does");
+	                   "among several files"
+	                 : "allow more, take fewer metrics, or divide the set among several files");
+	opk_advise(ctx, OPK_EFAILED, OPK_REMEDY_SPLIT);
 	opk_add(ctx, OPK_EFAILED, "taken in order, %zu of %zu metrics fit into %zu pass%s; not: %s",
 	        plan->metrics.count - left_out, plan->metrics.count, limit, limit == 1 ? "" : "es",
 	        others);

@@ -43,12 +43,10 @@ static int fail_unknown_set(struct opk_ctx *ctx, const struct opk_single_pass_se
 				"single-pass set '%s': CUPTI lists it for %s, but can't use it: %s",
 				name, chip, sets->unusable[i].reason);
 	release = opk_nv_release(ctx);
-	return opk_fail(
-		ctx, OPK_EUSAGE,
-		"%s has no single-pass set '%s' with %s%s; 'offpeak sets --single-pass %s' lists "
-		"them",
-		chip, name, release.name,
-		release.lists_sets ? "" : ", and NVIDIA's own come with 13.2 and later", chip);
+	opk_fail(ctx, OPK_EUSAGE, "%s has no single-pass set '%s' with %s%s", chip, name,
+	         release.name,
+	         release.lists_sets ? "" : ", and NVIDIA's own come with 13.2 and later");
+	return opk_advise(ctx, OPK_EUSAGE, OPK_REMEDY_LIST_SINGLE_PASS);
 }
 
 static int find_single_pass(struct opk_set **out, struct opk_ctx *ctx, const char *name,

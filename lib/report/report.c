@@ -57,10 +57,10 @@ static int check_pattern(const struct report_page *page, const char *kernel)
 		found += has_rows(page->runs[i].summary);
 	if (!kernel || found == page->run_count)
 		return OPK_OK;
-	if (!found)
-		return opk_fail(page->ctx, OPK_EUSAGE,
-		                "no kernel or range is like %s; 'offpeak show %s' lists them",
-		                kernel, page->runs[0].path);
+	if (!found) {
+		opk_fail(page->ctx, OPK_EUSAGE, "no kernel or range is like %s", kernel);
+		return opk_advise(page->ctx, OPK_EUSAGE, OPK_REMEDY_LIST_ROWS);
+	}
 	for (size_t i = 0; i < page->run_count; i++)
 		if (!has_rows(page->runs[i].summary))
 			opk_log(page->ctx, "%s: no kernel or range is like %s", page->runs[i].path,

@@ -389,9 +389,10 @@ static void report_unknown(struct opk_problems *problems, const struct opk_word 
 		opk_nearest_try(&nearest, opk_chips_get(chips, i)->name);
 		opk_nearest_try(&nearest, opk_chip_architecture(opk_chips_get(chips, i)->name));
 	}
-	opk_problems_add(problems, &word->place,
-	                 "unknown chip '%.100s'" OPK_DID_YOU_MEAN "; 'offpeak chips' lists them",
-	                 word->text, OPK_NEAR(nearest.best));
+	opk_problems_advise(opk_problems_add(problems, &word->place,
+	                                     "unknown chip '%.100s'" OPK_DID_YOU_MEAN, word->text,
+	                                     OPK_NEAR(nearest.best)),
+	                    OPK_REMEDY_LIST_CHIPS);
 }
 
 static void check(struct opk_problems *problems, const struct opk_set *set,

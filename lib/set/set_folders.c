@@ -118,11 +118,8 @@ int opk_set_none_shipped(struct opk_ctx *ctx, const char *name, const char *near
 		if (opk_strlist_take(&stems, stem(paths.items[i])))
 			opk_nearest_try(&nearest, stems.items[stems.count - 1]);
 	near = nearest.best ? nearest.best : near;
-	return opk_fail(ctx, OPK_EUSAGE,
-	                "no metric set '%s'" OPK_DID_YOU_MEAN
-	                "; 'offpeak sets' lists the shipped ones, "
-	                "a path or metric names with commas work too",
-	                name, OPK_NEAR(near));
+	opk_fail(ctx, OPK_EUSAGE, "no metric set '%s'" OPK_DID_YOU_MEAN, name, OPK_NEAR(near));
+	return opk_advise(ctx, OPK_EUSAGE, OPK_REMEDY_LIST_SETS);
 }
 
 char *opk_set_sampled(struct opk_ctx *ctx, const char *name)

@@ -106,7 +106,11 @@ static int find_path(char **out, struct loading *l, const struct opk_set *set, c
 
 static void report_cause(struct loading *l, const struct opk_word *word)
 {
-	opk_problems_add(&l->problems, &word->place, "%s", opk_outermost(l->ctx));
+	const struct opk_cause *cause = opk_error_cause(l->ctx, opk_error_cause_count(l->ctx) - 1);
+
+	opk_problems_advise(opk_problems_add(&l->problems, &word->place, "%s",
+	                                     opk_outermost(l->ctx)),
+	                    cause ? cause->remedy : OPK_REMEDY_NONE);
 }
 
 static int load_included(struct opk_set **out, struct loading *l, const struct opk_set *set,

@@ -190,10 +190,12 @@ static int remark_unknown(struct opk_summary *s)
 	if (!count || !summary_is_sampled(s))
 		return OPK_OK;
 	return opk_summary_add_remark(
-		s, opk_printf("%zu of %zu kernel%s ran for less than a sample, or too few samples "
-	                      "tell %s apart from others: nan; a shorter --interval shows more",
-	                      count, s->kernel_count, s->kernel_count == 1 ? "" : "s",
-	                      count == 1 ? "it" : "them"));
+		s,
+		opk_printf(
+			"%zu of %zu kernel%s ran for less than a sample, or too few samples "
+			"tell %s apart from others: nan; a shorter interval of samples shows more",
+			count, s->kernel_count, s->kernel_count == 1 ? "" : "s",
+			count == 1 ? "it" : "them"));
 }
 
 int opk_summary_read_kernels(struct opk_summary *s)

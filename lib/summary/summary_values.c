@@ -258,8 +258,8 @@ static int remark_gpus(struct opk_summary *s)
 		         ", %zu of %zu metrics as means weighted by time, cycles or count",
 		         weighted, s->column_count);
 	return opk_summary_add_remark(
-		s, opk_printf("values are of up to %zu GPUs together%s; 'eval --aggregate %s "
-	                      "--by device' keeps GPUs apart",
+		s, opk_printf("values are of up to %zu GPUs together%s; statistics by %s and "
+	                      "device keep GPUs apart",
 	                      most, means, s->kind == OPK_SUMMARY_KERNELS ? "kernel" : "name"));
 }
 

@@ -205,7 +205,7 @@ static void note_inflated(struct opk_ctx *ctx, const struct opk_table_file *inpu
 	if (count)
 		opk_log(ctx,
 		        "%s: %zu of %zu metrics count idle time around short kernels as it was "
-		        "collected: %s%s%s%s%s%s; --replay kernel does not",
+		        "collected: %s%s%s%s%s%s; kernel replay does not",
 		        input->path, count, total, names[0], named > 1 ? ", " : "", names[1],
 		        named > 2 ? ", " : "", names[2], count > 3 ? "..." : "");
 }
@@ -216,7 +216,7 @@ static void note_unknown(const struct opk_table *table)
 	if (table->unknown_count)
 		opk_log(table->ctx,
 		        "%zu of %zu %s ran for less than a sample, or too few samples tell %s "
-		        "apart (samples_alone): nan; recording with a shorter --interval shows more",
+		        "apart (samples_alone): nan; recording with a shorter interval shows more",
 		        table->unknown_count, table->seen_count,
 		        table->inputs->rows == OPK_ROWS_KERNELS ? "kernels" : "launches",
 		        table->unknown_count == 1 ? "it" : "them");

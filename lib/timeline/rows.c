@@ -49,11 +49,10 @@ static int take_records(struct opk_ran_rows *rows, struct opk_ctx *ctx, struct o
 	for (size_t i = 0; i < count; i++)
 		if (activities[i].kind != OPK_ACTIVITY_RANGE)
 			rows->records[rows->count++].activity = &activities[i];
-	if (!rows->count)
-		return opk_fail(ctx, OPK_EUSAGE,
-		                "%s does not say which kernels ran when: record it with "
-		                "--trace kernels",
-		                file->path);
+	if (!rows->count) {
+		opk_fail(ctx, OPK_EUSAGE, "%s does not say which kernels ran when", file->path);
+		return opk_advise(ctx, OPK_EUSAGE, OPK_REMEDY_TRACE);
+	}
 	TRY(find_groups(rows, ctx));
 	qsort(rows->records, rows->count, sizeof *rows->records, by_gpu_and_time);
 	return OPK_OK;

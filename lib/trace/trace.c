@@ -191,7 +191,7 @@ static int fail_empty(const struct opk_trace *trace)
 
 	return opk_fail(trace->ctx, OPK_EUSAGE,
 	                "there is nothing on a time axis: %s. PM samples, user ranges, and what "
-	                "offpeak-collect --trace records have times",
+	                "is recorded of what ran have times",
 	                why);
 }
 

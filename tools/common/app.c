@@ -65,6 +65,15 @@ static void print_cause(const char *prefix, const struct opk_cause *cause)
 		[OPK_REMEDY_ALLOW_INCOMPLETE] = "; use --allow-incomplete to take what is whole",
 		[OPK_REMEDY_RECOVER] = "; 'offpeak recover' makes a recording of what is whole",
 		[OPK_REMEDY_FORCE] = OPK_GIVE_FORCE,
+		[OPK_REMEDY_LIST_CHIPS] = "; 'offpeak chips' lists them",
+		[OPK_REMEDY_LIST_SETS] = "; 'offpeak sets' lists the shipped ones, a path or "
+					 "metric names with commas work too",
+		[OPK_REMEDY_LIST_SINGLE_PASS] = "; 'offpeak sets --single-pass CHIP' lists them",
+		[OPK_REMEDY_LIST_ROWS] = "; 'offpeak show FILE' lists them",
+		[OPK_REMEDY_SPLIT] = ", as 'offpeak build --split' does",
+		[OPK_REMEDY_TRACE] = "; record it with --trace kernels",
+		[OPK_REMEDY_CUDA] = "; --cuda DIR names the toolkit's folder, too",
+		[OPK_REMEDY_LIBCUDA] = "; --libcuda FILE names the library, too",
 	};
 	opk_autofree char *text = opk_printf("%s%s", cause->message, remedies[cause->remedy]);
 

@@ -122,10 +122,11 @@ static int fail_initialize(struct opk_ctx *ctx, int status, const char *chip,
                            enum opk_profiler profiler)
 {
 	nv_check_cupti(ctx, "cuptiProfilerHostInitialize", status);
-	if (status == NV_CUPTI_NOT_SUPPORTED)
-		return opk_add(ctx, OPK_EFAILED,
-		               "%s has no %s: 'offpeak chips' shows which chips have it", chip,
-		               profiler == OPK_PROFILER_PM ? "PM sampling" : "range profiler");
+	if (status == NV_CUPTI_NOT_SUPPORTED) {
+		opk_add(ctx, OPK_EFAILED, "%s is not among the chips that have %s", chip,
+		        profiler == OPK_PROFILER_PM ? "PM sampling" : "a range profiler");
+		return opk_advise(ctx, OPK_EFAILED, OPK_REMEDY_LIST_CHIPS);
+	}
 	return opk_add(ctx, status == NV_CUPTI_INVALID_CHIP_NAME ? OPK_EUSAGE : OPK_EFAILED,
 	               "chip %s, profiler %s", chip, opk_profiler_name(profiler));
 }

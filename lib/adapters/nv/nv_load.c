@@ -237,8 +237,8 @@ static char *explain_mixed(const struct opk_nv_versions *versions, const char *c
 	if (!nv_is_mixed(of, versions))
 		return NULL;
 	return opk_printf("%s is of %s, and %s of %s: they come as a pair, and values and units of "
-	                  "a mixed one may be wrong; install both from one release, or name its "
-	                  "folder with --cuda DIR or OFFPEAK_CUDA",
+	                  "a mixed one may be wrong; install both from one release, or set "
+	                  "OFFPEAK_CUDA to its folder",
 	                  cupti ? cupti : "libcupti", opk_nv_release_of(versions->cupti).name,
 	                  nvperf ? nvperf : "libnvperf_host", of);
 }
@@ -416,12 +416,11 @@ static int fail_not_found(struct opk_ctx *ctx, const struct opk_nv *nv)
 	opk_clear_errors(ctx);
 	for (size_t i = 0; i < nv->tried.count; i++)
 		opk_add(ctx, OPK_ENVIDIA, "tried %s", nv->tried.items[nv->tried.count - 1 - i]);
-	return opk_add(ctx, OPK_ENVIDIA,
-	               "libcupti not found: name the CUDA toolkit's folder with --cuda DIR or "
-	               "OFFPEAK_CUDA, or install %s",
-	               ctx->env.wheels
-	                       ? "it: pip install \"pyoffpeak[cupti]\""
-	                       : "the wheel nvidia-cuda-cupti==13.0.*, which wants no driver");
+	opk_add(ctx, OPK_ENVIDIA,
+	        "libcupti not found: set OFFPEAK_CUDA to the CUDA toolkit's folder, or install %s",
+	        ctx->env.wheels ? "it: pip install \"pyoffpeak[cupti]\""
+	                        : "the wheel nvidia-cuda-cupti==13.0.*, which wants no driver");
+	return opk_advise(ctx, OPK_ENVIDIA, OPK_REMEDY_CUDA);
 }
 
 static int fail_missing(struct opk_ctx *ctx, const struct opk_nv *nv,
