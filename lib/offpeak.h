@@ -13,16 +13,15 @@
  *    read or write a file, or miss NVIDIA's library where it calls it. Comments name the codes
  *    that mean more than that.
  *  - Option structs begin with their size: use OPK_INIT. A field that is zero or absent has its
- *    default, and NULL for the struct is the defaults of all. The function copies what it needs,
+ *    default; NULL instead of a struct means all defaults. The function copies what it needs,
  *    unless a field says that it is borrowed.
- *  - Texts are UTF-8 and end with NUL. A text that is not known is "", or NULL where its field
- *    says so.
+ *  - Texts are UTF-8 and end with NUL. An unknown text is "", or NULL where its field says so.
  *  - A chip is given as opk_chip_list() takes it, or as a function here returned it.
- *  - Files appear whole or not at all, in place of older ones.
- *  - An index counts from 0, and is below the count of the same object. Past the end nothing is
- *    checked, unless the comment says what comes back.
- *  - One thread at a time uses a context and what was made with it. Other threads may work with
- *    contexts of their own.
+ *  - An output file appears whole or not at all, and replaces an older file of its name.
+ *  - An index counts from 0, and must be less than the object's count: the function does not check
+ *    it, unless the comment says what it returns past the end.
+ *  - Only one thread at a time may use a context and the objects made with it. Other threads may
+ *    use other contexts meanwhile.
  *
  * The library never prints, never exits, and reads the environment only in opk_env_read().
  *
@@ -53,8 +52,8 @@ enum opk_status {
 };
 
 /*
- * `struct opk_xxx_options o = OPK_INIT(o);` zeroes a struct that begins with its size, and sets
- * that. So do C99 and C++11; in C++ it is for variables and members, in C also for elements.
+ * `struct opk_xxx_options o = OPK_INIT(o);` zeroes a struct that begins with its size, and sets the
+ * size. It works in C99 and C++11; only in C also for an element of an array.
  */
 #ifdef __cplusplus
 #define OPK_INIT(var) opk_init<decltype(var)>()
@@ -87,7 +86,7 @@ uint32_t opk_version_number(void);
 /* ---- context --------------------------------------------------------------------------------- */
 
 /*
- * Every other object is made with a context, which keeps the settings, the open libraries and the
+ * All other objects are made with a context. It keeps the settings, the open libraries and the
  * causes of the last failure. Make one for each thread, and keep it as long as the thread works.
  */
 
@@ -117,68 +116,68 @@ struct opk_env {
 /* Fills *env, whose size the caller has set (OPK_INIT), with pointers into the environment. */
 void opk_env_read(struct opk_env *env);
 
-/* Takes a note: a sentence without a newline, gone when it returns. It may not use the context. */
+/* Takes a note: a sentence without a newline, freed afterwards. It must not use the context. */
 typedef void opk_log_fn(void *data, const char *message);
 
-/* What takes long, and what is counted while it does. */
+/* Work that takes long, and what `done` and `total` count meanwhile. */
 enum opk_phase {
 	OPK_PHASE_NONE,
 	OPK_PHASE_EVALUATION, /* ranges or samples */
-	OPK_PHASE_IMAGES,     /* ranges or samples, for new images of them */
+	OPK_PHASE_IMAGES,     /* ranges or samples that go into new images */
 	OPK_PHASE_PLAN,       /* hundredths of the search for a shorter plan */
 	OPK_PHASE_SPLIT,      /* hundredths of dividing a set */
-	OPK_PHASE_PASSES, /* metrics whose passes are counted, those with the same counters once */
-	OPK_PHASE_TRACE,  /* samples that are written */
+	OPK_PHASE_PASSES,     /* metrics whose passes are counted; equal counters count once */
+	OPK_PHASE_TRACE,      /* samples that are written */
 };
 
 struct opk_ctx_options {
 	size_t size;
 	const char *cuda_dir;      /* look for NVIDIA's libraries here and nowhere else */
 	const struct opk_env *env; /* copied; NULL: an empty environment */
-	const char *data_dir;      /* shipped data (sets/...); NULL: what lies beside the library */
+	const char *data_dir;      /* shipped data (sets/...); NULL: installed with the library */
 	opk_log_fn *log;           /* notes about unusual but harmless things */
 	void *log_data;
-	const char *cache_dir; /* keeps what NVIDIA's libraries said of chips; NULL: nothing is */
+	const char *cache_dir; /* keeps what NVIDIA's libraries said of chips; NULL: no cache */
 	/* For CUPTI 13.2 and later; NULL: OFFPEAK_LIBCUDA, or the system's, or the toolkit's. */
 	const char *libcuda;
-	bool force;         /* new files replace any files of their names: opk_check_output() */
-	unsigned timeout_s; /* give up on NVIDIA's code after so long without progress; 0: 30 */
-	/* From time to time, while something takes long, on the thread that called. */
+	bool force;         /* a new file replaces an older one of any kind: opk_check_output() */
+	unsigned timeout_s; /* stop NVIDIA's code after so many seconds without progress; 0: 30 */
+	/* Called from time to time during long work, on the calling thread. */
 	void (*progress)(void *data, enum opk_phase phase, uint64_t done, uint64_t total);
 	void *progress_data;
 };
 
 /*
- * Cheap: NVIDIA's libraries are opened when a function first needs them. Fails with OPK_ENOMEM
- * alone. Free a context after all that was made with it.
+ * Takes little time: NVIDIA's libraries are opened when a function first needs them. Fails only
+ * with OPK_ENOMEM. Free a context after all objects that were made with it.
  */
 int opk_ctx_new(struct opk_ctx **out, const struct opk_ctx_options *options);
 void opk_ctx_free(struct opk_ctx *ctx);
 
 /*
- * A long call on this context soon ends with OPK_EFAILED, "interrupted", without children and
- * output files, and so does every later one until opk_ctx_resume(). Any thread may call it, and a
- * signal handler.
+ * Makes the present long call on this context, and each later one until opk_ctx_resume(), end soon
+ * with OPK_EFAILED, "interrupted". They leave no child processes and no output files. Any thread
+ * and any signal handler may call it.
  */
 void opk_ctx_interrupt(struct opk_ctx *ctx);
-/* Call it before the next call: an interrupt that came too late is forgotten. */
+/* Ends the effect of opk_ctx_interrupt(), also if it came after the long call had ended. */
 void opk_ctx_resume(struct opk_ctx *ctx);
 
 /* ---- errors ---------------------------------------------------------------------------------- */
 
 /*
- * Why the last call failed, as lines to print from the last, the outermost, to 0. They are there
- * until the next call with this context; none where memory ran out. Messages name files, metrics
- * and chips as the caller gave them; a place in a text file comes with that line and a caret.
+ * Why the last call failed, as messages to print from the last one, the outermost, to number 0.
+ * They stay until the next call with this context. There are none if memory ran out. Messages name
+ * files, metrics and chips as the caller gave them, and quote the line of a text file with a caret.
  */
 
-/* How many lines there are; a line, NULL past the end. */
+/* How many messages there are; a message, NULL past the end. */
 size_t opk_error_count(const struct opk_ctx *ctx);
 const char *opk_error_message(const struct opk_ctx *ctx, size_t i);
 
 enum opk_cause_kind {
 	OPK_CAUSE_ERROR, /* what is wrong */
-	OPK_CAUSE_WHILE, /* what was being done, or how many errors there are */
+	OPK_CAUSE_WHILE, /* what the library was doing, or how many errors there are */
 };
 
 /* What would help; a program says so in its own words, after the message. */
@@ -199,20 +198,20 @@ enum opk_remedy {
 };
 
 /*
- * A line as data, borrowed until the next call. Errors of several chips are one error if they have
- * the same place and the same general text, which has '*' in place of the chip.
+ * A message as data, borrowed until the next call. The errors of several chips are one error if
+ * they have the same place and the same `general`: the text with '*' instead of the chip.
  */
 struct opk_cause {
 	int code; /* enum opk_status */
 	enum opk_cause_kind kind;
-	const char *file;    /* that has the error, or can't be opened, read or written; or NULL */
+	const char *file;    /* that is wrong, or can't be opened, read or written; or NULL */
 	size_t line, column; /* from 1; columns are characters; 0: the cause has no place */
 	const char *text;    /* without the place */
 	const char *general;
 	const char *message;         /* "FILE:LINE:COLUMN: TEXT", or text */
-	const char *excerpt, *caret; /* that line, and a caret below it, both indented; or NULL */
-	enum opk_remedy remedy;      /* not in the texts */
-	int os_error;                /* errno of the call that failed on the file; 0: none did */
+	const char *excerpt, *caret; /* the file's line, and a caret to print below it; or NULL */
+	enum opk_remedy remedy;      /* the texts leave it out */
+	int os_error;                /* errno of the failed call on the file; 0: no call failed */
 };
 
 /* The same chain as data; NULL past the end. */
@@ -221,9 +220,9 @@ const struct opk_cause *opk_error_cause(const struct opk_ctx *ctx, size_t i);
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* Columns and cells of everything that comes as rows. */
+/* Columns and cells of all lists and tables. */
 
-/* The type of a column: the member of union opk_cell that its cells are. */
+/* The type of a column says which member of union opk_cell its cells use. */
 enum opk_cell_type {
 	OPK_CELL_STRING,
 	OPK_CELL_UINT,
@@ -240,7 +239,7 @@ struct opk_column {
 	enum opk_cell_type type;
 };
 
-/* What cells point to is borrowed from where the row is from, and gone with it. */
+/* Cells point into the list or table of their row. */
 union opk_cell {
 	const char *string; /* NULL: absent; empty in CSV, null in JSON */
 	uint64_t uint;
@@ -260,7 +259,7 @@ union opk_cell {
 	} either; /* a number, or a word instead of it: a string in JSON */
 };
 
-/* A list that the library made: columns, and rows with a cell for each, which belong to it. */
+/* A list: columns, and rows with a cell for each column. It owns all of them. */
 struct opk_listing;
 const struct opk_column *opk_listing_columns(const struct opk_listing *listing, size_t *count);
 size_t opk_listing_count(const struct opk_listing *listing);
@@ -273,9 +272,9 @@ void opk_value_text(char out[OPK_VALUE_TEXT], double value, const char *unit);
 
 /* ---- NVIDIA libraries ------------------------------------------------------------------------ */
 
-/* libcupti and libnvperf_host: for programs that show what there is. */
+/* libcupti and libnvperf_host: for programs that show what was found. */
 
-/* What was found of NVIDIA's libraries; texts are borrowed from the context. */
+/* Which of NVIDIA's libraries were found; texts are borrowed from the context. */
 struct opk_nvidia_info {
 	size_t size;
 	const char *cupti_path;       /* NULL: not found */
@@ -284,16 +283,16 @@ struct opk_nvidia_info {
 	const char *libcuda_path;     /* NULL: not needed, or not found */
 	bool needs_libcuda;           /* CUPTI 13.2 and later: nothing works without libcuda.so.1 */
 	const char *nvperf_host_version; /* NVPW_QueryVersionNumber, "2025.4.2"; or "" */
-	const char *mixed; /* both were found, but of different releases: which; NULL: a pair */
+	const char *mixed; /* the two libraries' releases, where they differ; else NULL */
 };
 
 /*
- * Opens the libraries, if no call has, and fills *info, whose size the caller has set
+ * Opens the libraries, unless an earlier call did, and fills *info, whose size the caller has set
  * (cuptiGetVersion). OPK_ENVIDIA: libcupti is missing or unusable; *info is filled even then.
  */
 int opk_nvidia_get_info(struct opk_nvidia_info *info, struct opk_ctx *ctx);
 
-/* What there is to list of them, and its columns. */
+/* Lists about these libraries, and their columns. */
 enum opk_nvidia_list {
 	/* feature, available, missing ("libnvperf_host: NVPW_...", the symbol), description */
 	OPK_NVIDIA_FEATURES,
@@ -303,7 +302,7 @@ int opk_nvidia_list(struct opk_listing **out, struct opk_ctx *ctx, enum opk_nvid
 
 /* ---- chips ----------------------------------------------------------------------------------- */
 
-/* What libcupti supports, and what each chip offers to the two profilers. */
+/* The chips that libcupti supports, and what each chip offers to the two profilers. */
 
 enum opk_profiler {
 	OPK_PROFILER_RANGE, /* one value a range of kernels; any number of passes */
@@ -313,18 +312,18 @@ enum opk_profiler {
 /* "range" or "pm". */
 const char *opk_profiler_name(enum opk_profiler profiler);
 
-/* Columns of opk_chip_list() beside those that it always has; some take long. */
+/* Additional columns of opk_chip_list(); some take long. */
 enum opk_chip_columns {
 	/*
 	 * architecture, compute_capability, products: "Hopper", "9.0", and examples without blanks,
-	 * "H100"; "" and none where they are not known. NVIDIA's libraries don't say them.
+	 * "H100"; "" and an empty list if unknown. NVIDIA's libraries don't say them.
 	 */
 	OPK_CHIP_FACTS = 1,
 	/*
 	 * metrics_per_pass, pm_metrics_per_pass: the most hardware metrics in a pass of each
-	 * profiler; few sets get near (cuptiProfilerHostGetMaxNumHardwareMetricsPerPass).
+	 * profiler (cuptiProfilerHostGetMaxNumHardwareMetricsPerPass); few sets come near it.
 	 * device_level: whether the range profiler has metrics of OPK_SCOPE_DEVICE (CUPTI 13.1).
-	 * Absent where they are not known.
+	 * Absent if unknown.
 	 */
 	OPK_CHIP_LIMITS = 2,
 	/* range_metrics, pm_metrics: how many base metrics (cuptiProfilerHostGetBaseMetrics) */
@@ -333,73 +332,73 @@ enum opk_chip_columns {
 
 /*
  * The chips that libcupti supports (cuptiProfilerHostGetSupportedChips), in its order. Columns:
- * chip; range and pm_sampling, whether that profiler knows it; and those of `columns`, a sum of
- * enum opk_chip_columns. `chip` NULL lists all. Else it is a name ("gh100"), a product ("H100") or
- * a compute capability ("sm_90"), in any case. OPK_EUSAGE: there is no such chip, and the message
- * has the nearest name; or several chips are meant.
+ * chip; range and pm_sampling, whether that profiler knows the chip; and what `columns` adds, a sum
+ * of enum opk_chip_columns. `chip` NULL lists all. Else it is a name ("gh100"), a product ("H100")
+ * or a compute capability ("sm_90"), in upper or lower case. OPK_EUSAGE: there is no such chip, and
+ * the message has the nearest name; or several chips match.
  */
 int opk_chip_list(struct opk_listing **out, struct opk_ctx *ctx, const char *chip,
                   unsigned columns);
 
 /* ---- metrics --------------------------------------------------------------------------------- */
 
-/* A chip's metrics, and what is known of each of them. */
+/* A chip's metrics, and all that is known about each metric. */
 
-/* What a metric is: a count, a quotient of counts, or how near the busiest unit is to its peak. */
+/* A count, a quotient of counts, or how near the busiest of several units is to its peak. */
 enum opk_metric_type { OPK_COUNTER, OPK_RATIO, OPK_THROUGHPUT };
 
-/* Counts the work of one CUDA context, or all that the device does (PCIe, NVLink, PM sampling). */
+/* A metric counts the work of one CUDA context, or of the whole device (PCIe, PM sampling). */
 enum opk_scope { OPK_SCOPE_UNKNOWN, OPK_SCOPE_CONTEXT, OPK_SCOPE_DEVICE };
 
 /* Chooses the metrics of a list: all conditions must hold. NULL and 0: any. */
 struct opk_metric_list_options {
 	size_t size;
-	/* Shell patterns over base names, any of which suffices. */
+	/* Shell patterns over base names; one of them must match. */
 	const char *const *globs;
 	size_t glob_count;
 	const char *unit; /* hardware unit, in any case */
 	const char *grep; /* POSIX extended regular expression over name and description */
 	bool has_type;
 	enum opk_metric_type type;
-	bool submetrics;   /* each full name; the globs are over these, too */
-	bool passes;       /* count them; for a base metric, those of its plainest full name */
-	size_t max_passes; /* only what takes at most so many, and can be scheduled; 0: any */
+	bool submetrics;   /* list full names; globs match these, too */
+	bool passes;       /* count passes; for a base metric, of its plainest full name */
+	size_t max_passes; /* only metrics that can be scheduled in at most so many; 0: all */
 	/* Only metrics that a GPU with this counter-availability image can collect. */
 	const void *availability;
 	size_t availability_size;
 	bool scopes;          /* asks for scopes, for which CUPTI takes a millisecond a metric */
-	enum opk_scope scope; /* asks, and lists only metrics of this one; unknown: all */
-	size_t processes;     /* that count passes; 0: one a core */
-	/* How many that match were left out: what can't be scheduled; what takes too many. */
+	enum opk_scope scope; /* only metrics of this scope; OPK_SCOPE_UNKNOWN: all */
+	size_t processes;     /* child processes that count passes; 0: one for each core */
+	/* Out: how many matches max_passes left out: unschedulable ones; ones with more passes. */
 	size_t *refused, *costly;
 };
 
 /*
  * A chip's metrics: base names, "dram__bytes", or full names, which add a rollup or a submetric,
  * "dram__bytes.sum" (cuptiProfilerHostGetBaseMetrics, ...GetSubMetrics, ...GetMetricProperties;
- * from the cache where it can). Columns: metric; type ("counter", "ratio", "throughput"); hw_unit
- * ("dram"); dim_unit ("byte", of a full name its own: "byte/second"); description; scope
- * ("context", "device", or NULL). Where passes were counted also passes (absent: CUPTI refuses the
+ * from the cache if possible). Columns: metric; type ("counter", "ratio", "throughput"); hw_unit
+ * ("dram"); dim_unit ("byte"; a full name may have another, "byte/second"); description; scope
+ * ("context", "device", or NULL). If passes were counted, also passes (absent: CUPTI refuses the
  * metric), method ("hardware"; "sass": CUPTI patches code into kernels; "both"; "") and status ("",
- * or "CUPTI_ERROR_NOT_SUPPORTED"). CUPTI 12.x lists no submetrics: those of 13.0 are tried.
- * OPK_EUSAGE: there is no such chip, or the regular expression is malformed. OPK_EFAILED: the chip
- * does not have this profiler. OPK_ENVIDIA: the library knows no scopes, or no submetrics.
+ * or "CUPTI_ERROR_NOT_SUPPORTED"). CUPTI 12.x lists no submetrics: the submetrics of 13.0 are
+ * tried. OPK_EUSAGE: there is no such chip, or the regular expression is malformed. OPK_EFAILED:
+ * the chip does not have this profiler. OPK_ENVIDIA: the library can't report scopes or submetrics.
  */
 int opk_metric_list(struct opk_listing **out, struct opk_ctx *ctx, const char *chip,
                     enum opk_profiler profiler, const struct opk_metric_list_options *options);
 
 /*
- * All that is known of one metric: of a full name, or of the plainest full name of a base metric.
- * Counts the passes of all its submetrics, and keeps what it found in the cache; logs what a
- * missing libnvperf_host could have said. For one of nvprof's names it says what became of it.
- * OPK_EUSAGE: there is no such metric, and the message has the nearest names.
+ * All that is known about one metric: a full name, or a base metric, described by its plainest full
+ * name. Counts the passes of all its submetrics, and keeps the results in the cache. Without
+ * libnvperf_host the log says what is left out. A name of nvprof's gives the metrics that replace
+ * it. OPK_EUSAGE: there is no such metric, and the message has the nearest names.
  */
 struct opk_description;
 int opk_description_new(struct opk_description **out, struct opk_ctx *ctx, const char *chip,
                         enum opk_profiler profiler, const char *name);
 void opk_description_free(struct opk_description *description);
 
-/* What there is to list of a description, and its columns; lists of the other kind are empty. */
+/* Lists of a description, and their columns. For nvprof's names only the last two have rows. */
 enum opk_description_list {
 	/*
 	 * One row: chip, profiler, metric (a full name, or a base name without submetrics), base,
@@ -416,20 +415,20 @@ enum opk_description_list {
 	 */
 	OPK_DESCRIPTION_COUNTERS,
 	/*
-	 * constituent, type: the base metrics of which a throughput is the highest
-	 * (NVPW_MetricsEvaluator_GetThroughputMetricProperties); the counters whose raw counters
-	 * are all among a ratio's.
+	 * constituent, type: the base metrics whose highest value a throughput is
+	 * (NVPW_MetricsEvaluator_GetThroughputMetricProperties); for a ratio, the counters all of
+	 * whose raw counters it needs.
 	 */
 	OPK_DESCRIPTION_CONSTITUENTS,
 	/*
-	 * One row of one of nvprof's names: chip, name, kind ("metric", "event"), formula (of full
-	 * names of the chip; NULL: it has no counterpart), unit ("": what follows from the
-	 * metrics), nvidia (NVIDIA's own formula, or ""), note (such as why that is another one),
-	 * lack (why the chip has no counterpart, or NULL), other_kind and other_formula (of the
-	 * event with the name of a metric, or the other way round; or NULL).
+	 * One row, for a name of nvprof's: chip, name, kind ("metric", "event"), formula (over full
+	 * names of the chip; NULL: the chip has no counterpart), unit ("": it follows from the
+	 * metrics), nvidia (NVIDIA's own formula, or ""), note (such as why the formulas differ),
+	 * lack (why the chip has no counterpart, or NULL), other_kind and other_formula (if the
+	 * name is both a metric and an event: of the other one; else NULL).
 	 */
 	OPK_DESCRIPTION_LEGACY,
-	/* term, exists (on the chip), nearest: each name in that formula, or in the first one */
+	/* term, exists (on the chip), nearest: each name in `formula`, or if NULL in `nvidia` */
 	OPK_DESCRIPTION_TERMS,
 };
 int opk_description_list(struct opk_listing **out, struct opk_ctx *ctx,
@@ -438,57 +437,57 @@ int opk_description_list(struct opk_listing **out, struct opk_ctx *ctx,
 /* ---- metric sets ----------------------------------------------------------------------------- */
 
 /*
- * What to measure, on any chip: metrics, and what is computed of them; docs/metric-sets.md has the
- * YAML form. A plan says what a set means on a chip.
+ * A metric set says what to measure, on any chip: metrics, and values computed from them.
+ * docs/metric-sets.md has the YAML form. A plan says what a set means on one chip.
  */
 
 struct opk_set;
 /*
- * From a YAML file. OPK_EINPUT: the chain has every error in it and in files that it includes,
- * outermost first, each as "FILE:LINE:COLUMN: ..." with the line and a caret below.
+ * Reads a YAML file. OPK_EINPUT: there is a cause for every error in it and in files that it
+ * includes, outermost first, each as "FILE:LINE:COLUMN: ..." with the line and a caret below.
  */
 int opk_set_load(struct opk_set **out, struct opk_ctx *ctx, const char *path);
 /*
- * From what a user writes: a shipped set's name; the path of a YAML file, which has a slash or ends
- * in .yaml or .yml; a full metric name; one of nvprof's names; several of these with commas
- * between; or "single-pass:NAME", a row of the chip's opk_single_pass_list(). OPK_EUSAGE: there is
- * no such set. OPK_EINPUT: as for opk_set_load().
+ * Finds what a user names: a shipped set; the path of a YAML file, which has a slash or ends in
+ * .yaml or .yml; a full metric name; a name of nvprof's; several of these with commas between; or
+ * "single-pass:NAME", a row of the chip's opk_single_pass_list(). OPK_EUSAGE: there is no such set.
+ * OPK_EINPUT: as for opk_set_load().
  */
 int opk_set_find_on(struct opk_set **out, struct opk_ctx *ctx, const char *spec, const char *chip);
 /*
- * From YAML in memory, at most 1 MB. Messages call it `name`; NULL: "<text>". It has no folder, so
- * it includes sets by their names or by absolute paths. OPK_EINPUT: as for opk_set_load().
+ * Reads YAML in memory, at most 1 MB. Messages call it `name`; NULL: "<text>". It can include sets
+ * by their names or absolute paths, not by relative paths. OPK_EINPUT: as for opk_set_load().
  */
 int opk_set_parse(struct opk_set **out, struct opk_ctx *ctx, const char *text, size_t size,
                   const char *name);
 /*
- * Several sets as one: their metrics in order, each once. OPK_EUSAGE: there are no sets, their
- * profilers differ, or names in them clash.
+ * Joins several sets to one, with their metrics in order, each once. OPK_EUSAGE: there are no sets,
+ * their profilers differ, or one name means different things.
  */
 int opk_set_join(struct opk_set **out, struct opk_ctx *ctx, const struct opk_set *const *sets,
                  size_t count);
 void opk_set_free(struct opk_set *set);
 /*
- * Gives a parameter of the set, or of one that it includes, another value than its default.
- * OPK_EUSAGE: it has no such parameter, and the message has the nearest.
+ * Sets a parameter of the set, or of a set that it includes, to another value than its default.
+ * OPK_EUSAGE: there is no such parameter, and the message has the nearest name.
  */
 int opk_set_parameter(struct opk_set *set, struct opk_ctx *ctx, const char *name,
                       const char *value);
 /*
- * What a set's file says, in one row. `set` NULL: all sets that opk_set_find_on() finds by name, in
- * the order of the folders that are searched. Columns: set, its name ("custom": a list of metrics);
- * profiler (NULL: range); metrics, how many entries; description; path (or ""); version; chips that
- * it claims, and architectures (none: all, or those of the sets that it includes); entries, as
- * written (a plan has what they mean); error, why a file can't be read (else NULL).
+ * Lists in one row what a set's file says. `set` NULL: all sets that opk_set_find_on() finds by
+ * name, folder by folder. Columns: set, its name ("custom": a list of metrics); profiler (NULL:
+ * range); metrics, how many entries; description; path (or ""); version; chips and architectures
+ * for which it is meant (both empty: any, or as the sets say that it includes); entries, as written
+ * (a plan says what they mean); error, why a file can't be read (else NULL).
  */
 int opk_set_list(struct opk_listing **out, struct opk_ctx *ctx, const struct opk_set *set);
 
 struct opk_set_check_options {
 	size_t size;
-	const char *const *chips; /* NULL: all that the set claims */
+	const char *const *chips; /* NULL: all for which the set is meant */
 	size_t chip_count;
-	double effort; /* as that of struct opk_plan_options, for all chips together; 0: a minute */
-	/* Instead of a set that has errors: what opk_set_find_on() or opk_set_parse() was given. */
+	double effort; /* as in struct opk_plan_options, for all chips together; 0: a minute */
+	/* For a set that could not be loaded: the arguments of opk_set_find_on() or _parse(). */
 	const char *spec;
 	const char *text;
 	size_t text_size;
@@ -496,11 +495,11 @@ struct opk_set_check_options {
 };
 
 /*
- * What is wrong with a set on each chip. *chips: chip, passes, metrics, left_out (optional metrics
- * that the chip lacks, and what needs them), status ("ok", or what is wrong), failed (that is an
- * error). *errors, each once: message, file, line, column, text, excerpt and caret as in struct
- * opk_cause, of the first chip that has it; is_error (false: what was being done); chips that have
- * it. Errors are those in the set's files, chips that there are not, metrics, patterns and
+ * Finds what is wrong with a set on each chip. *chips: chip, passes, metrics, left_out (optional
+ * metrics that the chip lacks, and what needs them), status ("ok", or what is wrong), failed (the
+ * status is an error). *errors, each once: message, file, line, column, text, excerpt and caret as
+ * in struct opk_cause, of the first chip with this error; is_error (false: OPK_CAUSE_WHILE); chips,
+ * all with this error. Errors are mistakes in the set's files, unknown chips, metrics, patterns and
  * constants that a chip lacks, wrong units, and metrics that CUPTI refuses. OPK_EUSAGE: there is no
  * such set or chip.
  */
@@ -508,18 +507,18 @@ int opk_set_check(struct opk_listing **chips, struct opk_listing **errors, struc
                   const struct opk_set *set, const struct opk_set_check_options *options);
 
 /*
- * Sets of metrics that a chip counts together in one pass, as PM sampling needs them: CUPTI's own
- * (cuptiProfilerHostGetMetricsInSinglePassSet), those that metric names show, and offpeak's, which
- * are packed metric by metric until nothing more fits. From the cache where it can. Columns: set,
- * profiler, origin ("cupti"; "emulated": by names, UNIT.SET.metric; "offpeak":
- * data/single_pass.tsv), metrics and left_out (numbers), metric_names (full names; of a base metric
- * its plainest), left_out_names (did not fit beside the ones before them).
+ * Lists sets of metrics that a chip counts together in one pass, as PM sampling needs: CUPTI's sets
+ * (cuptiProfilerHostGetMetricsInSinglePassSet), sets that metric names show, and offpeak's, packed
+ * metric by metric until nothing more fits. From the cache if possible. Columns: set, profiler,
+ * origin ("cupti"; "emulated": by names, UNIT.SET.metric; "offpeak": data/single_pass.tsv), metrics
+ * and left_out (numbers), metric_names (full names, the plainest of a base metric), left_out_names
+ * (metrics that did not fit beside earlier ones).
  */
 int opk_single_pass_list(struct opk_listing **out, struct opk_ctx *ctx, const char *chip);
 
 /* ---- plans ----------------------------------------------------------------------------------- */
 
-/* A set on a chip: which metrics there are, in how many passes, and what configures the GPU. */
+/* A plan is a set on a chip: its metrics there, their passes, and what configures the GPU. */
 
 struct opk_plan_options {
 	size_t size;
@@ -530,29 +529,30 @@ struct opk_plan_options {
 	/* Counter-availability image of the target GPU; optional, borrowed during the call. */
 	const void *availability;
 	size_t availability_size;
-	size_t max_passes; /* fail where more are needed; 0: no limit (PM sampling: always 1) */
+	size_t max_passes; /* fail if more are needed; 0: no limit (PM sampling: always 1) */
 	/* Take the metrics in order, and leave out those that don't fit one pass with the rest. */
 	bool single_pass;
 	/*
-	 * How long to look for fewer passes than CUPTI's own order of counters takes, in seconds;
-	 * 0: so many tries, at most a minute of processor time; negative: not at all. Ends early at
-	 * the lower bound. Limits opk_plan_list(), too; each may take a second in any case.
+	 * How many seconds to look for fewer passes than CUPTI's own order of counters takes; 0: a
+	 * fixed number of tries, at most a minute of processor time; negative: not at all. Ends
+	 * early at the lower bound. Limits opk_plan_list(), too. Each may take a second in any
+	 * case.
 	 */
 	double effort;
 	/*
-	 * For collecting without replay: few passes in which a launch costs much, rather than few
-	 * passes. OPK_EUSAGE with PM sampling and with single_pass.
+	 * For collecting without replay: rather than few passes, make few passes in which a launch
+	 * costs much time. OPK_EUSAGE with PM sampling and with single_pass.
 	 */
 	bool prefer_cheap;
-	/* With single_pass: leave out all from the first metric on that does not fit. */
+	/* With single_pass: leave out the first metric that does not fit, and all after it. */
 	bool strict_order;
 };
 
 /*
  * Schedules a set on a chip (cuptiProfilerHostConfigAddMetrics, ...GetConfigImage,
  * ...GetNumOfPasses; fewer passes than CUPTI's order takes are found with libnvperf_host,
- * NVPW_RawCounterConfig_*). OPK_EUSAGE: there is no such chip, or it lacks metrics or CUPTI refuses
- * them, a cause for each; OPK_EINPUT, with their places, for a set from a file. OPK_EFAILED: it
+ * NVPW_RawCounterConfig_*). OPK_EUSAGE: there is no such chip, or a cause for each metric that it
+ * lacks or CUPTI refuses; for a set from a file OPK_EINPUT, with their places. OPK_EFAILED: the set
  * needs more passes than allowed, and the message names the metrics that don't fit.
  */
 struct opk_plan;
@@ -560,63 +560,64 @@ int opk_plan_new(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_se
                  const struct opk_plan_options *options);
 void opk_plan_free(struct opk_plan *plan);
 /*
- * The config image of *size bytes, borrowed: what cuptiRangeProfilerSetConfig and
- * cuptiPmSamplingSetConfig take.
+ * The config image of *size bytes for cuptiRangeProfilerSetConfig or cuptiPmSamplingSetConfig,
+ * borrowed.
  */
 const void *opk_plan_config(const struct opk_plan *plan, size_t *size);
 
-/* Lists of what is known of a plan, and their columns in this order. */
+/* Lists about a plan, and their columns in this order. */
 enum opk_plan_list {
 	/*
 	 * One row: chip; profiler, "range" or "pm"; set, its name; metrics, full names in the set's
 	 * order, each once; passes; missing, optional metrics that the chip lacks or CUPTI refuses,
-	 * and those derived from them; left_out, how many did not fit `single_pass`; lost, columns
-	 * that no plan of a split has, because their formulas need metrics of several;
-	 * sample_bytes, which limit the rate of PM sampling, or absent
+	 * and metrics derived from these; left_out, how many did not fit `single_pass`; lost,
+	 * columns that no plan of a split has, because their formulas need metrics of several
+	 * plans; sample_bytes, which limit the rate of PM sampling, or absent
 	 * (NVPW_PeriodicSampler_Config_GetGpuEstimatedSampleSize).
 	 */
 	OPK_PLAN_ABOUT,
 	/*
-	 * What evaluation shows of a set that says more than its metrics, then what only formulas
-	 * need; none of a plain list of metrics. column: the name of a metric or derived metric, or
-	 * a short name; shown; unit: "byte/second", or "" (cuptiProfilerHostGetMetricProperties);
-	 * group: the heading over it; metric: what a short name means; formula, with constants and
-	 * parameters put in, and description: of a derived metric; prose: the text below `group`.
+	 * First the columns that evaluation shows, then the metrics that only formulas need; empty
+	 * for a plain list of metrics. column: a metric, derived metric or short name; shown; unit:
+	 * "byte/second", or "" (cuptiProfilerHostGetMetricProperties); group: the heading over it;
+	 * metric: the full name of a short name; of a derived metric formula, with constants and
+	 * parameters put in, and description; prose: the text below `group`.
 	 */
 	OPK_PLAN_COLUMNS,
 	/*
-	 * metric, would_fit, full_domains: what did not fit `single_pass`, each planned beside the
-	 * kept ones. would_fit: there is room, had it come earlier. Else full_domains are NVIDIA's
-	 * names of the counter domains where a raw counter of it found none
+	 * Metrics that did not fit `single_pass`: metric; would_fit: it fits beside the kept
+	 * metrics in another order; full_domains: if it does not, NVIDIA's names of the counter
+	 * domains in which one of its raw counters found no room
 	 * (NVPW_RawCounterConfig_GetRawCounterProperties).
 	 */
 	OPK_PLAN_LEFT_OUT,
 	/*
-	 * One row: lower_bound of the number of passes, as far as known; launch_us, what a launch
-	 * costs without replay, on average over the passes; replay_us, of all passes of kernel
+	 * One row: lower_bound of the number of passes, if known; launch_us, the cost of a launch
+	 * without replay, the mean over the passes; replay_us, the cost of all passes of kernel
 	 * replay; measured: on which GPU, and when. Absent and "" for PM sampling, and for chips
-	 * that were not measured. This list and those below take long at first
+	 * that were not measured. This list and the following ones take long at first
 	 * (NVPW_Config_GetRawCounters, NVPW_MetricsEvaluator_GetMetricRawDependencies).
 	 * OPK_ENVIDIA: there is no libnvperf_host.
 	 */
 	OPK_PLAN_COSTS,
 	/*
-	 * pass, from 1; counters, raw ones; domains, "gpu_lts:8" for 8 counters in the domains that
-	 * share counters with gpu_lts; launch_us and replay_us; metrics that need the pass.
+	 * pass, from 1; counters, the number of raw counters; domains, "gpu_lts:8" for 8 counters
+	 * in gpu_lts and domains that share counters with it; launch_us and replay_us; metrics that
+	 * need the pass.
 	 */
 	OPK_PLAN_PASSES,
 	/*
-	 * metric; passes, how many it needs; in, which ones, from 1; saves, how many passes fewer
-	 * the plan would have without it, where that was tried; split: a ratio whose counters are
-	 * in different passes, and so of different runs.
+	 * metric; passes, how many it needs; in, their numbers, from 1; saves, how many passes
+	 * fewer the plan would have without it, if that was tried; split: it is a ratio whose
+	 * counters are in different passes, and therefore from different runs.
 	 */
 	OPK_PLAN_METRICS,
-	OPK_PLAN_NOTABLE, /* metric, saves, split: of metrics that save passes or are split */
+	OPK_PLAN_NOTABLE, /* metric, saves, split: metrics with passes to save, or split */
 	/*
-	 * domains that counters may choose between, and that are scheduled together; counters, raw
-	 * ones; passes that count any of them; lower_bound, of these passes; fullest, the most
-	 * counters in a pass; software: code patched into kernels, in passes of its own. Before
-	 * CUPTI 12.9 none are known.
+	 * domains that share counters and so are scheduled together; counters, how many raw
+	 * counters they count; passes, in how many; lower_bound of these passes; fullest, the most
+	 * of these counters in a pass; software: code patched into kernels counts them, in separate
+	 * passes. Empty before CUPTI 12.9.
 	 */
 	OPK_PLAN_DOMAINS,
 };
@@ -624,9 +625,10 @@ int opk_plan_list(struct opk_listing **out, struct opk_ctx *ctx, struct opk_plan
                   enum opk_plan_list list);
 
 /*
- * A set's metrics divided into as few plans as are found, each of at most options->max_passes (PM
- * sampling: one), each metric in one of them (NVPW_RawCounterConfig_AreRawCountersSchedulable).
- * OPK_EFAILED: metrics need more passes by themselves, and the message names them.
+ * Divides a set's metrics into several plans, as few as it finds. Each plan has at most
+ * options->max_passes (PM sampling: one), and each metric is in one plan
+ * (NVPW_RawCounterConfig_AreRawCountersSchedulable). OPK_EFAILED: a metric alone needs more passes,
+ * and the message names all such metrics.
  */
 struct opk_plan_split;
 int opk_plan_split_new(struct opk_plan_split **out, struct opk_ctx *ctx, const struct opk_set *set,
@@ -637,35 +639,36 @@ struct opk_plan *opk_plan_split_get(const struct opk_plan_split *split, size_t i
 
 /* ---- building -------------------------------------------------------------------------------- */
 
-/* What a collector needs, as a file: plan, build, and carry it to the GPU machine. */
+/* The file that a collector needs: plan, build, and copy it to the GPU machine. */
 
 struct opk_build_options {
 	size_t size;
 	/*
-	 * By default counter data has the value of each instance where a metric needs them: minima,
-	 * maxima, and parts of throughputs that CUPTI computes instance by instance. Without, those
-	 * are NaN and images up to 90 times smaller. PM sampling: all counters, or none.
+	 * By default counter data has the value of each instance of a unit if a metric needs them:
+	 * minima, maxima, and parts of throughputs that CUPTI computes instance by instance.
+	 * Without instances these metrics are NaN, and images are up to 90 times smaller. PM
+	 * sampling: all counters have them, or none.
 	 */
 	bool no_instances;
-	/* What the plan was made with; stored with the images; optional. */
+	/* The image that the plan was made with; stored in the file; optional. */
 	const void *availability;
 	size_t availability_size;
-	bool keep_instances; /* of all counters, needed or not */
+	bool keep_instances; /* keep the instances of all counters, needed or not */
 };
 
-/* A plan as set.opk: metadata, config image, counter-data prefix (opk_prefix_new()). */
+/* Writes a plan as set.opk: metadata, config image, counter-data prefix (opk_prefix_new()). */
 int opk_build(struct opk_ctx *ctx, const struct opk_plan *plan,
               const struct opk_build_options *options, const char *path);
 /*
- * The counter-data prefix (NVPW_CUDA_CounterDataBuilder), which sizes and initialises counter data
- * images; free() it. OPK_ENVIDIA: there is no libnvperf_host.
+ * Makes the counter-data prefix (NVPW_CUDA_CounterDataBuilder), from which CUPTI sizes and
+ * initialises counter data images; free() it. OPK_ENVIDIA: there is no libnvperf_host.
  */
 int opk_prefix_new(void **out, size_t *size, struct opk_ctx *ctx, const struct opk_plan *plan,
                    const struct opk_build_options *options);
 
 /*
- * What a bare config image says, a row a pass: pass, from 1; counters, raw ones; chip. A child
- * process reads it (cuptiProfilerHostGetNumOfPasses, NVPW_Config_GetRawCounters). OPK_EINPUT:
+ * Lists the passes of a bare config image: pass, from 1; counters, how many raw counters; chip. A
+ * child process reads it (cuptiProfilerHostGetNumOfPasses, NVPW_Config_GetRawCounters). OPK_EINPUT:
  * NVIDIA's code can't read it, or crashes.
  */
 int opk_config_info(struct opk_listing **out, struct opk_ctx *ctx, const void *image, size_t size);
@@ -673,8 +676,8 @@ int opk_config_info(struct opk_listing **out, struct opk_ctx *ctx, const void *i
 /* ---- files ----------------------------------------------------------------------------------- */
 
 /*
- * Containers (.opk) with their sections: sets that were built, recordings, probes. Nothing here or
- * in the next two groups opens a library of NVIDIA's.
+ * Containers (.opk) with their sections: built sets, recordings, probes. No function here or in the
+ * next two groups opens a library of NVIDIA's.
  */
 
 /* Section types, docs/format.md; unknown ones are skipped. */
@@ -692,8 +695,8 @@ enum opk_section_type {
 };
 
 /*
- * Opens a container and checks every length and every section's header. A file that was cut off
- * opens, and opk_file_complete() is false. OPK_EINPUT: it is damaged.
+ * Opens a container and checks every length and every section's header. It also opens a file that
+ * was cut off: then opk_file_complete() is false. OPK_EINPUT: the file is damaged.
  */
 struct opk_file;
 int opk_file_open(struct opk_file **out, struct opk_ctx *ctx, const char *path);
@@ -708,14 +711,14 @@ int opk_file_read(void **data, size_t *size, struct opk_ctx *ctx, const struct o
 
 /* ---- recordings ------------------------------------------------------------------------------ */
 
-/* What a file says besides values: metadata, what was counted, and how. */
+/* All that a file says except values: metadata, what was counted, and how. */
 
-/* Lists of what a file says, and their columns. */
+/* Lists about a file, and their columns. */
 enum opk_file_list {
 	/*
-	 * One row: size (bytes), complete (false: it was cut off, or rows are missing, which
-	 * OPK_FILE_DROPS has), ranges (or samples, that tables of the file describe), activities
-	 * (records of what ran on the GPU).
+	 * One row: size (bytes), complete (false: the file was cut off, or rows are missing, see
+	 * OPK_FILE_DROPS), ranges (ranges or samples in the file's tables), activities (records of
+	 * what ran on the GPU).
 	 */
 	OPK_FILE_COUNTS,
 	/*
@@ -723,7 +726,7 @@ enum opk_file_list {
 	 * encoding, stride (of the XOR filter in bytes, or 0), integrity (NULL)
 	 */
 	OPK_FILE_SECTIONS,
-	/* The same, but integrity is "ok", or "damaged": a CRC differs; reads the whole file. */
+	/* The same, with integrity "ok" or "damaged" (a CRC differs); reads the whole file. */
 	OPK_FILE_VERIFIED,
 	/*
 	 * One row; docs/format.md says more: kind ("set", "recording", "probe"), generator, made_by
@@ -731,99 +734,99 @@ enum opk_file_list {
 	 * the host that built it, 130001), source (what was imported), chip, profiler ("range",
 	 * "pm"), set, set_description, set_version, set_hash, passes, keep_instances, config_hash,
 	 * mode (how it was collected), join (which ranges make one row), backend, gpu_time_shift
-	 * (an int64_t: ns of host time less GPU time), metrics (full names), hidden (that only
-	 * formulas need), inflated (that count idle time around short kernels), columns (that are
-	 * shown; none: all metrics but the hidden ones, then derived ones).
+	 * (an int64_t: host time minus GPU time, ns), metrics (full names), hidden (metrics that
+	 * only formulas need), inflated (metrics that count idle time around short kernels),
+	 * columns (shown columns; empty: all metrics that are not hidden, then derived metrics).
 	 */
 	OPK_FILE_META,
 	OPK_FILE_SHOWN,    /* name: of each column that is shown, in their order */
 	OPK_FILE_PASSES,   /* metric, pass (from 1): the passes that have its counters, if known */
 	OPK_FILE_LABELS,   /* label, metric: short names for metrics */
 	OPK_FILE_DERIVED,  /* name, unit ("": not known), formula, description */
-	OPK_FILE_HEADINGS, /* title, first, count, text: over so many columns, from the first on */
+	OPK_FILE_HEADINGS, /* title, first, count, text: over `count` columns from number `first` */
 	OPK_FILE_RUN,      /* name ("hostname", "device.0.name"), value: facts about the run */
 	OPK_FILE_AVAILABILITY, /* device (index), chip, profiler: images of a probe */
-	/* One row, or none: launches (seen), ranges (recorded), depth (of these), activities. */
+	/* At most one row: launches (seen), ranges (recorded), depth (of ranges), activities. */
 	OPK_FILE_STATS,
 	OPK_FILE_DROPS,  /* reason, count: ranges or samples that are missing */
-	OPK_FILE_CLOCKS, /* clock ("sm" or "memory"), least, most (MHz), drifted: of the ranges */
+	OPK_FILE_CLOCKS, /* clock ("sm" or "memory"), least, most (MHz of any range), drifted */
 };
 /*
- * OPK_EINPUT: the metadata, or the tables that the list is made of, are damaged. Ranges, times and
- * what ran come as rows of tables: OPK_ROWS_TABLES and OPK_ROWS_LAUNCHES.
+ * OPK_EINPUT: the metadata, or the tables that the list comes from, are damaged. For ranges, times
+ * and what ran use opk_table_new() with OPK_ROWS_TABLES and OPK_ROWS_LAUNCHES.
  */
 int opk_file_list(struct opk_listing **out, struct opk_ctx *ctx, struct opk_file *file,
                   enum opk_file_list list);
 
 /*
- * The counter-availability image in a recording or a set, or the bytes of a file that is one,
- * unchecked; free() it.
+ * The counter-availability image in a recording, set or probe; or the bytes of a file that is such
+ * an image, unchecked. free() it.
  */
 int opk_availability_load(void **data, size_t *size, struct opk_ctx *ctx, const char *path,
                           const char *chip, enum opk_profiler profiler);
 
 /* ---- what a file replaces -------------------------------------------------------------------- */
 
-/* An older file is replaced by its own kind alone. */
+/* A file replaces only an older file of the same kind. */
 
 /* What is written. OPK_OUTPUT_RECORDING to OPK_OUTPUT_PROBE are .opk files. */
 enum opk_output {
 	OPK_OUTPUT_TABLE,       /* CSV, JSON, NDJSON or text, by its first lines */
 	OPK_OUTPUT_DATABASE,    /* of SQLite */
-	OPK_OUTPUT_PARQUET,     /* written by others, not by this library */
+	OPK_OUTPUT_PARQUET,     /* written by programs, never by this library */
 	OPK_OUTPUT_SVG,         /* .svg */
 	OPK_OUTPUT_HTML,        /* .html or .htm */
 	OPK_OUTPUT_TRACE,       /* .json or .json.gz */
 	OPK_OUTPUT_JUNIT,       /* XML */
-	OPK_OUTPUT_WRITTEN_SET, /* YAML that was made of other tools' lists */
+	OPK_OUTPUT_WRITTEN_SET, /* YAML made from other tools' lists of metrics */
 	OPK_OUTPUT_IMAGE,       /* a bare counter data image */
-	OPK_OUTPUT_RECORDING,   /* what a GPU counted: of a collector */
-	OPK_OUTPUT_SET,         /* of opk_build() */
-	OPK_OUTPUT_MERGED,      /* of opk_merge() and opk_sum() */
+	OPK_OUTPUT_RECORDING,   /* what a GPU counted, by a collector */
+	OPK_OUTPUT_SET,         /* by opk_build() */
+	OPK_OUTPUT_MERGED,      /* by opk_merge() and opk_sum() */
 	OPK_OUTPUT_TRIMMED,
-	OPK_OUTPUT_PART, /* of opk_split() */
+	OPK_OUTPUT_PART, /* by opk_split() */
 	OPK_OUTPUT_RECOVERED,
 	OPK_OUTPUT_IMPORTED,
-	OPK_OUTPUT_PROBE,  /* what a GPU can count: of a collector */
-	OPK_OUTPUT_CONFIG, /* a bare config image; no .opk file, like the two that follow */
+	OPK_OUTPUT_PROBE,  /* what a GPU can count, by a collector */
+	OPK_OUTPUT_CONFIG, /* a bare config image; this and the next two are not .opk files */
 	OPK_OUTPUT_PREFIX,
 	OPK_OUTPUT_AVAILABILITY,
 };
 /*
- * Whether a file may be written there: docs/formats.md, "What is replaced". Functions with an
- * output ask it before they begin and when the file takes its place; so should a program that
- * writes such files itself. OPK_EUSAGE: another kind of file is there, or one that can't be read,
- * or the name has a wrong ending. With `force` of struct opk_ctx_options only the ending counts.
+ * Checks whether a file may be written at this path: docs/formats.md, "What is replaced". Functions
+ * with an output call it before they begin and before the file gets its name; so should a program
+ * that writes such files itself. OPK_EUSAGE: the path has a file of another kind, or one that can't
+ * be read, or the wrong ending. With `force` of struct opk_ctx_options only the ending is checked.
  */
 int opk_check_output(struct opk_ctx *ctx, const char *path, enum opk_output output);
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
 /*
- * Files of one's own, such as recordings of a program that collects with CUPTI: metadata first,
- * then each image followed by its tables.
+ * For programs that write containers, such as recordings that they collected with CUPTI: add
+ * metadata first, then each image followed by its tables.
  */
 
-/* A row of a range table, for the i-th range or sample of an image; "" and 0 where unknown. */
+/* A row of a range table, for the i-th range or sample of an image; "" and 0 mean unknown. */
 struct opk_range {
 	const char *name; /* replaces the image's own range name */
 	const char *kernel;
 	uint32_t grid[3], block[3];
-	int32_t device;            /* -1 where unknown */
+	int32_t device;            /* -1: unknown */
 	uint64_t start_ns, end_ns; /* host time of a sample, as CUPTI gave it while collecting */
 	uint32_t shared_bytes;     /* dynamic shared memory of a block */
 	uint64_t launch;           /* index among all launches of the process, from 1 */
 	const char *symbol;        /* of the kernel, mangled; `kernel` is for people */
 	const char *nvtx;     /* ranges that the thread was in, outermost first, with '/' between */
-	uint64_t stream;      /* the driver's id of it; 0 is the default stream */
+	uint64_t stream;      /* the driver's id of the stream; 0: the default stream */
 	uint64_t duration_ns; /* host time between push and pop of a user range */
-	uint32_t registers;   /* of a thread */
+	uint32_t registers;   /* per thread */
 	uint32_t context;     /* index in its process, from 1 */
 	uint32_t process;     /* pid */
-	uint32_t pass;        /* the pass that it has counters of, from 1; 0: it has all passes */
-	int32_t rank;         /* of an MPI or torchrun job; -1 where unknown */
-	uint32_t sm_mhz, memory_mhz; /* clocks when its image was full, by NVML; 0: unknown */
-	uint64_t count; /* ranges that were summed to this one: opk_sum(); 0: it is one */
+	uint32_t pass;        /* the pass whose counters it has, from 1; 0: it has all passes */
+	int32_t rank;         /* in an MPI or torchrun job; -1: unknown */
+	uint32_t sm_mhz, memory_mhz; /* the GPU's clocks at about its end, by NVML; 0: unknown */
+	uint64_t count; /* how many ranges opk_sum() added to this one; 0: it is a single range */
 	const char *host,
 		*gpu; /* else the facts "hostname" and "device.N.uuid" or "device.N.pci" */
 };
@@ -835,19 +838,19 @@ struct opk_time {
 };
 
 /*
- * Writes a container under a temporary name; opk_writer_finish() puts it in place after fsync, and
- * opk_writer_free() alone leaves nothing. After a failure there is only opk_writer_free(). The
- * context outlives the writer. Metadata say whether it is OPK_OUTPUT_RECORDING, OPK_OUTPUT_SET or
- * OPK_OUTPUT_PROBE, for opk_check_output().
+ * Writes a container under a temporary name. opk_writer_finish() puts it in place after fsync;
+ * opk_writer_free() without it leaves no file. After a failure only opk_writer_free() may be
+ * called. The context must outlive the writer. The metadata say which of OPK_OUTPUT_RECORDING,
+ * OPK_OUTPUT_SET and OPK_OUTPUT_PROBE opk_check_output() gets.
  */
 struct opk_writer;
 int opk_writer_new(struct opk_writer **out, struct opk_ctx *ctx, const char *path);
 /*
- * A section, deflated where that helps. A table (OPK_SECTION_RANGES, OPK_SECTION_TIMES) describes
- * the image before it. OPK_EUSAGE: there is none.
+ * Adds a section, deflated if that makes it smaller. A table (OPK_SECTION_RANGES,
+ * OPK_SECTION_TIMES) describes the last image added. OPK_EUSAGE: there is no image.
  */
 int opk_writer_add(struct opk_writer *writer, uint32_t type, const void *data, size_t size);
-/* What a program says of its recording; the set says the rest. */
+/* Metadata of a recording that the program knows; the set has the rest. */
 struct opk_recorded {
 	size_t size;
 	const char *generator; /* the program: "write.c 1.0" */
@@ -857,12 +860,12 @@ struct opk_recorded {
 	 */
 	const char *mode;
 	/*
-	 * Ranges of different passes that make one row: those with the same "kernel" and launch
-	 * shape, "launch" index, or "name"; NULL: every range has all passes.
+	 * What ranges of different passes must share to make one row: "kernel" (with the launch
+	 * shape), "launch" (index), or "name"; NULL: every range has all passes.
 	 */
 	const char *join;
 	const char *backend; /* "range-profiler", "legacy", "pm-sampling" */
-	/* PM sampling: ns that host time is ahead of GPU time; NULL: not known. */
+	/* PM sampling: host time minus GPU time, ns; NULL: unknown. */
 	const int64_t *gpu_time_shift;
 };
 /*
@@ -875,7 +878,7 @@ int opk_writer_begin(struct opk_writer *writer, struct opk_file *set,
 int opk_writer_add_ranges(struct opk_writer *writer, const struct opk_range *ranges, size_t count);
 /* Times of the samples in the counter data image that was added last, all of one device. */
 int opk_writer_add_times(struct opk_writer *writer, const struct opk_time *times, size_t count);
-/* Closes the file, and puts it in place. Afterwards there is only opk_writer_free(). */
+/* Closes the file, and puts it in place. Afterwards only opk_writer_free() may be called. */
 int opk_writer_finish(struct opk_writer *writer);
 void opk_writer_free(struct opk_writer *writer);
 
