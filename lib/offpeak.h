@@ -428,7 +428,7 @@ enum opk_description_list {
 	 * name is both a metric and an event: of the other one; else NULL).
 	 */
 	OPK_DESCRIPTION_LEGACY,
-	/* term, exists (on the chip), nearest: each name in `formula`, or if NULL in `nvidia` */
+	/* term, exists (on the chip), nearest: names in `formula`, or else in another chip's */
 	OPK_DESCRIPTION_TERMS,
 };
 int opk_description_list(struct opk_listing **out, struct opk_ctx *ctx,
@@ -560,8 +560,8 @@ int opk_plan_new(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_se
                  const struct opk_plan_options *options);
 void opk_plan_free(struct opk_plan *plan);
 /*
- * The config image of *size bytes for cuptiRangeProfilerSetConfig or cuptiPmSamplingSetConfig,
- * borrowed.
+ * The borrowed config image of *size bytes: an argument of cuptiRangeProfilerSetConfig and
+ * cuptiPmSamplingSetConfig.
  */
 const void *opk_plan_config(const struct opk_plan *plan, size_t *size);
 
@@ -887,14 +887,14 @@ void opk_discard_unfinished(void);
 
 /* ---- evaluation ------------------------------------------------------------------------------ */
 
-/* Values of recordings: which, and how they are computed. opk_table_new() gives them row by row. */
+/* Which values of recordings are computed, and how. opk_table_new() gives them row by row. */
 
 struct opk_eval_options {
 	size_t size;
-	/* Full names, a recording's labels and derived metrics; NULL: what it shows. Borrowed. */
+	/* Full names, labels and derived metrics; NULL: all that the recording shows. Borrowed. */
 	const char *const *metrics;
 	size_t metric_count;
-	/* Instead of metrics: what the set shows on the chip. */
+	/* Instead of metrics: all that the set shows on the chip. */
 	const struct opk_set *set;
 	const char *chip;  /* bare images: NULL reads it from the image */
 	bool has_profiler; /* bare images: false reads it from the image */
@@ -902,96 +902,99 @@ struct opk_eval_options {
 	bool has_gpu_time_shift; /* bare images */
 	int64_t gpu_time_shift;
 	bool allow_incomplete; /* evaluate what a cut-off file still holds */
-	/* Child processes that divide the images among them; 0: as cores and bytes suggest. */
+	/* Child processes that share the images; 0: chosen by the cores and the images' bytes. */
 	size_t workers;
 	/*
 	 * Only rows that meet all conditions: "NAME=PATTERN", "NAME!=PATTERN", or "NAME<NUMBER"
-	 * with < <= > >= = !=. NAME is a column: a fact ("range" is also the range's name, "index"
-	 * its number), or a metric, label, derived metric or attribute. PATTERN is a shell glob
-	 * over the whole fact as CSV has it, "" where it is unknown; numbers compare as numbers.
-	 * What is unknown or NaN meets no < <= > >=. Facts are judged before rows are joined,
-	 * values after it. OPK_EUSAGE: a condition is malformed, or rows have no such column.
+	 * with < <= > >= = !=. NAME is a column: a fact ("range" also means the range's name,
+	 * "index" its number), or a metric, label, derived metric or attribute. PATTERN is a shell
+	 * pattern for the whole fact as CSV has it, "" if unknown; numbers compare as numbers.
+	 * Unknown facts and NaN never meet < <= > >=. Conditions on facts are checked before ranges
+	 * are joined to rows, conditions on values afterwards. OPK_EUSAGE: a condition is
+	 * malformed, or rows have no such column.
 	 */
 	const char *const *where;
 	size_t where_count;
-	const struct opk_eval_inside *inside; /* the library's own; NULL */
+	const struct opk_eval_inside *inside; /* for the library itself; leave NULL */
 };
 
-/* What the rows of a recording are. */
+/* What becomes a row of a recording. */
 enum opk_rows {
-	OPK_ROWS_RECORDED, /* ranges, joined where the recording says so, or samples */
-	OPK_ROWS_SINGLE,   /* ranges as they were recorded, never joined */
-	OPK_ROWS_KERNELS,  /* kernels that ran, with their parts of the samples */
-	OPK_ROWS_LAUNCHES, /* each launch so */
-	OPK_ROWS_TABLES,   /* ranges or samples without values */
+	OPK_ROWS_RECORDED, /* a range, or several that the recording's `join` makes one; a sample */
+	OPK_ROWS_SINGLE,   /* a range as it was recorded, never joined */
+	OPK_ROWS_KERNELS,  /* a kernel that ran, with its part of the samples */
+	OPK_ROWS_LAUNCHES, /* a launch that ran, with its part of the samples */
+	OPK_ROWS_TABLES,   /* a range or sample, without values */
 };
 
 /*
- * What kernels are called. Where several have one short name it has what they differ in,
- * "scale<float>", or else a number, "scale #2", by their first appearance. A name of more than 200
- * bytes has U+2026 in its middle.
+ * Which names kernels get. If several kernels have the same short name, each gets what makes it
+ * different, "scale<float>", or else a number in the order of appearance, "scale #2". A name of
+ * more than 200 bytes is shortened, with U+2026 in its middle.
  */
 enum opk_kernel_style {
-	OPK_KERNEL_FULL,   /* as ranges have it: demangled, in one spelling */
+	OPK_KERNEL_FULL,   /* demangled, in one spelling */
 	OPK_KERNEL_SHORT,  /* without namespaces, template arguments and arguments */
-	OPK_KERNEL_SYMBOL, /* mangled, where the recording has it; else full */
+	OPK_KERNEL_SYMBOL, /* mangled; full if the recording has no symbol */
 };
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-/* Recordings as rows and columns, as "offpeak eval" prints them: the way to values. */
+/* Recordings as rows and columns, as "offpeak eval" prints them. Values come from here. */
 
 struct opk_table_options {
 	size_t size;
-	/* For which metrics or set, which rows, and how; NULL: defaults. */
+	/* Which metrics and rows are evaluated, and how; NULL: defaults. */
 	const struct opk_eval_options *eval;
-	const char *set; /* instead of its metrics or set: as opk_set_find() takes it */
+	const char *set; /* instead of metrics or a set in `eval`: as for opk_set_find_on() */
 	/* Only these facts, "file", metrics, labels and derived metrics, in this order; or NULL. */
 	const char *const *columns;
 	size_t column_count;
-	bool all_facts;         /* all that is known of each row, else the most wanted */
-	bool keep_first_sample; /* that begins at an earlier event; left out by default */
-	enum opk_rows rows;     /* recordings that only say what ran have OPK_ROWS_LAUNCHES */
+	bool all_facts;         /* columns for all known facts; else for the most useful ones */
+	bool keep_first_sample; /* by default left out, since it begins at an earlier event */
+	enum opk_rows rows;     /* always OPK_ROWS_LAUNCHES for a trace without metrics */
 	enum opk_kernel_style kernel_names;
-	/* A row a range and value, not a column a value: files may have different ones. */
+	/* A row for each value instead of a column: files may have different metrics then. */
 	bool is_long;
 	/*
-	 * Statistics, a row a key group and value; key and level as for opk_sum(). `columns` that
-	 * name values choose the rows. A recording that only says what ran takes "kernel" alone.
+	 * Gives statistics, a row for each group of rows with one key and each value; key and level
+	 * are as for opk_sum(). Values named in `columns` choose rows. A trace without metrics can
+	 * have only the key "kernel".
 	 */
 	const char *aggregate, *level;
-	/* Notes of the rows, on the thread that reads them; NULL: none. */
+	/* Takes notes about rows, on the thread that reads them; NULL: no notes. */
 	opk_log_fn *log;
 	void *log_data;
-	const struct opk_table_inside *inside; /* the library's own; NULL */
+	const struct opk_table_inside *inside; /* for the library itself; leave NULL */
 };
 
 /*
- * Recordings, all of ranges or all of samples, as one table: docs/formats.md. It has files and a
- * context of its own, so that another thread may read it, and it may outlive `ctx`, which has the
- * causes of a failure here.
+ * Makes one table of recordings, all of ranges or all of samples: docs/formats.md. The table opens
+ * the files itself and has its own context. So another thread may read it, and it may outlive
+ * `ctx`. If this call fails, `ctx` has the causes.
  *
- * Evaluates all files before it returns (NVPW_MetricsEvaluator_EvaluateToGpuValues for ranges where
- * it can be had, else cuptiProfilerHostEvaluateToGpuValues), in child processes, because NVIDIA's
- * code crashes and hangs on damaged images; here that is OPK_EINPUT. Children are forks without
- * exec, or, for small recordings and where the shared library is used, one process that stays for a
- * minute: the library, run as a program without this process's memory and files, which no wait()
- * finds. Other threads may work with contexts of their own meanwhile; one in the dynamic loader may
- * hold a child up, unless opk_nvidia_get_info() was called before. Rows and errors do not depend on
- * the number of children. The checksums of an .opk file are verified before NVIDIA's code sees it;
- * a bare image has none. Images without rows that meet the conditions are not even read.
+ * Evaluates all files before it returns (NVPW_MetricsEvaluator_EvaluateToGpuValues for ranges if
+ * available, else cuptiProfilerHostEvaluateToGpuValues). It does so in child processes, because
+ * NVIDIA's code crashes and hangs on damaged images; for the caller that is OPK_EINPUT. Children
+ * are forks without exec. For small recordings, if the shared library is used, one child is kept
+ * for a minute: the library run as a program, without this process's memory and files; wait() does
+ * not find it. Other threads may use other contexts meanwhile. A thread in the dynamic loader may
+ * delay a child, unless opk_nvidia_get_info() was called before. Rows and errors do not depend on
+ * the number of children. Checksums of an .opk file are verified before NVIDIA's code gets its
+ * images; a bare image has no checksum. An image is not read if none of its rows meets the
+ * conditions.
  *
- * OPK_EUSAGE: there are no files, a file lacks a column or metric, files don't go into one table,
- * or options contradict each other. OPK_EINPUT: a file is damaged, or cut off where `eval` does not
- * allow it, or NVIDIA's code can't read an image. OPK_EFAILED: the folder of temporary files is
- * full. The log of `ctx` has notes of files and key groups, `log` of the options those of rows.
+ * OPK_EUSAGE: there are no files, a file lacks a column or metric, files can't share one table, or
+ * options contradict each other. OPK_EINPUT: a file is damaged, or cut off without allow_incomplete
+ * in `eval`, or NVIDIA's code can't read an image. OPK_EFAILED: the folder of temporary files is
+ * full. The log of `ctx` gets notes about files and key groups, `log` in the options about rows.
  */
 struct opk_table;
 int opk_table_new(struct opk_table **out, struct opk_ctx *ctx, const char *const *paths,
                   size_t count, const struct opk_table_options *options);
 /*
- * The same of a bare counter data image, whose path in the table is `name`. Metrics or a set are
- * required. It has no key groups, kernels and launches.
+ * The same for a bare counter data image. The table shows `name` as its path. Metrics or a set are
+ * required; there are no key groups, kernels and launches.
  */
 int opk_table_new_image(struct opk_table **out, struct opk_ctx *ctx, const void *image, size_t size,
                         const char *name, const struct opk_table_options *options);
@@ -999,25 +1002,25 @@ void opk_table_free(struct opk_table *table);
 /* Names and types of the columns in their order, borrowed from the table. */
 const struct opk_column *opk_table_columns(const struct opk_table *table, size_t *count);
 enum opk_table_list {
-	/* unit: of a value, "byte", "" where it is not known; else NULL. A row a column. */
+	/* A row for each column. unit: of a value, "byte", "" if unknown; of a fact NULL. */
 	OPK_TABLE_UNITS,
 	/*
-	 * One row: chip; profiler; set, that was evaluated, or "" of metrics by name; recorded_set,
-	 * with which the files were recorded. Several have ',' between; "" is unknown.
+	 * One row: chip; profiler; set, the evaluated one, "" for metrics by name; recorded_set,
+	 * the set of the recordings. Several are joined by ','; "" is unknown.
 	 */
 	OPK_TABLE_ABOUT,
 };
-/* What the table is about. */
+/* One of the lists above. */
 int opk_table_list(struct opk_listing **out, struct opk_ctx *ctx, const struct opk_table *table,
                    enum opk_table_list which);
 /*
- * The next row: *cells has one a column, and is NULL after the last row. (*known)[i] is false where
- * a fact is not known, or nothing was collected for a value, which is NaN then; what was collected
- * may be NaN, too. Both are valid until the next call. opk_table_error() has the causes of a
- * failure. OPK_EINPUT: what the child processes wrote can't be read back.
+ * The next row: *cells has a cell for each column, and is NULL after the last row. (*known)[i] is
+ * false if a fact is unknown, or if nothing was collected for a value, which then is NaN. A value
+ * that was collected may also be NaN. Both arrays are valid until the next call. opk_table_error()
+ * has the causes of a failure. OPK_EINPUT: what the child processes wrote can't be read back.
  */
 int opk_table_next(const union opk_cell **cells, const bool **known, struct opk_table *table);
-/* The next row is the first one again; nothing is evaluated for that. */
+/* Goes back to the first row, without another evaluation. */
 void opk_table_rewind(struct opk_table *table);
 
 /* The table's context with the causes of its last failure, borrowed: see opk_error_count(). */
@@ -1025,7 +1028,7 @@ const struct opk_ctx *opk_table_error(const struct opk_table *table);
 
 /* ---- Arrow ----------------------------------------------------------------------------------- */
 
-/* Tables as Arrow's record batches: its C stream interface, without a library of Arrow's. */
+/* Tables as Arrow record batches, by its C stream interface. No Arrow library is needed. */
 
 /* As the Arrow C data and stream interfaces declare them: arrow.apache.org/docs/format. */
 #ifndef ARROW_C_DATA_INTERFACE
@@ -1075,21 +1078,20 @@ struct ArrowArrayStream {
 #endif
 
 /*
- * The rows of a table that were not read yet, as a stream of record batches of some MiB each. Texts
- * are dictionaries of UTF-8 with 32-bit indices, sent with each batch; integers are int64, values
- * float64. What is not known is null; a value that could not be computed is NaN. Fields of values
- * have "unit" as metadata; the schema has those of OPK_TABLE_ABOUT, and "offpeak", the version.
+ * Makes a stream of the rows that were not read yet, in record batches of some MiB. Texts are
+ * dictionaries of UTF-8 with 32-bit indices, sent with each batch; integers are int64, values
+ * float64. Unknown cells are null; a value that could not be computed is NaN. Fields of values have
+ * "unit" as metadata; the schema has the columns of OPK_TABLE_ABOUT, and "offpeak", the version.
  *
- * The stream takes the table over, unless this fails, and its release() frees it. Schemas and
- * arrays outlive the stream. Where get_next() fails, with EIO or ENOMEM, get_last_error() has the
- * cause chain, innermost first, a line each; it fails from then on. This fails with OPK_ENOMEM
- * alone, without a cause.
+ * Unless this call fails, the stream owns the table, and its release() frees it. Schemas and arrays
+ * outlive the stream. If get_next() fails, with EIO or ENOMEM, get_last_error() gives the causes,
+ * innermost first, one a line, and later calls fail. This call fails only with OPK_ENOMEM, no cause.
  */
 int opk_table_export_arrow(struct ArrowArrayStream *out, struct opk_table *table);
 
 /*
- * A list as such a stream, independent of it. Unknown cells, "", lists and words are null; a list
- * of metrics has its "chip" as metadata. Fails with OPK_ENOMEM alone, without a cause.
+ * A list as such a stream, independent of the list. Unknown cells, "", lists and words are null; a
+ * list of metrics has its "chip" as metadata. Fails only with OPK_ENOMEM, without a cause.
  */
 int opk_listing_export_arrow(struct ArrowArrayStream *out, const struct opk_listing *listing);
 
@@ -1101,25 +1103,26 @@ struct opk_trace_options {
 	size_t size;
 	/*
 	 * Which metrics, samples and ranges; NULL: all. Conditions on start_ns, end_ns, device,
-	 * host and gpu hold for what ran, too; in files without samples those on any fact.
+	 * host and gpu also apply to what ran; in files without samples conditions on any fact do.
 	 */
 	const struct opk_eval_options *eval;
 	enum opk_kernel_style kernel_names;
 	bool gzip;
 };
 /*
- * Recordings, such as those of the ranks of a job, in Chrome's trace event format, JSON for
- * Perfetto and chrome://tracing: docs/traces.md. Counters are PM samples; slices are kernels,
- * copies, sets, NVTX ranges, and user ranges with times. Times are the host's, in microseconds
- * since the first event, which was at otherData.origin_ns. Evaluates as opk_table_new() does. Takes
- * 24 bytes of memory a sample, 300 a range with values, and the records of sections that overlap in
- * time. OPK_EUSAGE: no file has anything with a time, or a condition is on a fact that no event
- * has. OPK_EINPUT: a file is cut off or damaged. OPK_EFAILED: too many slices overlap.
+ * Writes recordings, for instance one of each rank of a job, in Chrome's trace event format, JSON
+ * for Perfetto and chrome://tracing: docs/traces.md. Counters are PM samples; slices are kernels,
+ * copies, sets, NVTX ranges, and user ranges with times. Times are host times, in microseconds
+ * since the first event, whose time is otherData.origin_ns. Evaluates as opk_table_new() does.
+ * Takes 24 bytes of memory a sample, 300 a range with values, and memory for the records of
+ * sections that overlap in time. OPK_EUSAGE: no file has anything with a time, or a condition is on
+ * a fact that no event has. OPK_EINPUT: a file is cut off or damaged. OPK_EFAILED: too many slices
+ * overlap.
  *
- * *counts has one row: events, all of them; samples, each an event for every metric that has a
- * value there; values; missing_values, NaN, shown as slices; first_samples, which begin at an
- * earlier event, and incomplete_samples, both left out; kernels, copies, sets, nvtx_ranges, ranges;
- * records_left_out, by conditions; ranges_without_times, left out; origin_ns.
+ * *counts has one row: events, the total; samples, with an event for each metric that has a value;
+ * values; missing_values, NaN, shown as slices; first_samples, which begin at an earlier event, and
+ * incomplete_samples, both left out; kernels, copies, sets, nvtx_ranges, ranges; records_left_out,
+ * by conditions; ranges_without_times, left out; origin_ns.
  */
 int opk_trace_save(struct opk_listing **counts, struct opk_ctx *ctx, struct opk_file *const *files,
                    size_t count, const struct opk_trace_options *options, const char *path);
@@ -1130,19 +1133,19 @@ int opk_trace_save(struct opk_listing **counts, struct opk_ctx *ctx, struct opk_
 
 struct opk_diff_options {
 	size_t size;
-	/* Words as opk_sum() has them: "kernel", which NULL means, "name", "nvtx,kernel". */
+	/* The key that matches rows, as for opk_sum(): "name", "nvtx,kernel"; NULL: "kernel". */
 	const char *by;
-	bool ignore_shape; /* by "kernel" launches of other grids, blocks and shared memory match */
+	bool ignore_shape; /* "kernel" matches launches of different grids, blocks, shared memory */
 	double level;      /* share of false discoveries; 0: 0.005 */
 	/* The metrics and rows; NULL: all. */
 	const struct opk_eval_options *eval;
 	/*
-	 * Rules, whose metrics are evaluated, too. "METRIC>5%" (or >=, <, <=) is broken where the
-	 * metric grew by more than that and by more than noise, or launches are too few to tell;
-	 * "METRIC>1.5e6" where it is more than that afterwards, in base units; "unmatched" by rows
-	 * of one side alone. A missing or NaN value breaks a rule, an infinite one a rule in
-	 * percent. A rule that looks at no row is broken, and so is every rule where no row
-	 * matches.
+	 * Rules; their metrics are also evaluated. "METRIC>5%" (or >=, <, <=) is broken by a row
+	 * whose metric grew by more than 5% and more than noise, or whose launches are too few to
+	 * tell; "METRIC>1.5e6" by a row with a greater value afterwards, in base units; "unmatched"
+	 * by a row that only one side has. A missing or NaN value breaks a rule, an infinite one a
+	 * rule in percent. A rule without any row to look at is broken. If no rows match, every
+	 * rule is.
 	 */
 	const char *const *rules;
 	size_t rule_count;
@@ -1152,16 +1155,16 @@ struct opk_diff_options {
 };
 
 /*
- * Two sides, before and after, each of one recording or several (runs, ranks), matched row by row:
- * docs/ci.md. A side's value is the median over launches. Whether two differ by more than noise is
- * found by a two-sided Mann-Whitney U test over launches, with Benjamini and Hochberg's procedure
- * for many comparisons; times and rates have to differ by more than the SM's clock explains, too.
+ * Compares two sides, before and after, each of one recording or several (runs, ranks), row by row:
+ * docs/ci.md. A side's value is the median over launches. A change is more than noise according to
+ * a two-sided Mann-Whitney U test over launches, with Benjamini and Hochberg's procedure for many
+ * comparisons. Times and rates must also change by more than the SM's clock explains.
  *
- * The files must outlive the result; they are evaluated as by opk_table_new(), samples divided
- * among the kernels beside them. Kernels match by name. Rows are in order of their change in time,
- * those beyond noise first. Broken rules are no failure. OPK_EUSAGE: a side has no file, or one
- * twice; its rows can't be compared; or a rule is malformed, or on an unknown metric. OPK_EINPUT: a
- * file is a set, or a file of rules is wrong.
+ * The files must outlive the result. They are evaluated as by opk_table_new(); samples are divided
+ * among the kernels that ran. Kernels match by name. Rows are in order of their change in time;
+ * rows that changed beyond noise come first. Broken rules do not make the call fail. OPK_EUSAGE: a
+ * side has no file, or the same file twice; its rows can't be compared; or a rule is malformed, or
+ * on an unknown metric. OPK_EINPUT: a file is a set, or a file of rules is wrong.
  */
 struct opk_diff;
 int opk_diff_new(struct opk_diff **out, struct opk_ctx *ctx, struct opk_file *const *before,
@@ -1170,9 +1173,9 @@ int opk_diff_new(struct opk_diff **out, struct opk_ctx *ctx, struct opk_file *co
 void opk_diff_free(struct opk_diff *diff);
 
 /*
- * Lists of a comparison. before and after are medians of before_count and after_count launches
- * (means of sums of launches), or NaN; before_low and before_high are quartiles, NaN for fewer than
- * two values.
+ * Lists of a comparison. before and after are medians of before_count and after_count launches (for
+ * summed launches: means), or NaN. before_low, before_high, after_low and after_high are quartiles,
+ * NaN for fewer than two values.
  */
 enum opk_diff_list {
 	/*
@@ -1188,16 +1191,16 @@ enum opk_diff_list {
 	OPK_DIFF_DIFFERENCES,
 	/*
 	 * name: a metric, label, derived metric, or "duration_ns" of ranges or launches; unit;
-	 * is_time: rows are in order of this one.
+	 * is_time: rows are in order of this column.
 	 */
 	OPK_DIFF_COLUMNS,
 	/*
-	 * Rows of both sides. name, of all that it was matched by, "gemm 16x6x1 128x1x1"; kernel;
+	 * Rows of both sides. name, made of all facts that matched, "gemm 16x6x1 128x1x1"; kernel;
 	 * before_launches, after_launches; time_change: of a launch, times the smaller number of
 	 * launches, in the unit of the column with is_time, or NaN; time_changed: beyond noise.
 	 */
 	OPK_DIFF_ROWS,
-	OPK_DIFF_UNMATCHED, /* the same of rows of one side; the other has 0 launches */
+	OPK_DIFF_UNMATCHED, /* the same for rows that only one side has; the other has 0 launches */
 	/*
 	 * Each of OPK_DIFF_COLUMNS for each of OPK_DIFF_ROWS: row, from 0; metric; before, after;
 	 * change_pct, infinite where only `before` is 0; verdict; p, of the test, or NaN;
@@ -1209,15 +1212,14 @@ enum opk_diff_list {
 	 */
 	OPK_DIFF_VALUES,
 	/*
-	 * Peaks and clocks, each once over all launches of a side, the SM's clock first: they say
-	 * what the GPU can do, and are judged only by rules that name them. metric, unit, before,
-	 * after, change_pct, before_count, after_count, before_low, before_high, after_low,
-	 * after_high.
+	 * Peaks and clocks, each over all launches of a side, the SM's clock first: they say what
+	 * the GPU can do. Only rules that name them judge them. metric, unit, before, after,
+	 * change_pct, before_count, after_count, before_low, before_high, after_low, after_high.
 	 */
 	OPK_DIFF_PEAKS,
 	/*
-	 * rule, as it was written; row, a name, or "": all or none; broken; found: "+7.3%, from
-	 * 1200 to 1287.6 ns"; reason, from the file of rules, or ""
+	 * rule, as it was written; row, a name, or "": all rows, or no row; broken; found: "+7.3%,
+	 * from 1200 to 1287.6 ns"; reason, from the file of rules, or ""
 	 */
 	OPK_DIFF_RULES
 };
@@ -1238,10 +1240,10 @@ struct opk_summary_options {
 };
 
 /*
- * A recording as people look at it: kernels, user ranges or devices by the time that they took,
- * what the columns mean, the run in words. Evaluates the file, which must outlive the result, as
- * opk_table_new() does; a set has only columns and words. OPK_EUSAGE: `sort` is no column, or
- * `kernel` is given for samples.
+ * Summarises a recording for people: kernels, user ranges or devices by the time that they took,
+ * what the columns mean, the run in words. Evaluates the file as opk_table_new() does. The file
+ * must outlive the result. For a set there are only columns and words. OPK_EUSAGE: there is no
+ * column `sort`, or `kernel` is given for samples.
  */
 struct opk_summary;
 int opk_summary_new(struct opk_summary **out, struct opk_ctx *ctx, struct opk_file *file,
@@ -1250,9 +1252,10 @@ void opk_summary_free(struct opk_summary *summary);
 
 enum opk_summary_list {
 	/*
-	 * One row: kind, what groups are: "kernels", "ranges", "devices"; time_unit, of groups:
-	 * "ns", "cycles", or ""; and in words: run, what was recorded; machine, where and when;
-	 * clocks, or ""; complete, "yes" or what is missing; remarks on the values, a list.
+	 * One row: kind, what groups are: "kernels", "ranges", "devices"; time_unit, the unit of
+	 * their times: "ns", "cycles", or ""; and in words: run, what was recorded; machine, where
+	 * and when; clocks, or ""; complete, "yes" or what is missing; remarks on the values, a
+	 * list.
 	 */
 	OPK_SUMMARY_ABOUT,
 	/*
@@ -1271,9 +1274,9 @@ enum opk_summary_list {
 	 * p99, weighted_by or "" (docs/formats.md, statistics); of_peak: percent, or NaN
 	 */
 	OPK_SUMMARY_VALUES,
-	/* What ran beside samples, or alone: name, launches, time_ns, least_ns, most_ns, share */
+	/* What ran on the GPU, if recorded: name, launches, time_ns, least_ns, most_ns, share */
 	OPK_SUMMARY_LAUNCHED,
-	OPK_SUMMARY_PEAKS /* of each of OPK_SUMMARY_LAUNCHED, from 0: kernel, name, share or NaN */
+	OPK_SUMMARY_PEAKS /* kernel: a row of OPK_SUMMARY_LAUNCHED, from 0; name; share or NaN */
 };
 /* One of the lists above. */
 int opk_summary_list(struct opk_listing **out, struct opk_ctx *ctx,
@@ -1281,47 +1284,48 @@ int opk_summary_list(struct opk_listing **out, struct opk_ctx *ctx,
 
 /* ---- pictures -------------------------------------------------------------------------------- */
 
-/* What `offpeak plot` draws: as SVG, as the shapes that it has, and as numbers. */
+/* What `offpeak plot` draws: as SVG, as shapes, and as numbers. */
 
 enum opk_picture_kind {
 	OPK_PICTURE_ROOFLINE, /* kernels between the roofs, as the recording or the set says */
 	OPK_PICTURE_KERNELS,  /* kernels by time */
-	OPK_PICTURE_STACK,    /* parts of a whole, a row a kernel */
+	OPK_PICTURE_STACK,    /* parts of a whole, a bar for each kernel */
 	OPK_PICTURE_TIMELINE  /* PM samples over time, with NVTX ranges and launches */
 };
 
 struct opk_picture_options {
 	size_t size;
-	double width, height; /* in CSS pixels; 0: what suits the picture */
+	double width, height; /* in CSS pixels; 0: chosen for the picture */
 	const char *title;    /* NULL: the picture's own */
 	bool dark;
-	size_t top;         /* at most so many kernels; 0: as many as suit the picture */
-	const char *kernel; /* only kernels like this: a shell pattern; NULL: all */
-	const char *group;  /* of a stack: the heading of its columns; NULL: the first */
-	/* A timeline has these metrics and samples; NULL: all. */
+	size_t top;         /* at most so many kernels; 0: chosen for the picture */
+	const char *kernel; /* a shell pattern: only these kernels; NULL: all */
+	const char *group;  /* for a stack: the heading of its columns; NULL: the first */
+	/* For a timeline: only these metrics and samples; NULL: all. */
 	const struct opk_eval_options *eval;
 };
 
 /*
- * Evaluates the file, as opk_table_new() does it. OPK_EUSAGE: the recording lacks what the picture
- * is drawn of, no kernel is like `kernel`, or the picture is too narrow.
+ * Evaluates the file as opk_table_new() does, and draws. OPK_EUSAGE: the recording lacks values
+ * that the picture needs, no kernel matches `kernel`, or the picture is too narrow.
  */
 struct opk_picture;
 int opk_picture_new(struct opk_picture **out, struct opk_ctx *ctx, struct opk_file *file,
                     enum opk_picture_kind kind, const struct opk_picture_options *options);
 void opk_picture_free(struct opk_picture *picture);
-/* UTF-8 without scripts; as long as the picture. */
+/* The SVG, UTF-8 without scripts; valid as long as the picture. */
 const char *opk_picture_svg(const struct opk_picture *picture);
 
 enum opk_picture_list {
 	/* Fields: left, top, right, bottom; x_from, x_to, y_from, y_to; x_log, y_log */
 	OPK_PICTURE_PANELS,
 	/*
-	 * kind: "line", "rect", from x, y to x2, y2; "mark", around x, y, of this size: a circle,
-	 * or points in units of it; "area", "path", of points; "text", whose baseline is at y, its
-	 * left, right or center (anchor) at x; "x tick", "y tick", labels of an axis, at x or y.
-	 * panel, from 0; class, as in SVG; angle, in degrees; colour, "#0072b2" of a series, else
-	 * ""; opacity; stroke, the width of lines; kernel, by its number in the order of time.
+	 * kind: "line", "rect", from x, y to x2, y2; "mark", around x, y, with `size`: a circle, or
+	 * a shape whose points are in units of the size; "area", "path", through points; "text",
+	 * with its baseline at y, and its left, right or center (anchor) at x; "x tick", "y tick",
+	 * labels of an axis, at x or y. panel, from 0; class, as in SVG; angle, in degrees; colour
+	 * of a series, "#0072b2", else ""; opacity; stroke, the width of lines; kernel, its number
+	 * in the order of time.
 	 */
 	OPK_PICTURE_SHAPES,
 	/*
@@ -1345,7 +1349,7 @@ enum opk_picture_list {
 	 */
 	OPK_PICTURE_RAN
 };
-/* One of the lists above, as long as the picture; without rows where it has none. */
+/* One of the lists above, valid as long as the picture; empty if another kind has this list. */
 const struct opk_listing *opk_picture_list(const struct opk_picture *picture,
                                            enum opk_picture_list which);
 
@@ -1356,48 +1360,49 @@ const struct opk_listing *opk_picture_list(const struct opk_picture *picture,
 struct opk_report_options {
 	size_t size;
 	const char *title;  /* of the page; NULL: the names of the files */
-	const char *kernel; /* as that of struct opk_summary_options */
+	const char *kernel; /* as in struct opk_summary_options */
 	enum opk_kernel_style kernel_names;
 };
 /*
- * A page of HTML about one or several recordings, which needs no other file and no network;
- * "offpeak help report" says what is on it. Two are compared as well, before and after, unless the
- * log says why not. Evaluates files as opk_table_new() does. OPK_EUSAGE: there are no files, or
- * nothing matches `kernel`. OPK_EINPUT: a file is a set, or damaged. OPK_EFAILED: what pages are
- * made of is not installed, and the message names the package.
+ * Writes a page of HTML about one or several recordings. It needs no other file and no network;
+ * "offpeak help report" says what is on it. Two recordings are also compared, as before and after,
+ * unless the log says why not. Evaluates files as opk_table_new() does. OPK_EUSAGE: there are no
+ * files, or nothing matches `kernel`. OPK_EINPUT: a file is a set, or damaged. OPK_EFAILED: the
+ * page's template is not installed, and the message names the package.
  */
 int opk_report(struct opk_ctx *ctx, const char *const *paths, size_t count,
                const struct opk_report_options *options, const char *path);
 
 /* ---- new recordings -------------------------------------------------------------------------- */
 
-/* Recordings out of recordings, merged, trimmed, summed or divided; and of bare images. */
+/* Recordings made from recordings, merged, trimmed, summed or divided, or from bare images. */
 
 struct opk_merge_options {
 	size_t size;
-	const char *join; /* overrides the first file's, see struct opk_recorded; NULL: that one */
+	const char *join; /* as in struct opk_recorded; NULL: the first file's */
 	/* The files are parts of one recording, and are removed: OPK_OUTPUT_RECORDING. */
 	bool original;
 };
 /*
- * One recording of several, their ranges in order. Config image, prefix and metadata are the first
- * file's, without what is not true of all: docs/format.md. The log names files, or images in them,
- * that are there twice. Needs no NVIDIA library. OPK_EUSAGE: there are no files, one is a probe, or
- * chip, profiler or metrics differ. OPK_EINPUT: a file is cut off or damaged.
+ * Makes one recording from several, with their ranges in order. Config image, prefix and metadata
+ * are the first file's, without facts that do not hold for all files: docs/format.md. The log names
+ * files and images that occur twice. Needs no NVIDIA library. OPK_EUSAGE: there are no files, one is
+ * a probe, or chip, profiler or metrics differ. OPK_EINPUT: a file is cut off or damaged.
  */
 int opk_merge(struct opk_ctx *ctx, const char *const *paths, size_t count,
               const struct opk_merge_options *options, const char *path);
 /*
- * Logs which files are named twice, or have two names, without opening them: copies are not found,
- * and missing ones are passed over.
+ * Logs which files are named twice, or by two names. It does not open them, so it does not find
+ * copies; it ignores missing files.
  */
 int opk_note_same_files(struct opk_ctx *ctx, const char *const *paths, size_t count);
 
 /*
- * A copy of a recording whose counter data images have no free slots: as many as ranges
- * (NVPW_CounterDataCombiner_*) or samples (NVPW_PeriodicSampler_CounterData_TrimInPlace), unless
- * that is not smaller. Values are the same bit for bit. OPK_EINPUT: the file is cut off or damaged,
- * has no counter data, or NVIDIA's code can't read an image. OPK_ENVIDIA: the combiner is missing.
+ * Copies a recording without the free slots of its counter data images of ranges
+ * (NVPW_CounterDataCombiner_*) or samples (NVPW_PeriodicSampler_CounterData_TrimInPlace). An image
+ * that would not get smaller stays as it is. Values are the same bit for bit. OPK_EINPUT: the file
+ * is cut off or damaged, has no counter data, or NVIDIA's code can't read an image. OPK_ENVIDIA:
+ * the combiner is missing.
  */
 int opk_trim(struct opk_ctx *ctx, struct opk_file *file, const char *path);
 
@@ -1406,37 +1411,38 @@ struct opk_sum_options {
 	/* name, kernel, shape, nvtx, device, host, rank, all, or several: "kernel,rank" */
 	const char *key;
 	/*
-	 * Ranges may be inside others, "step/forward" in "step", and kernels in NVTX ranges. So
-	 * that nothing counts twice, one level of those that share a key is added: "outermost",
-	 * which NULL means, or "innermost"; or "all". What is left out is logged.
+	 * Ranges may be inside other ranges, "step/forward" in "step", and kernels in NVTX ranges.
+	 * So that nothing counts twice, only one level of the ranges with one key is added:
+	 * "outermost" (NULL) or "innermost"; or "all". The log says which ranges are left out.
 	 */
 	const char *level;
 	/*
-	 * Makes a part. opk_sum() of parts with the same key and level, in the order of the files,
-	 * is the same bit for bit as that of all files; a sum of parts may be a part again. Kernels
-	 * in ranges of the program have to be in one part with these. What is found out only at the
-	 * end stays apart until then: kernels without a symbol, ranges by name and rank.
+	 * Makes a part, to sum files step by step. opk_sum() of parts with the same key and level,
+	 * in the order of the files, is the same bit for bit as of all files; a sum of parts may be
+	 * a part again. A kernel in a range of the program must be in the same part as the range.
+	 * Kernels without a symbol, and ranges by name and rank, are added only at the end.
 	 */
 	bool part;
 };
 /*
- * What opk_merge() makes, in which the ranges that share a key are one: the sum of their counters
- * (NVPW_CounterDataCombiner_SumIntoRange), with what all have in common, their number as `count`
- * and the sum of their durations. Ranges of different GPUs are never summed. OPK_EUSAGE: key or
- * level are other words; ranges of one key are of GPUs of different layout; there are samples; or
- * the passes of a key have different numbers of ranges. OPK_EINPUT: a file is cut off or damaged,
- * or NVIDIA's code can't read an image.
+ * Merges recordings like opk_merge(), and makes one range of all ranges that share a key: it has
+ * the sum of their counters (NVPW_CounterDataCombiner_SumIntoRange), the facts that all have in
+ * common, their number as `count`, and the sum of their durations. Ranges of different GPUs are
+ * never summed. OPK_EUSAGE: key or level is an unknown word; ranges of one key come from GPUs of
+ * different layout; there are samples; or the passes of a key have different numbers of ranges.
+ * OPK_EINPUT: a file is cut off or damaged, or NVIDIA's code can't read an image.
  */
 int opk_sum(struct opk_ctx *ctx, const char *const *paths, size_t count,
             const struct opk_sum_options *options, const char *path);
 
 /*
- * A recording as several, PATH-1.opk and so on for PATH.opk, all or none. `by` is a key of name,
- * kernel, shape, nvtx, device and rank, or several with ',' between; "segment": one a counter data
- * image; or a number: so many ranges each. Images of samples stay whole. The first part has what
- * the collector counted. *out has a row a part: name and kernel (of its ranges, or ""), rows.
- * OPK_EUSAGE: samples of one image would go into several parts, there are more than 500, or `by` is
- * another word. OPK_EINPUT: the file is cut off or damaged, or NVIDIA's code can't read an image.
+ * Divides a recording into files PATH-1.opk and so on for PATH.opk, all or none. `by` is name,
+ * kernel, shape, nvtx, device or rank, or several with ',' between; "segment": a part for each
+ * counter data image; or a number: so many ranges in each part. Images of samples stay whole. The
+ * first part has the collector's counts (STAT). *out has a row for each part: name and kernel (of
+ * its ranges, or ""), rows. OPK_EUSAGE: samples of one image would go into several parts, there are
+ * more than 500 parts, or `by` is an unknown word. OPK_EINPUT: the file is cut off or damaged, or
+ * NVIDIA's code can't read an image.
  */
 int opk_split(struct opk_listing **out, struct opk_ctx *ctx, struct opk_file *file, const char *by,
               const char *path);
@@ -1456,38 +1462,39 @@ struct opk_import_options {
 	bool no_instances; /* the image was made from a prefix without instances */
 };
 /*
- * A bare counter data image as a recording. Evaluates it once, and fails as opk_table_new() does.
- * OPK_EINPUT: the range table is wrong, or has not one row for each range.
+ * Makes a recording of a bare counter data image. Evaluates it once, and fails as opk_table_new()
+ * does. OPK_EINPUT: the range table is wrong, or does not have one row for each range.
  */
 int opk_import(struct opk_ctx *ctx, const void *image, size_t size,
                const struct opk_import_options *options, const char *path);
 
 /* ---- repair ---------------------------------------------------------------------------------- */
 
-/* What is wrong with a file, and what can be saved of it. */
+/* Finds what is wrong with a file, and saves what is whole. */
 
 struct opk_verify_options {
 	size_t size;
-	bool deep; /* evaluate all ranges, too, if the rest is sound; needs NVIDIA's libraries */
+	bool deep; /* if all is sound, also evaluate all ranges; needs NVIDIA's libraries */
 };
 /*
- * All sections of a container, and what is wrong with them: headers, checksums, encodings, tables
- * that contradict each other or the metadata. After damage it goes on at the next section header.
- * *out: section (from 1; 0: bytes between sections, or the whole file), type (also of a missing
- * section; "": unknown), byte and size (in the file, with header and padding), problem (NULL: it is
- * sound). OPK_OK even with problems; OPK_EINPUT: this is no container.
+ * Lists all sections of a container, and what is wrong with them: headers, checksums, encodings,
+ * tables that contradict each other or the metadata. After damage it goes on at the next section
+ * header. *out: section (from 1; 0: bytes between sections, or the whole file), type (also of a
+ * missing section; "": unknown), byte and size (in the file, with header and padding), problem
+ * (NULL: it is sound). OPK_OK even with problems; OPK_EINPUT: the file is not a container.
  */
 int opk_verify(struct opk_listing **out, struct opk_ctx *ctx, const char *path,
                const struct opk_verify_options *options);
 
 /*
- * Makes a complete recording `to` of what is whole in `from`: images with their tables, in order.
- * Without its range table an image goes on, unless that says which metrics it has; without its
- * times it is left out if others have them. What was left out is among the drops of the new file.
- * *out, unless NULL, is as from opk_verify(); what was not kept has a problem. Where libcupti is, a
- * child process asks how many ranges each image has (NVPW_CounterData_GetNumRanges,
- * cuptiPmSamplingGetCounterDataInfo), and a table of another number is lost, as is an image that it
- * can't read. OPK_EUSAGE: `to` is `from`. OPK_EINPUT: nothing can be evaluated any more.
+ * Makes a complete recording `to` of all that is whole in `from`: images with their tables, in
+ * order. An image without its range table is kept, unless the table says which metrics it has; an
+ * image without its times is left out if other images have times. OPK_FILE_DROPS of the new file
+ * counts what was left out. *out, unless NULL, is as from opk_verify(), with a problem for each
+ * section that was not kept. If libcupti is available, a child process asks how many ranges each
+ * image has (NVPW_CounterData_GetNumRanges, cuptiPmSamplingGetCounterDataInfo): tables of another
+ * number of rows are left out, and images that it can't read. OPK_EUSAGE: `to` is `from`.
+ * OPK_EINPUT: nothing is left that can be evaluated.
  */
 int opk_recover(struct opk_listing **out, struct opk_ctx *ctx, const char *from, const char *to);
 
