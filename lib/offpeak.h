@@ -500,8 +500,8 @@ struct opk_set_check_options {
  * status is an error). *errors, each once: message, file, line, column, text, excerpt and caret as
  * in struct opk_cause, of the first chip with this error; is_error (false: OPK_CAUSE_WHILE); chips,
  * all with this error. Errors are mistakes in the set's files, unknown chips, metrics, patterns and
- * constants that a chip lacks, wrong units, and metrics that CUPTI refuses. OPK_EUSAGE: there is no
- * such set or chip.
+ * constants that a chip lacks, wrong units, metrics that CUPTI refuses. OPK_EUSAGE: no such chip or
+ * set.
  */
 int opk_set_check(struct opk_listing **chips, struct opk_listing **errors, struct opk_ctx *ctx,
                   const struct opk_set *set, const struct opk_set_check_options *options);
@@ -535,8 +535,7 @@ struct opk_plan_options {
 	/*
 	 * How many seconds to look for fewer passes than CUPTI's own order of counters takes; 0: a
 	 * fixed number of tries, at most a minute of processor time; negative: not at all. Ends
-	 * early at the lower bound. Limits opk_plan_list(), too. Each may take a second in any
-	 * case.
+	 * early at the lower bound. Limits opk_plan_list(), too. Each may take a second longer.
 	 */
 	double effort;
 	/*
@@ -560,8 +559,7 @@ int opk_plan_new(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_se
                  const struct opk_plan_options *options);
 void opk_plan_free(struct opk_plan *plan);
 /*
- * The borrowed config image of *size bytes: an argument of cuptiRangeProfilerSetConfig and
- * cuptiPmSamplingSetConfig.
+ * The config image, borrowed: for cuptiRangeProfilerSetConfig or cuptiPmSamplingSetConfig.
  */
 const void *opk_plan_config(const struct opk_plan *plan, size_t *size);
 
@@ -602,8 +600,7 @@ enum opk_plan_list {
 	OPK_PLAN_COSTS,
 	/*
 	 * pass, from 1; counters, the number of raw counters; domains, "gpu_lts:8" for 8 counters
-	 * in gpu_lts and domains that share counters with it; launch_us and replay_us; metrics that
-	 * need the pass.
+	 * in gpu_lts and domains that share counters with it; launch_us; replay_us; metrics in it.
 	 */
 	OPK_PLAN_PASSES,
 	/*
@@ -1085,7 +1082,7 @@ struct ArrowArrayStream {
  *
  * Unless this call fails, the stream owns the table, and its release() frees it. Schemas and arrays
  * outlive the stream. If get_next() fails, with EIO or ENOMEM, get_last_error() gives the causes,
- * innermost first, one a line, and later calls fail. This call fails only with OPK_ENOMEM, no cause.
+ * innermost first, one a line, and later calls fail. This call fails only with OPK_ENOMEM.
  */
 int opk_table_export_arrow(struct ArrowArrayStream *out, struct opk_table *table);
 
@@ -1144,8 +1141,7 @@ struct opk_diff_options {
 	 * whose metric grew by more than 5% and more than noise, or whose launches are too few to
 	 * tell; "METRIC>1.5e6" by a row with a greater value afterwards, in base units; "unmatched"
 	 * by a row that only one side has. A missing or NaN value breaks a rule, an infinite one a
-	 * rule in percent. A rule without any row to look at is broken. If no rows match, every
-	 * rule is.
+	 * rule in percent. A rule without any row is broken. If no rows match, every rule is.
 	 */
 	const char *const *rules;
 	size_t rule_count;
@@ -1207,8 +1203,8 @@ enum opk_diff_list {
 	 * before_count, after_count, before_low, before_high, after_low, after_high; clock_pct, the
 	 * most that the SM's clock can have changed a time or a rate, or NaN. Verdicts: "same", all
 	 * launches have one value; "noise"; "changed", beyond noise; "too few" launches to tell;
-	 * "nan", a launch has no value; "missing", a side was not measured; "clock", the clock can
-	 * explain it.
+	 * "nan", a launch has no value; "missing", a side was not measured; "clock", that explains
+	 * it.
 	 */
 	OPK_DIFF_VALUES,
 	/*
@@ -1254,8 +1250,7 @@ enum opk_summary_list {
 	/*
 	 * One row: kind, what groups are: "kernels", "ranges", "devices"; time_unit, the unit of
 	 * their times: "ns", "cycles", or ""; and in words: run, what was recorded; machine, where
-	 * and when; clocks, or ""; complete, "yes" or what is missing; remarks on the values, a
-	 * list.
+	 * and when; clocks, or ""; complete, "yes" or what is missing; remarks, a list.
 	 */
 	OPK_SUMMARY_ABOUT,
 	/*
@@ -1324,8 +1319,7 @@ enum opk_picture_list {
 	 * a shape whose points are in units of the size; "area", "path", through points; "text",
 	 * with its baseline at y, and its left, right or center (anchor) at x; "x tick", "y tick",
 	 * labels of an axis, at x or y. panel, from 0; class, as in SVG; angle, in degrees; colour
-	 * of a series, "#0072b2", else ""; opacity; stroke, the width of lines; kernel, its number
-	 * in the order of time.
+	 * of a series, "#0072b2", else ""; opacity; stroke, a width; kernel, numbered by time.
 	 */
 	OPK_PICTURE_SHAPES,
 	/*
@@ -1386,8 +1380,8 @@ struct opk_merge_options {
 /*
  * Makes one recording from several, with their ranges in order. Config image, prefix and metadata
  * are the first file's, without facts that do not hold for all files: docs/format.md. The log names
- * files and images that occur twice. Needs no NVIDIA library. OPK_EUSAGE: there are no files, one is
- * a probe, or chip, profiler or metrics differ. OPK_EINPUT: a file is cut off or damaged.
+ * files and images that occur twice. Needs no NVIDIA library. OPK_EUSAGE: there are no files, one
+ * is a probe, or chip, profiler or metrics differ. OPK_EINPUT: a file is cut off or damaged.
  */
 int opk_merge(struct opk_ctx *ctx, const char *const *paths, size_t count,
               const struct opk_merge_options *options, const char *path);
