@@ -54,7 +54,7 @@ lines_are 1
 works diff "$before" "$after" --metrics sm__cycles_elapsed.avg.per_second,dram__bytes.sum.peak_sustained --table peaks
 header_is metric,unit,before,after,change_pct
 lines_are 3
-# A rule may name one.
+# A rule may name a peak.
 says 1 '^offpeak: 5 of 10 checks are broken$' diff "$before" "$after" --fail 'fp64_peak>1e12' --fail 'fp64_peak<-50%' --table rules
 
 section 'what the clock makes of a change'

@@ -60,7 +60,7 @@ fresh
 works build --chip GH100 pm-overview pm-memory pm-datacenter --max-passes 1 --split -o dir/pm.opk --format json
 json 'len(j) > 1 and all(f["passes"] == 1 and f["sample_bytes"] > 0 for f in j)'
 keep stated.json
-# It has one pass, whether or not --max-passes says so.
+# PM sampling has one pass, with and without --max-passes 1.
 prints stated.json build --chip GH100 pm-overview pm-memory pm-datacenter --split -o dir/pm.opk --format json
 refuses 1 'PM sampling has one: keep what fits a single pass, or divide the set among several files' \
 	plan --chip GH100 pm-overview pm-memory pm-datacenter

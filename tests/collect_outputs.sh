@@ -274,7 +274,7 @@ if [ "$(id -u)" = 0 ] && setpriv --reuid 65534 --clear-groups "$collector" --ver
 	setpriv --reuid 65534 --clear-groups "$collector" -c "$tmp/one.opk" -o sticky/run.opk -- "$prog" out:ran >out 2>err
 	err_has 'sticky/run.opk: belongs to another user, and in its folder nobody else can replace it$'
 	out_is ''
-	# A user who foresees the name can't get the recording with the mode of the user's own file.
+	# Another user's file with the recording's name does not pass its mode on to the recording.
 	for options in '' --merge; do
 		chmod 666 sticky/run.opk
 		chown 65534 sticky/run.opk

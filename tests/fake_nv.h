@@ -42,7 +42,7 @@ struct fake_nv {
 	unsigned calls[FAKE_SYMBOL_COUNT];
 	/* Struct sizes that the two calls accept, and the sizes that callers passed. */
 	size_t initialize_size, properties_size; /* 13.0's; the larger properties have scopes */
-	bool lists_no_submetrics;                /* nor properties of base names: 12.x */
+	bool lists_no_submetrics;                /* as 12.x; it has no properties of base names */
 	size_t sizes[FAKE_MAX_SIZES];
 	size_t size_count;
 	const char *device_metric; /* its scope is the device, if scopes are known */

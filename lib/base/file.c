@@ -186,7 +186,7 @@ static char *temporary_name(const char *path)
 	                  (int)(folder + (length < most ? length : most)), path);
 }
 
-/* With the wrong mode, other users could read a file whose older version they could not. */
+/* Gives up the file: with the wrong mode, users could read it who could not read the older file. */
 static int refuse_mode(int fd, const char *temporary)
 {
 	int error = errno;

@@ -30,7 +30,7 @@ unsigned opk_capability_number(const char *text)
 	return *text ? 0 : value;
 }
 
-/* "sm_90a" is a form of sm_90's code, and runs on the same chips. */
+/* "sm_90a" means the same chips as "sm_90". */
 static unsigned capability_of(const char *word)
 {
 	static const char *const prefixes[] = { "sm_", "sm", "compute_", "cc_", "cc" };

@@ -107,8 +107,8 @@ const struct opk_metric *opk_catalog_get(const struct opk_catalog *catalog, size
 void opk_catalog_keep(struct opk_catalog *catalog, struct opk_ctx *ctx);
 
 /*
- * Fills in the scopes of `count` metrics of this catalog, where they are not known yet; they stay
- * unknown before CUPTI 13.1. Only where they are wanted: CUPTI takes a millisecond for each
+ * Fills in the unknown scopes of `count` metrics of this catalog; before CUPTI 13.1 they stay
+ * unknown. Ask only for scopes that are needed: CUPTI takes a millisecond for each
  * (cuptiProfilerHostGetMetricProperties). A complete catalog keeps them in the cache.
  */
 int opk_catalog_ask_scopes(struct opk_catalog *catalog, struct opk_ctx *ctx,

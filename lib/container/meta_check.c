@@ -14,7 +14,7 @@ enum {
 	MAX_FORMULAS = 1 << 20,
 	MAX_HEADINGS = 10000,
 	MAX_ROOFS = 1000,
-	MAX_PASSES = 100000,         /* rows of several ranges count them */
+	MAX_PASSES = 100000,         /* joined rows have a count for each pass */
 	MAX_METRIC_PASSES = 1000000, /* of all metrics together */
 };
 

@@ -47,8 +47,8 @@ static char *key_of_times(const struct opk_segment *segment)
 }
 
 /*
- * Without times two images of a run, or of two, may have the same counts: only a file as a whole
- * can be found again, by what is stored of its images and rows.
+ * Two different images without times may have the same counts. So only whole files are recognised,
+ * by the stored bytes of their images and rows.
  */
 static char *key_of_bytes(const struct opk_file *file, const struct opk_meta *meta)
 {

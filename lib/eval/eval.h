@@ -251,7 +251,7 @@ void opk_set_meta_clear(struct opk_set_meta *meta);
 
 /* What a remark says of a metric in some rows. */
 enum opk_remark_kind {
-	OPK_PART_LACKS,    /* a part is NaN though its unit was busy: so is the throughput */
+	OPK_PART_LACKS,    /* the throughput is NaN: a part is NaN though its unit was busy */
 	OPK_PART_FAILS,    /* a part can't be evaluated: the throughput may be higher */
 	OPK_PARTS_UNKNOWN, /* the library does not list its parts: it may be higher */
 	OPK_UNDIVIDED,     /* the same, though all that the library says it needs was collected */

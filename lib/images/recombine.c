@@ -124,7 +124,7 @@ static int add_moves(struct work *w, struct opk_nv_combiner *combiner,
 	return code;
 }
 
-/* Checks that all ranges will be rows: they must be marked as whole, unless they have one pass. */
+/* Counts the ranges that will be rows: marked as whole or, if each has one pass, all with data. */
 static int check_image(struct work *w, const struct opk_target *target, const void *image,
                        size_t size)
 {

@@ -63,7 +63,7 @@ int opk_draw_roofline(struct opk_svg *svg, struct opk_ctx *ctx, const struct opk
 struct opk_chart;
 int opk_picture_chart(struct opk_chart **out, struct opk_ctx *ctx, struct opk_file *file,
                       const struct opk_picture_options *options);
-/* The values at the ends of a metric's row whose samples lie between `lowest` and `highest`. */
+/* The axis of a metric's row with samples from `lowest` to `highest`. */
 struct opk_axis opk_timeline_axis(double lowest, double highest, const char *unit);
 int opk_draw_timeline(struct opk_svg *svg, struct opk_ctx *ctx, const struct opk_chart *chart,
                       const struct opk_picture_options *options);

@@ -371,7 +371,7 @@ static int begin_estimates(struct splitting *s)
 	return opk_allow(s->ctx, opk_allow(s->ctx, code, OPK_ENVIDIA), OPK_EUSAGE);
 }
 
-/* Whether there are as few plans as the passes of the whole set, divided well, would need. */
+/* Whether one plan fewer would have less room than the passes that the whole set needs. */
 static bool is_shortest(const struct opk_plan_split *split, const struct splitting *s)
 {
 	return (split->count - 1) * s->limit < s->whole->schedule.passes;

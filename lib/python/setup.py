@@ -34,7 +34,7 @@ class SourceDistribution(sdist):
 options = {"bdist_wheel": {"py_limited_api": "cp39"}}
 packed = "OFFPEAK_LIB" not in os.environ
 if packed:
-    # The tree itself does not change.
+    # The build writes nothing into the source tree.
     build_native.BASE.mkdir(exist_ok=True)
     options |= {"build": {"build_base": str(build_native.BASE)}, "egg_info": {"egg_base": str(build_native.BASE)}}
 setup(

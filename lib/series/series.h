@@ -183,7 +183,7 @@ struct opk_chart_place {
 	const char *host, *gpu;
 	int32_t device, rank; /* -1 where unknown */
 	uint64_t samples;
-	const struct opk_chart_line *lines; /* none without samples */
+	const struct opk_chart_line *lines; /* empty without samples */
 	size_t line_count;
 	const struct opk_chart_lane *lanes;
 	size_t lane_count;

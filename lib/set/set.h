@@ -104,7 +104,7 @@ struct opk_set {
 	struct opk_set_roofline roofline;
 	/* Given values of parameters, of this set or of one that it includes. */
 	OPK_LIST(struct opk_parameter) given;
-	/* The sets that name the claimed chips: this one, or some that it includes. */
+	/* The sets that say for which chips this one is meant: itself, or sets that it includes. */
 	OPK_LIST(const struct opk_set *) claiming;
 	/* The entries of all lists of metrics as written, each once. */
 	struct opk_strlist metrics;

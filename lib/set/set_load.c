@@ -220,7 +220,7 @@ static int find_open_folders(struct loading *l, const char *path)
 	return ok ? OPK_OK : opk_nomem(l->ctx, "metric sets");
 }
 
-/* An include may name any readable file, and its owner may not be the reader of the errors. */
+/* Whether errors may show the file's text: an include could name a private file. */
 static bool may_show(const struct loading *l, const char *path)
 {
 	opk_autofree char *real = realpath(path, NULL);

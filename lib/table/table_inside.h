@@ -66,7 +66,7 @@ struct opk_table {
 	bool placed;        /* level and parent are known */
 	uint64_t level;     /* from 1; 0: the row has no path */
 	const char *parent; /* NULL: no range of the table holds it */
-	bool computed;      /* its values are, and the watch has seen them */
+	bool computed;      /* the row's values are computed, and the watch has seen them */
 	bool filled;        /* the cells that its rows share are filled in */
 	size_t row_count;   /* rows of it that were read */
 	/* The row that was read last. */

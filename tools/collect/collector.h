@@ -61,9 +61,9 @@ struct collector {
 extern struct collector collector;
 
 /*
- * Takes the lock. False, without it, when collection has ended; in a fork, which shares the state
- * but not the GPU, and where another thread may have held the lock forever; and if this thread
- * already has it: a signal that arrives during a launch may end the program.
+ * Takes the lock. It returns false without the lock if collection has ended; in a fork, which can't
+ * use the GPU, and where the lock may be held by a thread that does not exist; and if this thread has
+ * the lock already, because a signal handler runs during a launch and ends the program.
  */
 bool collector_lock(void);
 void collector_unlock(void);

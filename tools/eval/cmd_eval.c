@@ -324,7 +324,7 @@ static bool is_trace(struct app *app, const char *path)
 	       && !strcmp(meta->mode, "trace");
 }
 
-/* The table does not know options: names the one that recordings of what ran don't allow. */
+/* The table can't name options. This adds which option a trace without metrics refuses. */
 static int name_option(struct eval *eval, int failure)
 {
 	struct app *app = eval->app;

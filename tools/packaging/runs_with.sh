@@ -12,8 +12,8 @@ libraries() {
 		grep -vE '^(libc|libm|libdl|libpthread|librt|ld-linux-x86-64|ld-linux-aarch64)\.so\.[0-9]$' || :
 }
 
-# What has no number, such as GLIBC_ABI_DT_RELR and versions of other libraries; then, in the order of versions, what is after
-# the one that is there.
+# Prints needed versions without a number, such as GLIBC_ABI_DT_RELR, and versions of other libraries; then the versions of
+# glibc that are newer than $glibc, in order.
 versions() {
 	readelf -VW "$1" | grep -o 'Name: [A-Za-z0-9_.]*' | sed 's/Name: //' | sort -u >"$names"
 	grep -vE '^GLIBC_[0-9.]+$' "$names" || :

@@ -85,7 +85,7 @@ int nv_need(struct opk_nv **out, struct opk_ctx *ctx, enum nv_feature feature);
 /* Whether two known releases differ; `of` becomes the release of PerfWorks. */
 bool nv_is_mixed(char of[36], const struct opk_nv_versions *versions);
 
-/* One of NVIDIA's status codes: tables that a NULL name ends. */
+/* One of NVIDIA's status codes. A NULL name ends each table. */
 struct nv_status {
 	int number;
 	const char *name;

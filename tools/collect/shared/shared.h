@@ -64,7 +64,7 @@ enum collect_mode {
 /* What takes turns with the passes of a set that needs several. */
 enum collect_turns {
 	TURNS_NONE,   /* one pass, or replay takes them all */
-	TURNS_ROTATE, /* launches, or ranges, image by image */
+	TURNS_ROTATE, /* launches or ranges: each image has the next pass */
 	TURNS_REPEAT, /* repetitions of an outermost user range */
 };
 

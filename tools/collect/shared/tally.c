@@ -10,7 +10,7 @@
 enum { MOST_TALLIES = 4096 };
 
 struct tallies {
-	char token[24]; /* the run's token; in another namespace the id may mean other memory */
+	char token[24]; /* of the run: in another namespace the id may name another's memory */
 	uint32_t count;
 	struct tally tallies[MOST_TALLIES];
 };
