@@ -3,7 +3,9 @@
 #ifndef OPK_EVAL_DOOR_H
 #define OPK_EVAL_DOOR_H
 
+#include "base/index.h"
 #include "base/mem.h"
+#include "base/strlist.h"
 #include "container/door.h"
 
 /* One evaluated range or sample. */
@@ -42,8 +44,8 @@ struct opk_joined {
 struct opk_ran {
 	const char *kind;  /* "kernel", "copy" or "set"; "idle" */
 	uint64_t launches; /* in the row; for idle time: pauses */
-	uint64_t
-		time_ns; /* of all launches; range.duration_ns has the mean launch, or all idle time */
+	/* All launches; range.duration_ns has the mean launch, or all idle time. */
+	uint64_t time_ns;
 	uint64_t least_ns, most_ns;
 	uint64_t shared_ns; /* part of this time in which others ran on the GPU, too */
 	uint64_t bytes;     /* of copies and sets */
@@ -300,6 +302,33 @@ struct opk_fact_text {
  */
 union opk_cell opk_fact_get(struct opk_fact_text *text, enum opk_fact fact,
                             const struct opk_row *row);
+
+/* The end of the part that begins at `at`: the next '/' that is not escaped, or the text's end. */
+size_t opk_path_end_part(const char *path, size_t at);
+
+/*
+ * Ranges inside others, by their paths: "a" and "a/b" hold "a/b/c", and kernels that ran in them.
+ * Begin with { 0 }.
+ */
+struct opk_nesting {
+	struct opk_strlist keys;  /* of ranges that may hold others */
+	struct opk_index numbers; /* of these keys */
+};
+/*
+ * A key is a path in a scope, such as a file, GPU and rank: ranges hold only what is in the same
+ * scope. A kernel has the path of the ranges that it ran in. free()
+ */
+char *opk_nesting_key(const char *scope, const char *path, bool is_kernel);
+/* Where the path begins in a key. */
+const char *opk_nesting_path(const char *key);
+/* Finds the number of a key, or gives it the next one. Takes over the key; false: no memory. */
+bool opk_nesting_add(size_t *number, struct opk_nesting *nesting, char *key);
+/*
+ * Finds the next range that holds what has this key, from the outermost on; false after the last.
+ * *end, where its path ends in the key, begins with 0. The key does not stay changed.
+ */
+bool opk_nesting_next(size_t *holder, size_t *end, const struct opk_nesting *nesting, char *key);
+void opk_nesting_clear(struct opk_nesting *nesting);
 
 /* Names of kernels for people: see enum opk_kernel_style. */
 struct opk_kernel_names;

@@ -15,8 +15,6 @@
 
 /* ---- range_path.c: paths of ranges */
 
-/* The end of the part that begins at `at`: the next '/' that is not escaped, or the text's end. */
-size_t opk_path_end_part(const char *path, size_t at);
 /* The parts of the same NVTX domain as the part that begins at `part`. free() */
 char *opk_path_of_domain(const char *path, size_t part);
 

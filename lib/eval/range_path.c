@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Paths of ranges, such as "step/forward/NCCL@reduce": their parts and NVTX domains. */
+/* Paths of ranges, such as "step/forward/NCCL@reduce": parts, NVTX domains, what is inside what. */
 #include <string.h>
 
 #include "base/buf.h"
@@ -39,4 +39,50 @@ char *opk_path_of_domain(const char *path, size_t part)
 		if (!path[end])
 			return opk_buf_take_text(&text);
 	}
+}
+
+/* ---- ranges inside others */
+
+char *opk_nesting_key(const char *scope, const char *path, bool is_kernel)
+{
+	return opk_printf("%s\n%s%s", scope, path, is_kernel ? "/\n" : "");
+}
+
+const char *opk_nesting_path(const char *key)
+{
+	return strchr(key, '\n') + 1;
+}
+
+bool opk_nesting_add(size_t *number, struct opk_nesting *nesting, char *key)
+{
+	size_t count = nesting->keys.count;
+
+	if (!opk_strlist_take(&nesting->keys, key)
+	    || !opk_index_add(&nesting->numbers, key, count, number))
+		return false;
+	if (*number < count)
+		free(nesting->keys.items[--nesting->keys.count]);
+	return true;
+}
+
+bool opk_nesting_next(size_t *holder, size_t *end, const struct opk_nesting *nesting, char *key)
+{
+	size_t path = (size_t)(opk_nesting_path(key) - key);
+	bool found = false;
+
+	for (size_t at = *end ? *end + 1 : path; !found; at++) {
+		*end = at = opk_path_end_part(key, at);
+		if (!key[at])
+			return false;
+		key[at] = '\0';
+		found = at > path && opk_index_find(holder, &nesting->numbers, key);
+		key[at] = '/';
+	}
+	return true;
+}
+
+void opk_nesting_clear(struct opk_nesting *nesting)
+{
+	opk_index_clear(&nesting->numbers);
+	opk_strlist_clear(&nesting->keys);
 }

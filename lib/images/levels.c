@@ -27,24 +27,19 @@ int opk_level_parse(enum opk_level *out, struct opk_ctx *ctx, const char *text)
 
 /* Ranges with the same name, key, GPU and rank. */
 struct holder {
-	char *key;
 	size_t row;   /* the first of them */
 	size_t inner; /* a row inside; SIZE_MAX: none */
 };
-
-enum { LENGTHS = 4096 };
 
 struct levels {
 	struct opk_ctx *ctx;
 	const struct opk_survey *survey;
 	struct opk_grouping scopes;
-	size_t *scope_of; /* one per row */
-	struct holder *holders;
-	size_t holder_count, holder_capacity;
-	struct opk_index numbers; /* of holders */
-	bool lengths[LENGTHS];    /* of their paths, modulo LENGTHS: avoids most look-ups */
-	size_t *outer;            /* one per row: the outermost holder that it is in, or SIZE_MAX */
-	size_t *own;              /* one per row: the holder that it is, or SIZE_MAX */
+	char **keys; /* one per row */
+	struct opk_nesting nesting;
+	struct holder *holders; /* by their numbers in `nesting` */
+	size_t *outer;          /* one per row: the outermost holder that it is in, or SIZE_MAX */
+	size_t *own;            /* one per row: the holder that it is, or SIZE_MAX */
 };
 
 static bool is_kernel(const struct opk_range *range)
@@ -60,80 +55,39 @@ static const char *path_of(const struct opk_survey *survey, size_t row)
 	return is_kernel(range) ? range->nvtx : opk_survey_name(survey, row);
 }
 
-static char *make_key(size_t scope, const char *path, size_t length)
-{
-	struct opk_buf text = { 0 };
-
-	opk_buf_add_printf(&text, "%zu:", scope);
-	opk_buf_add(&text, path, length);
-	return opk_buf_take_text(&text);
-}
-
-/* Takes the key over. */
-static int add_holder(struct levels *l, char *key, size_t row)
-{
-	struct holder *holder = opk_append(&l->holders, &l->holder_capacity, &l->holder_count,
-	                                   sizeof *holder);
-
-	if (!holder) {
-		free(key);
-		return opk_nomem(l->ctx, "levels of ranges");
-	}
-	*holder = (struct holder){ key, row, SIZE_MAX };
-	l->own[row] = l->holder_count - 1;
-	l->lengths[strlen(opk_survey_name(l->survey, row)) % LENGTHS] = true;
-	return opk_index_add(&l->numbers, key, l->own[row], NULL)
-	               ? OPK_OK
-	               : opk_nomem(l->ctx, "levels of ranges");
-}
-
 static int add_row(struct levels *l, size_t row)
 {
 	const struct opk_range *range = opk_survey_range(l->survey, row);
 	const char *name = opk_survey_name(l->survey, row);
-	int code = opk_grouping_add(&l->scope_of[row], &l->scopes, l->ctx, name, range);
-	char *key;
-
-	if (code || is_kernel(range) || !*name)
-		return code;
-	key = make_key(l->scope_of[row], name, strlen(name));
-	if (!key)
-		return opk_nomem(l->ctx, "levels of ranges");
-	if (!opk_index_find(&l->own[row], &l->numbers, key))
-		return add_holder(l, key, row);
-	free(key);
-	return OPK_OK;
-}
-
-static int look_up(struct levels *l, size_t row, const char *path, size_t length)
-{
-	opk_autofree char *key = NULL;
+	char scope[24];
 	size_t number;
 
-	if (!l->lengths[length % LENGTHS])
-		return OPK_OK;
-	key = make_key(l->scope_of[row], path, length);
-	if (!key)
+	TRY(opk_grouping_add(&number, &l->scopes, l->ctx, name, range));
+	snprintf(scope, sizeof scope, "%zu", number);
+	l->keys[row] = opk_nesting_key(scope, path_of(l->survey, row), is_kernel(range));
+	if (!l->keys[row])
 		return opk_nomem(l->ctx, "levels of ranges");
-	if (!opk_index_find(&number, &l->numbers, key))
+	if (is_kernel(range) || !*name)
 		return OPK_OK;
-	if (l->outer[row] == SIZE_MAX)
-		l->outer[row] = number;
-	if (l->holders[number].inner == SIZE_MAX)
-		l->holders[number].inner = row;
+	number = l->nesting.keys.count;
+	if (!opk_nesting_add(&l->own[row], &l->nesting, opk_strdup(l->keys[row])))
+		return opk_nomem(l->ctx, "levels of ranges");
+	if (l->own[row] == number)
+		l->holders[number] = (struct holder){ row, SIZE_MAX };
 	return OPK_OK;
 }
 
-/* Finds all holders of the row: "a" and "a/b" hold "a/b/c". */
-static int find_holders(struct levels *l, size_t row)
+/* Finds all holders of the row. */
+static void find_holders(struct levels *l, size_t row)
 {
-	const char *path = path_of(l->survey, row), *slash = strchr(path, '/');
+	size_t number, end = 0;
 
-	for (; slash; slash = strchr(slash + 1, '/'))
-		TRY(look_up(l, row, path, (size_t)(slash - path)));
-	if (*path && is_kernel(opk_survey_range(l->survey, row)))
-		TRY(look_up(l, row, path, strlen(path)));
-	return OPK_OK;
+	while (opk_nesting_next(&number, &end, &l->nesting, l->keys[row])) {
+		if (l->outer[row] == SIZE_MAX)
+			l->outer[row] = number;
+		if (l->holders[number].inner == SIZE_MAX)
+			l->holders[number].inner = row;
+	}
 }
 
 /* ---- the choice ------------------------------------------------------------------------- */
@@ -171,10 +125,9 @@ static int choose(struct levels *l, bool *left_out, enum opk_level level)
 		if (!left_out[i])
 			TRY(add_row(l, i));
 	}
-	for (size_t i = 0; i < rows; i++) {
+	for (size_t i = 0; i < rows; i++)
 		if (!left_out[i])
-			TRY(find_holders(l, i));
-	}
+			find_holders(l, i);
 	for (size_t i = rows; i-- > 0;) {
 		if (left_out[i] || !is_dropped(l, i, level))
 			continue;
@@ -191,14 +144,16 @@ int opk_levels_choose(bool *left_out, struct opk_ctx *ctx, const struct opk_surv
                       unsigned key, enum opk_level level)
 {
 	size_t rows = survey->row_count + 1;
-	opk_autofree size_t *scope_of = opk_alloc_array(rows, sizeof *scope_of);
+	opk_autofree char **keys = opk_alloc_array(rows, sizeof *keys);
+	opk_autofree struct holder *holders = opk_alloc_array(rows, sizeof *holders);
 	opk_autofree size_t *outer = opk_alloc_array(rows, sizeof *outer);
 	opk_autofree size_t *own = opk_alloc_array(rows, sizeof *own);
 	struct levels l = {
 		.ctx = ctx,
 		.survey = survey,
 		.scopes.key = key | OPK_KEY_GPU | OPK_KEY_RANK | OPK_KEY_PASS,
-		.scope_of = scope_of,
+		.keys = keys,
+		.holders = holders,
 		.outer = outer,
 		.own = own,
 	};
@@ -206,12 +161,11 @@ int opk_levels_choose(bool *left_out, struct opk_ctx *ctx, const struct opk_surv
 
 	if (level == OPK_ALL_LEVELS)
 		return OPK_OK;
-	code = scope_of && outer && own ? choose(&l, left_out, level)
-	                                : opk_nomem(ctx, "levels of ranges");
-	for (size_t i = 0; i < l.holder_count; i++)
-		free(l.holders[i].key);
-	free(l.holders);
-	opk_index_clear(&l.numbers);
+	code = keys && holders && outer && own ? choose(&l, left_out, level)
+	                                       : opk_nomem(ctx, "levels of ranges");
+	for (size_t i = 0; keys && i < rows; i++)
+		free(keys[i]);
+	opk_nesting_clear(&l.nesting);
 	opk_grouping_clear(&l.scopes);
 	return code;
 }

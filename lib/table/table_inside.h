@@ -27,12 +27,9 @@ struct opk_table_watch {
 
 /* Finds which ranges are inside others; begin with { 0 }. */
 struct opk_table_levels {
-	struct opk_strlist keys;  /* of ranges: file, GPU, rank and path */
-	struct opk_index holders; /* numbers of these keys */
-	bool any;                 /* at least one range is inside another */
-	/* Used only while levels are being found. */
-	struct opk_strlist inner; /* keys of what may be inside others */
-	struct opk_index inner_numbers;
+	struct opk_nesting holders; /* ranges in scopes of file, GPU and rank */
+	struct opk_nesting inner;   /* what may be inside others, while levels are being found */
+	bool any;                   /* at least one range is inside another */
 };
 
 struct opk_table {

@@ -10,43 +10,26 @@ static bool is_kernel(const struct opk_row *row)
 	return row->range && row->range->kernel && *row->range->kernel;
 }
 
-/*
- * A key of a row: its file, GPU, rank and path; free(). The path of a range is its name; a kernel
- * is an unnamed part of the ranges that it ran in. NULL: out of memory.
- */
+/* NULL: out of memory. */
 static char *key_of(size_t file, const struct opk_row *row)
 {
 	static const struct opk_range unknown = { .device = -1, .rank = -1 };
 	const struct opk_range *range = row->range ? row->range : &unknown;
 	const char *host = range->host ? range->host : "", *gpu = range->gpu ? range->gpu : "";
-	const char *name = is_kernel(row) ? range->nvtx : row->name;
+	const char *path = is_kernel(row) ? range->nvtx : row->name;
+	opk_autofree char *scope = opk_printf("%zu\t%d\t%d\t%s\t%s", file, range->rank,
+	                                      *gpu ? -1 : range->device, host, gpu);
 
-	return opk_printf("%zu\t%d\t%d\t%s\t%s\t%s%s", file, range->rank, *gpu ? -1 : range->device,
-	                  host, gpu, name ? name : "", is_kernel(row) ? "/" : "");
+	return scope ? opk_nesting_key(scope, path ? path : "", is_kernel(row)) : NULL;
 }
 
-static size_t path_in(const char *key)
-{
-	const char *at = key;
-
-	for (int i = 0; i < 5; i++)
-		at += strcspn(at, "\t") + 1;
-	return (size_t)(at - key);
-}
-
-/* Counts the ranges that hold this path: "a" and "a/b" hold "a/b/c". *parent: the innermost. */
+/* Counts the ranges that hold this one. *parent: the innermost. */
 static size_t find_holders(const char **parent, const struct opk_table_levels *levels, char *key)
 {
-	size_t path = path_in(key), found = 0, holder, end;
+	size_t found = 0, end = 0, holder;
 
-	for (end = opk_path_end_part(key, path); key[end]; end = opk_path_end_part(key, end + 1)) {
-		key[end] = '\0';
-		if (opk_index_find(&holder, &levels->holders, key)) {
-			*parent = levels->keys.items[holder] + path;
-			found++;
-		}
-		key[end] = '/';
-	}
+	for (; opk_nesting_next(&holder, &end, &levels->holders, key); found++)
+		*parent = opk_nesting_path(levels->holders.keys.items[holder]);
 	return found;
 }
 
@@ -60,35 +43,26 @@ void opk_table_find_level(struct opk_table *table)
 	table->placed = true;
 	table->parent = NULL;
 	key = key_of(source->place.file, &source->row);
-	table->level = key && key[path_in(key)]
+	table->level = key && *opk_nesting_path(key)
 	                       ? 1 + find_holders(&table->parent, &table->levels, key)
 	                       : 0;
 }
 
 /* ---- all of them ------------------------------------------------------------------------ */
 
-/* Adds a key to the list unless the index has it; takes over the key. */
-static bool add(struct opk_strlist *keys, struct opk_index *index, char *key)
-{
-	if (key && opk_index_find(NULL, index, key)) {
-		free(key);
-		return true;
-	}
-	return opk_strlist_take(keys, key) && opk_index_add(index, key, keys->count - 1, NULL);
-}
-
 /* Adds a row to those that may be inside others, and to those that may hold others. */
 static int add_row(struct opk_table_levels *levels, struct opk_ctx *ctx, size_t file,
                    const struct opk_row *row)
 {
 	opk_autofree char *key = key_of(file, row);
-	const char *path = key ? key + path_in(key) : NULL;
+	const char *path = key ? opk_nesting_path(key) : NULL;
 	bool good = key != NULL;
+	size_t number;
 
 	if (good && strchr(path, '/'))
-		good = add(&levels->inner, &levels->inner_numbers, opk_strdup(key));
+		good = opk_nesting_add(&number, &levels->inner, opk_strdup(key));
 	if (good && *path && !is_kernel(row))
-		good = add(&levels->keys, &levels->holders, opk_take(key));
+		good = opk_nesting_add(&number, &levels->holders, opk_take(key));
 	return good ? OPK_OK : opk_nomem(ctx, "levels of ranges");
 }
 
@@ -143,17 +117,14 @@ int opk_table_find_levels(struct opk_table *table, struct opk_ctx *ctx)
 		if (!code && may)
 			code = read_rows(table, ctx, i);
 	}
-	for (size_t i = 0; !code && i < levels->inner.count && !levels->any; i++)
-		levels->any = find_holders(&parent, levels, levels->inner.items[i]) > 0;
-	opk_index_clear(&levels->inner_numbers);
-	opk_strlist_clear(&levels->inner);
+	for (size_t i = 0; !code && i < levels->inner.keys.count && !levels->any; i++)
+		levels->any = find_holders(&parent, levels, levels->inner.keys.items[i]) > 0;
+	opk_nesting_clear(&levels->inner);
 	return code;
 }
 
 void opk_table_clear_levels(struct opk_table_levels *levels)
 {
-	opk_index_clear(&levels->inner_numbers);
-	opk_strlist_clear(&levels->inner);
-	opk_index_clear(&levels->holders);
-	opk_strlist_clear(&levels->keys);
+	opk_nesting_clear(&levels->inner);
+	opk_nesting_clear(&levels->holders);
 }

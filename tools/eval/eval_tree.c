@@ -14,52 +14,29 @@ void eval_tree_clear(struct eval_tree *tree)
 		free(tree->nodes[i].name);
 		free(tree->nodes[i].scope);
 	}
-	for (size_t i = 0; i < tree->list_count; i++)
-		free(tree->lists[i].key);
 	free(tree->nodes);
 	free(tree->lists);
-	opk_index_clear(&tree->numbers);
+	opk_nesting_clear(&tree->nesting);
 	*tree = (struct eval_tree){ 0 };
 }
 
 /* ---- nodes ------------------------------------------------------------------------------ */
 
-static char *make_key(const char *scope, bool kernel, const char *path, size_t length)
-{
-	struct opk_buf text = { 0 };
-
-	opk_buf_add_printf(&text, "%s:%d:", scope, kernel);
-	opk_buf_add(&text, path, length);
-	return opk_buf_take_text(&text);
-}
-
-/* NULL: none, or no memory for the key, which then also fails elsewhere. */
-static struct eval_tree_list *find_list(const struct eval_tree *tree, const char *scope,
-                                        const char *path, size_t length)
-{
-	opk_autofree char *key = make_key(scope, false, path, length);
-	size_t number;
-
-	return key && opk_index_find(&number, &tree->numbers, key) ? &tree->lists[number] : NULL;
-}
-
+/* NULL: out of memory. */
 static struct eval_tree_list *list_of(struct eval_tree *tree, const struct eval_tree_node *node)
 {
-	opk_autofree char *key = make_key(node->scope, node->is_kernel, node->path,
-	                                  strlen(node->path));
+	char *key = opk_nesting_key(node->scope, node->path, node->is_kernel);
 	struct eval_tree_list *list;
 	size_t number;
 
-	if (!key)
+	if (!opk_nesting_add(&number, &tree->nesting, key))
 		return NULL;
-	if (opk_index_find(&number, &tree->numbers, key))
+	if (number < tree->list_count)
 		return &tree->lists[number];
 	list = opk_append(&tree->lists, &tree->list_capacity, &tree->list_count, sizeof *list);
-	if (!list)
-		return NULL;
-	list->first = list->last = TREE_NONE;
-	list->key = opk_take(key);
-	return opk_index_add(&tree->numbers, list->key, tree->list_count - 1, NULL) ? list : NULL;
+	if (list)
+		*list = (struct eval_tree_list){ .first = TREE_NONE, .last = TREE_NONE };
+	return list;
 }
 
 /* Takes over the texts. */
@@ -114,23 +91,6 @@ int eval_tree_take(struct eval *eval, const struct opk_table_source *source)
 }
 
 /* ---- containment ------------------------------------------------------------------------ */
-
-/* The list with the longest path that contains this one; *length is that path's length. */
-static struct eval_tree_list *find_holder(const struct eval_tree *tree, const char *scope,
-                                          const char *path, size_t *length)
-{
-	while (*length) {
-		struct eval_tree_list *list;
-
-		do
-			--*length;
-		while (*length && path[*length] != '/');
-		list = *length ? find_list(tree, scope, path, *length) : NULL;
-		if (list)
-			return list;
-	}
-	return NULL;
-}
 
 /* A range measured on one GPU contains none measured on another. */
 static bool may_hold(const struct eval_tree_node *outer, const struct eval_tree_node *inner)
@@ -208,41 +168,49 @@ static void nest(struct eval_tree *tree, const struct eval_tree_list *outer,
 /* No program has so many levels of ranges; a damaged file might. */
 enum { MOST_LEVELS = 100 };
 
-/*
- * Adds the NVTX ranges in which kernels ran, though these were not measured. Kernels with too many
- * levels stay outside.
- */
+/* Adds the NVTX ranges in which kernels ran, though these were not measured. */
 static int add_holders(struct eval_tree *tree, struct app *app, const char *scope, const char *path)
 {
-	size_t length = 0, levels = 1;
+	size_t levels = 1;
 
 	for (const char *c = path; *c; c++)
 		levels += *c == '/';
-	while (levels <= MOST_LEVELS && path[length]) {
-		length += path[length] == '/';
-		length += strcspn(path + length, "/");
-		if (find_list(tree, scope, path, length))
-			continue;
-		TRY(add_node(tree, app,
-		             (struct eval_tree_node){ .path = opk_strndup(path, length),
-		                                      .scope = opk_strdup(scope),
-		                                      .device = -1 }));
+	for (size_t end = 0; levels <= MOST_LEVELS && path[end]; end++) {
+		opk_autofree char *outer = NULL, *key = NULL;
+
+		end = opk_path_end_part(path, end);
+		outer = opk_strndup(path, end);
+		key = outer ? opk_nesting_key(scope, outer, false) : NULL;
+		if (!key)
+			return app_nomem(app);
+		if (end && !opk_index_find(NULL, &tree->nesting.numbers, key))
+			TRY(add_node(tree, app,
+			             (struct eval_tree_node){ .path = opk_take(outer),
+			                                      .scope = opk_strdup(scope),
+			                                      .device = -1 }));
+		if (!path[end])
+			break;
 	}
 	return OPK_OK;
 }
 
-static void nest_list(struct eval_tree *tree, const struct eval_tree_list *inner)
+/* The innermost of the ranges that contain these has them. */
+static int nest_list(struct eval_tree *tree, struct app *app, const struct eval_tree_list *inner)
 {
 	const struct eval_tree_node *node = &tree->nodes[inner->first];
-	size_t length = strlen(node->path);
-	const struct eval_tree_list *outer;
+	opk_autofree char *key = opk_nesting_key(node->scope, node->path, node->is_kernel);
+	size_t path = strlen(node->scope) + 1, label = 0, end = 0, holder;
+	const struct eval_tree_list *outer = NULL;
 
-	if (node->is_kernel && !length)
-		return;
-	outer = node->is_kernel ? find_list(tree, node->scope, node->path, length)
-	                        : find_holder(tree, node->scope, node->path, &length);
+	if (!key)
+		return app_nomem(app);
+	while (opk_nesting_next(&holder, &end, &tree->nesting, key)) {
+		outer = &tree->lists[holder];
+		label = end - path + 1;
+	}
 	if (outer)
-		nest(tree, outer, inner, node->is_kernel ? 0 : length + 1);
+		nest(tree, outer, inner, node->is_kernel ? 0 : label);
+	return OPK_OK;
 }
 
 static int build(struct eval_tree *tree, struct app *app)
@@ -254,7 +222,7 @@ static int build(struct eval_tree *tree, struct app *app)
 			TRY(add_holders(tree, app, tree->nodes[i].scope, tree->nodes[i].path));
 	}
 	for (size_t i = 0; i < tree->list_count; i++)
-		nest_list(tree, &tree->lists[i]);
+		TRY(nest_list(tree, app, &tree->lists[i]));
 	return OPK_OK;
 }
 

@@ -25,7 +25,6 @@ struct eval_tree_node {
 
 /* Nodes with one path, scope and kind, in the order of their rows. */
 struct eval_tree_list {
-	char *key;
 	size_t first, last, count;
 };
 
@@ -35,10 +34,10 @@ struct eval_tree {
 	size_t count, capacity;
 	struct eval_tree_list *lists;
 	size_t list_count, list_capacity;
-	struct opk_index numbers; /* of lists */
-	size_t first, last;       /* nodes without a parent */
-	size_t depth, at;         /* `at`: the node being printed */
-	uint64_t strays;          /* rows for which the containing range is unknown */
+	struct opk_nesting nesting; /* numbers of lists */
+	size_t first, last;         /* nodes without a parent */
+	size_t depth, at;           /* `at`: the node being printed */
+	uint64_t strays;            /* rows for which the containing range is unknown */
 	const char *stray;
 };
 
