@@ -459,7 +459,7 @@ FAKE_TEST(without_memory)
 	tidy();
 }
 
-/* An image equal to the one before the last section: its payload does not name that one. */
+/* Puts an image equal to the one before the last section; its payload does not refer to it. */
 static void put_equal(struct image *image, size_t size)
 {
 	const uint8_t packed[] = { (uint8_t)(size / 64), 0 };

@@ -38,7 +38,7 @@ spoil spoilt 3000
 run 4 verify spoilt
 out_has ',4,DATA,1984,33128,damaged: its CRC-32 differs from the one stored$'
 out_has ',5,RNGS,35112,248,ok$'
-# Its only image is damaged: recover would find nothing. With several images, others remain.
+# The file's only image is damaged, so recover finds nothing. With several images the others remain.
 err_has '^offpeak: spoilt: 1 problem$' '^  section 4 \(DATA\) at byte 1984: damaged'
 refuses 4 'nothing that was recorded is whole' recover spoilt -o nothing.opk
 cp "$recordings/gh100-training-pm.opk" several

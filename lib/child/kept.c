@@ -493,7 +493,7 @@ static int ask(bool *served, struct opk_ctx *ctx, struct kept *kept, const struc
 	return code;
 }
 
-/* After the process drops a privilege, such as root's, other children serve it. */
+/* A child serves only requests with its rights: a process that drops root's gets another one. */
 static void put_rights(struct opk_buf *out)
 {
 	const uint32_t rights[] = { getuid(), geteuid(), getgid(), getegid() };

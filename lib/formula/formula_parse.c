@@ -12,7 +12,7 @@ struct parser {
 	const char *text;
 	size_t size;
 	size_t at;
-	size_t stack; /* entries on it after the steps so far */
+	size_t stack; /* values on the stack after the steps so far */
 	int depth;
 	const char *wanted; /* NULL: no error yet */
 	const char *wrong;  /* instead: the full error */

@@ -144,7 +144,7 @@ struct opk_boxes {
 bool opk_boxes_are_clear(const struct opk_boxes *boxes, const struct opk_box *box);
 /* Takes the place if it is inside and free. */
 bool opk_boxes_take(struct opk_boxes *boxes, const struct opk_box *box);
-/* Takes the place in any case. */
+/* Takes the place, even if it is outside or not free. */
 void opk_boxes_add(struct opk_boxes *boxes, const struct opk_box *box);
 void opk_boxes_clear(struct opk_boxes *boxes);
 #define opk_autoboxes __attribute__((cleanup(opk_boxes_clear)))

@@ -224,7 +224,7 @@ class Kept(unittest.TestCase):
             import concurrent.futures
             with concurrent.futures.ThreadPoolExecutor(4) as pool:
                 assert list(pool.map(rows, FILES * 6)) == wanted * 6
-            # As many as there are cores stay.
+            # At most one child for each core is kept.
             for _ in range(500):
                 if 1 <= len(kept()) <= len(os.sched_getaffinity(0)):
                     break

@@ -10,7 +10,7 @@
 enum { MOST_TALLIES = 4096 };
 
 struct tallies {
-	char token[24]; /* of the run: in another namespace the id may name another's memory */
+	char token[24]; /* the run's: in another namespace the id may mean other shared memory */
 	uint32_t count;
 	struct tally tallies[MOST_TALLIES];
 };
