@@ -871,11 +871,12 @@ struct opk_recorded {
  */
 int opk_writer_begin(struct opk_writer *writer, struct opk_file *set,
                      const struct opk_recorded *recorded);
-/* The range table of the counter data image that was added last. */
-int opk_writer_add_ranges(struct opk_writer *writer, const struct opk_range *ranges, size_t count);
-/* Times of the samples in the counter data image that was added last, all of one device. */
-int opk_writer_add_times(struct opk_writer *writer, const struct opk_time *times, size_t count);
-/* Closes the file, and puts it in place. Afterwards only opk_writer_free() may be called. */
+/* The range table of the image added before; `size` is sizeof(struct opk_range). */
+int opk_writer_add_ranges(struct opk_writer *writer, const struct opk_range *ranges, size_t count,
+                          size_t size);
+/* Times of the samples in the image added before, all of one device; sizeof(struct opk_time). */
+int opk_writer_add_times(struct opk_writer *writer, const struct opk_time *times, size_t count,
+                         size_t size);
 int opk_writer_finish(struct opk_writer *writer);
 void opk_writer_free(struct opk_writer *writer);
 

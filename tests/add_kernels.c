@@ -116,7 +116,7 @@ static void add_times(struct opk_writer *writer, const struct opk_time *times, s
 		moved[i].start += first + i >= later ? PAUSE : 0;
 		moved[i].end += first + i + 1 >= later ? PAUSE : 0;
 	}
-	must(opk_writer_add_times(writer, moved, count));
+	must(opk_writer_add_times(writer, moved, count, sizeof(struct opk_time)));
 	free(moved);
 }
 

@@ -137,7 +137,7 @@ static void repeat_samples(struct opk_writer *writer, struct opk_file *file, uin
 		}
 		must(opk_file_decode(&image, &size, ctx, file, segments[i].image, &decoder));
 		must(opk_writer_add(writer, OPK_SECTION_DATA, image, size));
-		must(opk_writer_add_times(writer, times, rows));
+		must(opk_writer_add_times(writer, times, rows, sizeof(struct opk_time)));
 	}
 	opk_decoder_clear(&decoder);
 }

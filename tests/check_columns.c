@@ -61,7 +61,7 @@ static void write_recording(struct opk_ctx *ctx, const struct opk_meta *meta,
 		ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, image, sizeof image));
 		if (count)
 			ck_ok(ctx, opk_writer_add_ranges(writer, ranges + i * count / images,
-			                                 count / images));
+			                                 count / images, sizeof(struct opk_range)));
 	}
 	ck_ok(ctx, opk_writer_finish(writer));
 }

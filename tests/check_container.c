@@ -243,7 +243,8 @@ CTX_TEST(incomplete_writer_does_not_finish)
 
 	ck_ok(ctx, opk_writer_new(&writers[0], ctx, path));
 	ck_ok(ctx, opk_writer_add(writers[0], OPK_SECTION_META, "{}", 2));
-	ck_code(ctx, opk_writer_add_times(writers[0], &time, 1), OPK_EUSAGE);
+	ck_code(ctx, opk_writer_add_times(writers[0], &time, 1, sizeof(struct opk_time)),
+	        OPK_EUSAGE);
 	ck_fails(ctx, opk_writer_finish(writers[0]), OPK_EUSAGE, "lacks a section");
 	opk_writer_free(writers[0]);
 	ck_ok(ctx, opk_writer_new(&writers[0], ctx, path));
@@ -389,11 +390,12 @@ CTX_TEST(one_table_of_a_kind)
 	ck_ok(ctx, opk_writer_new(&writer, ctx, path));
 	for (int i = 0; i < 2; i++) {
 		ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, "an image", 8));
-		ck_ok(ctx, opk_writer_add_ranges(writer, NULL, 0));
-		ck_fails(ctx, opk_writer_add_ranges(writer, NULL, 0), OPK_EUSAGE,
-		         "an image has one table of a kind");
-		ck_ok(ctx, opk_writer_add_times(writer, NULL, 0));
-		ck_code(ctx, opk_writer_add_times(writer, NULL, 0), OPK_EUSAGE);
+		ck_ok(ctx, opk_writer_add_ranges(writer, NULL, 0, sizeof(struct opk_range)));
+		ck_fails(ctx, opk_writer_add_ranges(writer, NULL, 0, sizeof(struct opk_range)),
+		         OPK_EUSAGE, "an image has one table of a kind");
+		ck_ok(ctx, opk_writer_add_times(writer, NULL, 0, sizeof(struct opk_time)));
+		ck_code(ctx, opk_writer_add_times(writer, NULL, 0, sizeof(struct opk_time)),
+		        OPK_EUSAGE);
 	}
 }
 

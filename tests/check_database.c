@@ -95,7 +95,7 @@ static void open_source(struct source *source, const struct opk_meta *meta)
 	ck_ok(ctx, opk_writer_add_meta(writer, meta));
 	ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, fake_image(), FAKE_IMAGE_SIZE));
 	if (!fake.image_is_pm)
-		ck_ok(ctx, opk_writer_add_ranges(writer, ranges, RANGES));
+		ck_ok(ctx, opk_writer_add_ranges(writer, ranges, RANGES, sizeof(struct opk_range)));
 	ck_ok(ctx, opk_writer_finish(writer));
 	opk_writer_free(writer);
 	ctx->timeout_s = 20;

@@ -332,7 +332,7 @@ static void write_recording(struct opk_ctx *ctx, const char *join)
 	ck_ok(ctx, opk_writer_new(&writer, ctx, in_folder("t.opk")));
 	ck_ok(ctx, opk_writer_add_meta(writer, &meta));
 	ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, fake_image(), FAKE_IMAGE_SIZE));
-	ck_ok(ctx, opk_writer_add_ranges(writer, ranges, 3));
+	ck_ok(ctx, opk_writer_add_ranges(writer, ranges, 3, sizeof(struct opk_range)));
 	ck_ok(ctx, opk_writer_finish(writer));
 }
 

@@ -65,12 +65,14 @@ static void write_sections(struct opk_ctx *ctx, const char *sections, bool compl
 				                        .rank = -1,
 				                        .device = (int32_t)(row / 3) };
 		if (*at == 'R')
-			ck_ok(ctx, opk_writer_add_ranges(writer, ranges, count));
+			ck_ok(ctx, opk_writer_add_ranges(writer, ranges, count,
+			                                 sizeof(struct opk_range)));
 		for (size_t i = 0; *at == 'T' && i < count; i++, time++)
 			times[i] = (struct opk_time){ 100 * time, 100 * time + 100,
 				                      (int64_t)(time / 3) };
 		if (*at == 'T')
-			ck_ok(ctx, opk_writer_add_times(writer, times, count));
+			ck_ok(ctx,
+			      opk_writer_add_times(writer, times, count, sizeof(struct opk_time)));
 	}
 	if (complete)
 		ck_ok(ctx, opk_writer_finish(writer));

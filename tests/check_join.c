@@ -77,11 +77,13 @@ static void write_recording(struct opk_ctx *ctx, const struct recording *recordi
 		if (recording->range_count > done && !(recording->incomplete && i))
 			ck_ok(ctx,
 			      opk_writer_add_ranges(writer, recording->ranges + done,
-			                            rows_of(recording, recording->range_count, i)));
+			                            rows_of(recording, recording->range_count, i),
+			                            sizeof(struct opk_range)));
 		if (recording->time_count > done)
 			ck_ok(ctx,
 			      opk_writer_add_times(writer, times + done,
-			                           rows_of(recording, recording->time_count, i)));
+			                           rows_of(recording, recording->time_count, i),
+			                           sizeof(struct opk_time)));
 	}
 	if (!recording->incomplete)
 		ck_ok(ctx, opk_writer_finish(writer));

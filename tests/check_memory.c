@@ -87,14 +87,14 @@ static void add_ranges(struct opk_ctx *ctx, struct opk_writer *writer, uint32_t 
 			                        .pass = group,
 			                        .rank = -1,
 			                        .nvtx = "step" };
-	ck_ok(ctx, opk_writer_add_ranges(writer, ranges, 3));
+	ck_ok(ctx, opk_writer_add_ranges(writer, ranges, 3, sizeof(struct opk_range)));
 }
 
 static void add_times(struct opk_ctx *ctx, struct opk_writer *writer)
 {
 	static const struct opk_time times[] = { { 1, 2, 0 }, { 2, 3, 0 }, { 3, 4, 0 } };
 
-	ck_ok(ctx, opk_writer_add_times(writer, times, 3));
+	ck_ok(ctx, opk_writer_add_times(writer, times, 3, sizeof(struct opk_time)));
 }
 
 static void write_recording(struct opk_ctx *ctx, const char *name, bool samples, bool whole)

@@ -73,7 +73,7 @@ static void write_ranges(struct opk_ctx *ctx, const struct opk_range *ranges, si
 	ck_ok(ctx, opk_writer_new(&writer, ctx, path));
 	for (int i = 0; i < 2; i++) {
 		ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, "image", 5));
-		ck_ok(ctx, opk_writer_add_ranges(writer, ranges, count));
+		ck_ok(ctx, opk_writer_add_ranges(writer, ranges, count, sizeof(struct opk_range)));
 	}
 	ck_ok(ctx, opk_writer_finish(writer));
 }
@@ -547,6 +547,38 @@ CTX_TEST(range_round_trip)
 	ck_assert_uint_eq(count, 2 * COUNT(ranges));
 	for (size_t i = 0; i < count; i++)
 		check_range(&here, &got[i], &ranges[i % 2]);
+}
+
+/* Programs of other versions pass shorter or longer rows. */
+CTX_TEST(range_sizes)
+{
+	struct {
+		struct opk_range range;
+		uint64_t later;
+	} longer[2] = { { .range = { .name = "a", .device = 3 }, .later = UINT64_MAX },
+		        { .range = { .name = "b", .count = 5 } } };
+	enum { SHORTER = offsetof(struct opk_range, kernel) };
+	const struct opk_range *got;
+	freed(opk_writer) *writer = NULL;
+	freed(opk_file) *file = NULL;
+	static const char *const shorter[] = { "c", "d" };
+	static const char *const names[] = { "a", "b", "c", "d" };
+	size_t count;
+
+	ck_ok(ctx, opk_writer_new(&writer, ctx, path));
+	ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, "image", 5));
+	ck_ok(ctx, opk_writer_add_ranges(writer, &longer[0].range, 2, sizeof(longer[0])));
+	ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, "image", 5));
+	ck_ok(ctx, opk_writer_add_ranges(writer, (const void *)shorter, 2, SHORTER));
+	ck_ok(ctx, opk_writer_finish(writer));
+	file = open_file(ctx);
+	ck_ok(ctx, opk_file_ranges(&got, &count, ctx, file));
+	ck_assert_uint_eq(count, 4);
+	ck_assert_int_eq(got[0].device, 3);
+	ck_assert_uint_eq(got[1].count, 5);
+	for (size_t i = 0; i < count; i++)
+		ck_assert_str_eq(got[i].name, names[i]);
+	ck_assert_str_eq(got[3].kernel, "");
 }
 
 SUITE(.set_up = make_path, .tear_down = remove_path);

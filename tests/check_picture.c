@@ -307,7 +307,7 @@ static void put_kernel(const struct nearness *row, const char *tensor_unit)
 	ck_ok(ctx, opk_writer_new(&writer, ctx, in_folder("near.opk")));
 	ck_ok(ctx, opk_writer_add_meta(writer, &meta));
 	ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, fake_image(), FAKE_IMAGE_SIZE));
-	ck_ok(ctx, opk_writer_add_ranges(writer, ranges, COUNT(ranges)));
+	ck_ok(ctx, opk_writer_add_ranges(writer, ranges, COUNT(ranges), sizeof(struct opk_range)));
 	ck_ok(ctx, opk_writer_finish(writer));
 }
 

@@ -57,7 +57,7 @@ static void write_recording(const char *name, const char *kind)
 		for (size_t j = 0; j < ROWS; j++)
 			ranges[j] = range_of(i, j);
 		ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, fake_image(), FAKE_IMAGE_SIZE));
-		ck_ok(ctx, opk_writer_add_ranges(writer, ranges, ROWS));
+		ck_ok(ctx, opk_writer_add_ranges(writer, ranges, ROWS, sizeof(struct opk_range)));
 	}
 	ck_ok(ctx, opk_writer_add_stats(writer, &stats));
 	ck_ok(ctx, opk_writer_finish(writer));

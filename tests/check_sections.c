@@ -28,9 +28,10 @@ static void write_times(struct opk_ctx *ctx, size_t first)
 	unlink(path);
 	ck_ok(ctx, opk_writer_new(&writer, ctx, path));
 	ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, "first", 5));
-	ck_ok(ctx, opk_writer_add_times(writer, times, first));
+	ck_ok(ctx, opk_writer_add_times(writer, times, first, sizeof(struct opk_time)));
 	ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, "image", 5));
-	ck_ok(ctx, opk_writer_add_times(writer, times + first, COUNT(times) - first));
+	ck_ok(ctx, opk_writer_add_times(writer, times + first, COUNT(times) - first,
+	                                sizeof(struct opk_time)));
 	ck_ok(ctx, opk_writer_finish(writer));
 }
 
@@ -68,9 +69,9 @@ CTX_TEST(times_are_small)
 	unlink(path);
 	ck_ok(ctx, opk_writer_new(&writer, ctx, path));
 	ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, "image", 5));
-	ck_ok(ctx, opk_writer_add_times(writer, two, 2));
+	ck_ok(ctx, opk_writer_add_times(writer, two, 2, sizeof(struct opk_time)));
 	ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, "other", 5));
-	ck_ok(ctx, opk_writer_add_times(writer, many, MANY));
+	ck_ok(ctx, opk_writer_add_times(writer, many, MANY, sizeof(struct opk_time)));
 	ck_ok(ctx, opk_writer_finish(writer));
 	opk_writer_free(writer);
 	file = open_file(ctx);
@@ -341,7 +342,7 @@ CTX_TEST(without_memory)
 	unlink(path);
 	ck_ok(ctx, opk_writer_new(&writer, ctx, path));
 	ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, "image", 5));
-	ck_ok(ctx, opk_writer_add_times(writer, times, COUNT(times)));
+	ck_ok(ctx, opk_writer_add_times(writer, times, COUNT(times), sizeof(struct opk_time)));
 	ck_ok(ctx, opk_writer_add_stats(writer, &stats));
 	ck_ok(ctx, opk_writer_finish(writer));
 	opk_writer_free(writer);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Statuses by name; abi.c compares them with NVIDIA's headers. */
+/* Statuses by name; nv_abi.c compares them with NVIDIA's headers. */
 #include "adapters/nv/nv.h"
 #include "adapters/nv/nv_table.h"
 #include "testing.h"

@@ -349,7 +349,7 @@ static void put_images(const char *name, const struct opk_activity *activities, 
 			                                { at + 2000, at + 3000, device } };
 
 		ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, fake_image(), FAKE_IMAGE_SIZE));
-		ck_ok(ctx, opk_writer_add_times(writer, times, RANGES));
+		ck_ok(ctx, opk_writer_add_times(writer, times, RANGES, sizeof(struct opk_time)));
 	}
 	if (count)
 		ck_ok(ctx, opk_writer_add_activities(writer, activities, count));

@@ -78,7 +78,7 @@ static void put_samples(const char *name, const struct sampled *images, size_t c
 				                      images[i].start + 1000 * (k + 1),
 				                      images[i].device };
 		ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, fake_image(), FAKE_IMAGE_SIZE));
-		ck_ok(ctx, opk_writer_add_times(writer, times, RANGES));
+		ck_ok(ctx, opk_writer_add_times(writer, times, RANGES, sizeof(struct opk_time)));
 	}
 	if (activity_count)
 		ck_ok(ctx, opk_writer_add_activities(writer, activities, activity_count));

@@ -51,9 +51,10 @@ static inline void write_part(struct opk_ctx *ctx, const struct part *part, uint
 
 		ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, &number, 4));
 		if (part->times)
-			ck_ok(ctx, opk_writer_add_times(writer, times, 2));
+			ck_ok(ctx, opk_writer_add_times(writer, times, 2, sizeof(struct opk_time)));
 		if (part->ranges)
-			ck_ok(ctx, opk_writer_add_ranges(writer, ranges, 2));
+			ck_ok(ctx,
+			      opk_writer_add_ranges(writer, ranges, 2, sizeof(struct opk_range)));
 	}
 	ck_ok(ctx, opk_writer_add_stats(writer, &stats));
 	ck_ok(ctx, opk_writer_finish(writer));

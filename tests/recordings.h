@@ -83,12 +83,14 @@ static inline void put(const char *name, const struct recording *recording)
 			fake_mark_pass(image, recording->ranges[i * RANGES].pass);
 		ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, image, sizeof image));
 		if (recording->samples)
-			ck_ok(ctx, opk_writer_add_times(writer, times, RANGES));
+			ck_ok(ctx,
+			      opk_writer_add_times(writer, times, RANGES, sizeof(struct opk_time)));
 		if (recording->ranges)
 			ck_ok(ctx,
 			      opk_writer_add_ranges(
 				      writer, recording->ranges + i * (RANGES + recording->shifted),
-				      RANGES + (i ? -1 : 1) * (size_t)recording->shifted));
+				      RANGES + (i ? -1 : 1) * (size_t)recording->shifted,
+				      sizeof(struct opk_range)));
 	}
 	ck_ok(ctx, opk_writer_add_stats(writer, &stats));
 	ck_ok(ctx, opk_writer_finish(writer));

@@ -62,7 +62,7 @@ static void write_ranges(struct opk_writer *writer, const struct opk_range *reco
 		ranges[i].rank = 3;
 		ranges[i].pass = pass;
 	}
-	must(opk_writer_add_ranges(writer, ranges, count));
+	must(opk_writer_add_ranges(writer, ranges, count, sizeof(struct opk_range)));
 }
 
 static void write_rotated(struct opk_writer *writer, struct opk_file *file, char **numbers)
@@ -93,7 +93,7 @@ static void write_times(struct opk_writer *writer, const struct opk_file *file, 
 	for (size_t i = 0; i < count; i++)
 		times[i] = (struct opk_time){ 5000 + 1000 * i, 6000 + 1000 * i, 0 };
 	must(opk_writer_add(writer, OPK_SECTION_DATA, image, size));
-	must(opk_writer_add_times(writer, times, count));
+	must(opk_writer_add_times(writer, times, count, sizeof(struct opk_time)));
 	free(times);
 	free(image);
 }
@@ -116,7 +116,8 @@ static void write_images(struct opk_writer *writer, const struct opk_segment *se
 			ranges[i].symbol = "";
 		}
 		must(opk_writer_add(writer, OPK_SECTION_DATA, image, size));
-		must(opk_writer_add_ranges(writer, ranges, segment->row_count));
+		must(opk_writer_add_ranges(writer, ranges, segment->row_count,
+		                           sizeof(struct opk_range)));
 		for (size_t i = 0; i < segment->row_count; i++)
 			free(names[i]);
 	}

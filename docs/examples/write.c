@@ -21,7 +21,7 @@ static int add_ranges(struct opk_writer *writer, char **kernels, size_t count)
 		ranges[i].device = ranges[i].rank = -1; /* not known: 0 is the first one */
 	}
 	if (ranges)
-		code = opk_writer_add_ranges(writer, ranges, count);
+		code = opk_writer_add_ranges(writer, ranges, count, sizeof(struct opk_range));
 	free(ranges);
 	return code;
 }

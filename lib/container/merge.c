@@ -260,7 +260,8 @@ static int add_placed_rows(struct opk_merger *m, struct opk_writer *writer,
 
 	if (segment->ranges || !segment->times)
 		return opk_writer_add_ranges(writer, segment->ranges,
-		                             segment->ranges ? segment->row_count : 0);
+		                             segment->ranges ? segment->row_count : 0,
+		                             sizeof(struct opk_range));
 	rows = opk_alloc_array(segment->row_count, sizeof *rows);
 	if (!rows)
 		return opk_nomem(m->ctx, "a range table");
@@ -270,7 +271,7 @@ static int add_placed_rows(struct opk_merger *m, struct opk_writer *writer,
 		rows[i].host = segment->host;
 		rows[i].gpu = segment->gpu;
 	}
-	return opk_writer_add_ranges(writer, rows, segment->row_count);
+	return opk_writer_add_ranges(writer, rows, segment->row_count, sizeof(struct opk_range));
 }
 
 static int copy_placed(struct opk_merger *m, struct opk_writer *writer, const struct opk_file *file,

@@ -292,7 +292,7 @@ static int add_ranges(struct opk_split *split, struct opk_ctx *ctx, struct opk_w
 	for (size_t i = 0; i < count; i++)
 		ranges[i] = *opk_survey_range(&split->survey, moves[i].row);
 	opk_ranges_unplace(ranges, count, meta);
-	return opk_writer_add_ranges(writer, ranges, count);
+	return opk_writer_add_ranges(writer, ranges, count, sizeof(struct opk_range));
 }
 
 static int add_whole(struct opk_split *split, const struct opk_surveyed *image)

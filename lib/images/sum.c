@@ -140,7 +140,7 @@ static int write_all(struct sum *s, struct opk_writer *writer, struct opk_result
 
 		TRY(opk_recombine_next(&image, &size, s->ctx, result));
 		TRY(opk_writer_add(writer, OPK_SECTION_DATA, image, size));
-		TRY(opk_writer_add_ranges(writer, ranges, slots));
+		TRY(opk_writer_add_ranges(writer, ranges, slots, sizeof(struct opk_range)));
 		ranges += slots;
 	}
 	for (size_t i = 0; i < s->file_count; i++)

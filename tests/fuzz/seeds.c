@@ -29,8 +29,8 @@ static void add_images(struct opk_writer *writer, bool times)
 
 		image[100 * i] = (char)i;
 		check(opk_writer_add(writer, OPK_SECTION_DATA, image, sizeof image));
-		check(times ? opk_writer_add_times(writer, moments, 2)
-		            : opk_writer_add_ranges(writer, ranges, 2));
+		check(times ? opk_writer_add_times(writer, moments, 2, sizeof(struct opk_time))
+		            : opk_writer_add_ranges(writer, ranges, 2, sizeof(struct opk_range)));
 	}
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * NVIDIA's parameter structs, declared here because their sizes and offsets are the ABI and
- * NVIDIA's own header needs C++. tests/abi.c compares each of them with the installed
+ * NVIDIA's own header needs C++. tests/nv_abi.c compares each of them with the installed
  * headers. The size that a call wants is the offset of the last field plus its size, compared
  * exactly; where releases differ, the fields that came later are last.
  */

@@ -57,8 +57,10 @@ static int write_segment(struct opk_writer *writer, const struct segment *segmen
 	if (segment->activities)
 		return opk_writer_add_activities(writer, segment->activities, segment->count);
 	TRY(opk_writer_add(writer, OPK_SECTION_DATA, segment->image, segment->image_size));
-	return segment->times ? opk_writer_add_times(writer, segment->times, segment->count)
-	                      : opk_writer_add_ranges(writer, segment->ranges, segment->count);
+	return segment->times ? opk_writer_add_times(writer, segment->times, segment->count,
+	                                             sizeof(struct opk_time))
+	                      : opk_writer_add_ranges(writer, segment->ranges, segment->count,
+	                                              sizeof(struct opk_range));
 }
 
 /* False when there are no more segments. */

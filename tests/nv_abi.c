@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * NVIDIA's headers and nv_abi.h, seen by one compiler: each size, offset, call and status number.
- * abi.sh reads the fields out of nv_abi.h and the statuses out of NVIDIA's headers, and writes
+ * nv_abi.sh reads the fields out of nv_abi.h and the statuses out of NVIDIA's headers, and writes
  * them as rows into abi_rows.h and abi_statuses.h; by hand there is only which struct is whose.
  */
 #include <stdarg.h>
@@ -19,7 +19,7 @@
 
 /*
  * PAIR(our struct, NVIDIA's struct[, NVIDIA's macro of its size, unless it is *_STRUCT_SIZE])
- * abi.sh reads these lines; one for each struct of nv_abi.h.
+ * nv_abi.sh reads these lines; one for each struct of nv_abi.h.
  */
 #ifdef ABI_PAIRS
 PAIR(HostInitialize, CUpti_Profiler_Host_Initialize_Params)
