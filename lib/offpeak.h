@@ -877,6 +877,7 @@ int opk_writer_add_ranges(struct opk_writer *writer, const struct opk_range *ran
 /* Times of the samples in the image added before, all of one device; sizeof(struct opk_time). */
 int opk_writer_add_times(struct opk_writer *writer, const struct opk_time *times, size_t count,
                          size_t size);
+/* Closes the file, and puts it in place. Afterwards only opk_writer_free() may be called. */
 int opk_writer_finish(struct opk_writer *writer);
 void opk_writer_free(struct opk_writer *writer);
 
