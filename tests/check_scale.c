@@ -143,7 +143,7 @@ static void write_damaged(struct opk_ctx *ctx, unsigned damaged)
 	write_bytes(bytes.data, bytes.size);
 }
 
-/* Of several damaged images the first in the file is reported, even if another is found first. */
+/* The damaged image that comes first in the file is reported, even if another is found first. */
 CTX_TEST(same_error_in_any_manner)
 {
 	static const struct {

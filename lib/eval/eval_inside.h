@@ -211,7 +211,7 @@ struct opk_evaluation {
 	struct opk_row row;
 	struct opk_bookmark mark; /* of that row */
 	double *values;
-	/* What the row's columns are, as soon as somebody asks: see opk_evaluation_values(). */
+	/* The row's columns, computed on demand: see opk_evaluation_values(). */
 	double *shown, *also;
 	uint64_t *launches, *counts; /* one per metric; one per column */
 	bool has_shown, has_also, has_counts;
