@@ -274,7 +274,7 @@ void opk_value_text(char out[OPK_VALUE_TEXT], double value, const char *unit);
 
 /* libcupti and libnvperf_host: for programs that show what was found. */
 
-/* Which of NVIDIA's libraries were found; texts are borrowed from the context. */
+/* NVIDIA's libraries that were found; texts are borrowed from the context. */
 struct opk_nvidia_info {
 	size_t size;
 	const char *cupti_path;       /* NULL: not found */
@@ -886,7 +886,7 @@ void opk_discard_unfinished(void);
 
 /* ---- evaluation ------------------------------------------------------------------------------ */
 
-/* Which values of recordings are computed, and how. opk_table_new() gives them row by row. */
+/* How values of recordings are chosen and computed; opk_table_new() gives them row by row. */
 
 struct opk_eval_options {
 	size_t size;
@@ -943,7 +943,7 @@ enum opk_kernel_style {
 
 struct opk_table_options {
 	size_t size;
-	/* Which metrics and rows are evaluated, and how; NULL: defaults. */
+	/* The metrics and rows to evaluate, and how; NULL: defaults. */
 	const struct opk_eval_options *eval;
 	const char *set; /* instead of metrics or a set in `eval`: as for opk_set_find_on() */
 	/* Only these facts, "file", metrics, labels and derived metrics, in this order; or NULL. */
