@@ -322,7 +322,7 @@ enum opk_chip_columns {
 	/*
 	 * metrics_per_pass, pm_metrics_per_pass: the most hardware metrics in a pass of each
 	 * profiler (cuptiProfilerHostGetMaxNumHardwareMetricsPerPass); few sets come near it.
-	 * device_level: the range profiler has metrics of OPK_SCOPE_DEVICE (13.1). Absent if unknown.
+	 * device_level: the range profiler has OPK_SCOPE_DEVICE metrics (13.1). Absent if unknown.
 	 */
 	OPK_CHIP_LIMITS = 2,
 	/* range_metrics, pm_metrics: how many base metrics (cuptiProfilerHostGetBaseMetrics) */
@@ -755,7 +755,7 @@ int opk_file_list(struct opk_listing **out, struct opk_ctx *ctx, struct opk_file
                   enum opk_file_list list);
 
 /*
- * The counter-availability image in an .opk file; or the bytes of any other file, unchecked; free().
+ * The counter-availability image in an .opk file; of any other file the bytes, unchecked; free().
  */
 int opk_availability_load(void **data, size_t *size, struct opk_ctx *ctx, const char *path,
                           const char *chip, enum opk_profiler profiler);
