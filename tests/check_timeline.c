@@ -374,7 +374,7 @@ static void check_row(const struct opk_row *row, const char *name, uint64_t laun
 
 FAKE_TEST(values_of_kernels)
 {
-	/* Additive metrics have the value of the mean launch, also for the launch without samples. */
+	/* Additive metrics have the value of the mean launch, also for launches without samples. */
 	static const double of_x[] = { 301, 151.5, 305 }, none[] = { NAN, NAN, NAN };
 	freed(opk_file) *file = NULL;
 	const struct opk_row *row;

@@ -165,8 +165,8 @@ static int end_early(struct walk *w, const char *problem)
 }
 
 /*
- * For a section with a sound header and a damaged payload. If another header follows right after the
- * payload, bytes were only changed. Otherwise bytes were lost or inserted: searches the next header.
+ * For a section with a sound header and a damaged payload. If another header follows right after
+ * the payload, bytes were only changed. Else bytes were lost or inserted: searches the next header.
  */
 static int lose_section(struct walk *w, const struct opk_section *section, uint64_t end, bool cut)
 {

@@ -17,10 +17,9 @@ struct opk_section {
 	uint64_t stored_size; /* bytes in the file */
 	uint64_t plain_size;  /* bytes after decoding */
 	uint32_t packed_size; /* with OPK_SECTION_SPARSE: bytes after inflating, before unpacking */
-	uint32_t
-		distance; /* how many sections before it the named section is; 0: it names no section */
-	uint32_t linked_crc; /* CRC-32 of that section's header */
-	uint32_t header_crc; /* CRC-32 of all header fields above; `offset` is not in the header */
+	uint32_t distance;    /* the section that it names is so many sections back; 0: none */
+	uint32_t linked_crc;  /* CRC-32 of that section's header */
+	uint32_t header_crc;  /* CRC-32 of all header fields above; `offset` is not in the header */
 	size_t link; /* number of that section: the base with OPK_SECTION_BASED; a table's image */
 };
 

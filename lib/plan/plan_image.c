@@ -30,7 +30,7 @@ size_t opk_dear_passes_first(const struct opk_composed *composed)
 	return dear;
 }
 
-/* Lists the counters of a pass; counters of one part stay in the order in which they were packed. */
+/* Lists the counters of a pass; counters of one part stay in the order in which it was packed. */
 static size_t list_pass(const char **out, const struct opk_composed *composed, size_t pass)
 {
 	size_t count = 0;

@@ -45,7 +45,7 @@ bool opk_yaml_has_key(const struct opk_yaml *map, const char *name);
 
 /*
  * Reads a map key by key, a misspelt key as the key that was probably meant. Bit i of the result:
- * field i is present, or was meant. If `map` is not a map, that is a problem: "WHAT is needed here".
+ * field i is present, or was meant. If `map` is not a map, adds the problem "WHAT is needed here".
  */
 unsigned opk_set_read_map(struct opk_set_reader *r, void *object, const struct opk_yaml *map,
                           const struct opk_set_field *fields, size_t count, const char *what);

@@ -62,8 +62,8 @@ extern struct collector collector;
 
 /*
  * Takes the lock. It returns false without the lock if collection has ended; in a fork, which can't
- * use the GPU, and where the lock may be held by a thread that does not exist; and if this thread has
- * the lock already, because a signal handler runs during a launch and ends the program.
+ * use the GPU, and where the lock may be held by a thread that does not exist; and if this thread
+ * has the lock already, because a signal handler runs during a launch and ends the program.
  */
 bool collector_lock(void);
 void collector_unlock(void);

@@ -28,7 +28,7 @@ int token_new(struct settings *settings)
 	return OPK_OK;
 }
 
-/* In a folder that others can write to, a part may be another user's, or a link that was planted. */
+/* In a folder that others can write to, a part may be another user's, or a planted link. */
 static const char *why_foreign(const char *path)
 {
 	opk_autofree char *copy = opk_strdup(path);

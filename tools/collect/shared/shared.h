@@ -128,9 +128,9 @@ enum {
 
 /*
  * X(ID, field, form, default, what it is for, letter, name, argument, help): the variable is
- * OFFPEAK_COLLECT_ID. Without a default the field is 0. A setting without help is not an option: the
- * launcher sets it. An option without an argument is a flag. An option with the argument "" takes
- * words: its help has a line for each, which begins with the word and a tab.
+ * OFFPEAK_COLLECT_ID. Without a default the field is 0. A setting without help is not an option:
+ * the launcher sets it. An option without an argument is a flag. An option with the argument ""
+ * takes words: its help has a line for each, which begins with the word and a tab.
  */
 #define SETTINGS(X)                                                                                \
 	X(SET, set_path, text, NULL, NOT_KEYED, 'c', "config", "FILE",                             \
