@@ -145,6 +145,19 @@ static inline bool told(const struct opk_ctx *ctx, const char *text)
 	return strstr(errors_of(ctx), text) != NULL;
 }
 
+/* The first of these texts, which have | between them, that told() does not find; or NULL. */
+static inline const char *untold(const struct opk_ctx *ctx, const char *texts)
+{
+	static char copy[1024];
+	char *rest = copy;
+
+	snprintf(copy, sizeof copy, "%s", texts ? texts : "");
+	for (const char *text; (text = strsep(&rest, "|"));)
+		if (!told(ctx, text))
+			return text;
+	return NULL;
+}
+
 #define ck_ok(ctx, call)                                                                           \
 	do {                                                                                       \
 		int ck_code_ = (call);                                                             \
@@ -174,11 +187,10 @@ static inline bool told(const struct opk_ctx *ctx, const char *text)
 /* Whether libcupti is found; without it main returns 77, which skips the tests that need it. */
 static inline bool have_cupti(void)
 {
-	struct opk_ctx *ctx = new_ctx();
+	freed(opk_ctx) *ctx = new_ctx();
 	struct opk_nvidia_info info = OPK_INIT(info);
 	bool found = opk_nvidia_get_info(&info, ctx) == OPK_OK;
 
-	opk_ctx_free(ctx);
 	return found;
 }
 
