@@ -10,6 +10,7 @@
  */
 #include "container/door.h"
 #include "program.h"
+#include "freed.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -107,7 +108,7 @@ static const uint64_t PAUSE = 1000000000;
 static void add_times(struct opk_writer *writer, const struct opk_time *times, size_t count,
                       size_t first)
 {
-	struct opk_time *moved = calloc(count, sizeof *moved);
+	opk_autofree struct opk_time *moved = calloc(count, sizeof *moved);
 
 	if (!moved)
 		exit(1);
@@ -117,7 +118,6 @@ static void add_times(struct opk_writer *writer, const struct opk_time *times, s
 		moved[i].end += first + i + 1 >= later ? PAUSE : 0;
 	}
 	must(opk_writer_add_times(writer, moved, count, sizeof(struct opk_time)));
-	free(moved);
 }
 
 static void copy(struct opk_writer *writer, struct opk_file *file)
@@ -146,7 +146,7 @@ static size_t add_beside(struct opk_writer *writer, const char *from, struct opk
                          size_t most)
 {
 	const struct opk_time *times;
-	struct opk_file *file;
+	freed(opk_file) *file = NULL;
 	size_t count;
 
 	must(opk_file_open(&file, ctx, from));
@@ -155,7 +155,6 @@ static size_t add_beside(struct opk_writer *writer, const char *from, struct opk
 	count = count > 2 ? run(room, most, times[1].end,
 	                        times[count - 1].start + (later < count ? PAUSE : 0))
 	                  : 0;
-	opk_file_free(file);
 	return count;
 }
 
@@ -163,7 +162,7 @@ int main(int argc, char **argv)
 {
 	bool trace = argc > 2 && !strcmp(argv[1], "--trace");
 	size_t most = trace && argc > 3 ? strtoul(argv[3], NULL, 10) + 4 : 100004;
-	struct opk_activity *room = calloc(most, sizeof *room);
+	opk_autofree struct opk_activity *room = calloc(most, sizeof *room);
 	struct opk_writer *writer;
 	size_t count;
 
@@ -192,6 +191,5 @@ int main(int argc, char **argv)
 	must(opk_writer_finish(writer));
 	opk_writer_free(writer);
 	opk_ctx_free(ctx);
-	free(room);
 	return 0;
 }

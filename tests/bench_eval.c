@@ -17,6 +17,7 @@
 #include "container/container.h"
 #include "container/container_inside.h"
 #include "program.h"
+#include "freed.h"
 
 static void *must_open(const char *path, const char *mode)
 {
@@ -61,7 +62,7 @@ static void vary(uint8_t *image, const uint8_t *original, size_t size)
 static void make(const char *from, const char *bytes, const char *opk, const char *images,
                  bool varied)
 {
-	struct opk_file *file = open_opk(from);
+	freed(opk_file) *file = open_opk(from);
 	uint64_t left = strtoull(bytes, NULL, 10);
 	opk_autofclose FILE *bare = must_open(images, "w");
 	opk_autobuf struct opk_buf data = { 0 };
@@ -98,7 +99,6 @@ static void make(const char *from, const char *bytes, const char *opk, const cha
 	must(opk_writer_finish(writer));
 	opk_writer_free(writer);
 	opk_decoder_clear(&decoder);
-	opk_file_free(file);
 }
 
 /* From the first to the last time in the file. */
@@ -161,10 +161,10 @@ static void repeat_activities(struct opk_writer *writer, struct opk_file *file, 
 
 static void repeat(const char *from, const char *times, const char *to)
 {
-	struct opk_file *file = open_opk(from);
+	freed(opk_file) *file = open_opk(from);
 	uint64_t length = length_of(file);
 	const struct opk_meta *meta;
-	struct opk_writer *writer;
+	freed(opk_writer) *writer = NULL;
 
 	must(opk_file_meta(&meta, ctx, file));
 	must(opk_writer_new(&writer, ctx, to));
@@ -174,16 +174,14 @@ static void repeat(const char *from, const char *times, const char *to)
 		repeat_activities(writer, file, i * length);
 	}
 	must(opk_writer_finish(writer));
-	opk_writer_free(writer);
-	opk_file_free(file);
 }
 
 static void loop(const char *from, const char *images)
 {
-	struct opk_file *file = open_opk(from);
+	freed(opk_file) *file = open_opk(from);
 	opk_autofclose FILE *bare = must_open(images, "r");
 	const struct opk_meta *meta;
-	struct opk_nv_host *host;
+	freed(opk_nv_host) *host = NULL;
 	opk_autofree double *values = NULL;
 	opk_autofree void *image = NULL;
 	size_t size, room = 0;
@@ -209,13 +207,11 @@ static void loop(const char *from, const char *images)
 		}
 	}
 	printf("%.17g\n", sum);
-	opk_nv_host_free(host);
-	opk_file_free(file);
 }
 
 static void unpack(const char *path)
 {
-	struct opk_file *file = open_opk(path);
+	freed(opk_file) *file = open_opk(path);
 	struct opk_decoder decoder = { 0 };
 	clock_t begun = clock();
 	uint64_t bytes = 0;
@@ -231,7 +227,6 @@ static void unpack(const char *path)
 	}
 	printf("%ju %.4f\n", (uintmax_t)bytes, (double)(clock() - begun) / CLOCKS_PER_SEC);
 	opk_decoder_clear(&decoder);
-	opk_file_free(file);
 }
 
 static void load(void)

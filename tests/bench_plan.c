@@ -15,6 +15,7 @@
 #include "plan/door.h"
 #include "plan/plan_detail.h"
 #include "set/door.h"
+#include "freed.h"
 
 enum { SETS = 6, LEAST = 50, MOST = 300, CHUNK = 25 };
 
@@ -110,7 +111,7 @@ static int plan_set(struct opk_plan **plan, struct opk_ctx *ctx, const char *chi
 {
 	opk_autofree char *joined = NULL;
 	struct opk_plan_options options = OPK_INIT(options);
-	struct opk_set *set;
+	freed(opk_set) *set = NULL;
 	int code;
 
 	for (size_t i = 0; i < names->count; i++) {
@@ -125,7 +126,6 @@ static int plan_set(struct opk_plan **plan, struct opk_ctx *ctx, const char *chi
 	options.chip = chip;
 	options.effort = effort;
 	code = opk_plan_new(plan, ctx, set, &options);
-	opk_set_free(set);
 	return code;
 }
 
@@ -188,7 +188,7 @@ static void write_names(const char *folder, const char *chip, size_t number,
 static int bench_chip(struct totals *totals, struct opk_ctx *ctx, const char *chip, double effort,
                       const char *folder)
 {
-	struct opk_catalog *catalog;
+	freed(opk_catalog) *catalog = NULL;
 	int failed = 0;
 
 	if (opk_catalog_new(&catalog, ctx, chip, OPK_PROFILER_RANGE)
@@ -202,7 +202,6 @@ static int bench_chip(struct totals *totals, struct opk_ctx *ctx, const char *ch
 			write_names(folder, chip, i, &names);
 		failed = bench_set(totals, ctx, chip, i, &names, effort);
 	}
-	opk_catalog_free(catalog);
 	return failed;
 }
 
@@ -212,7 +211,7 @@ int main(int argc, char **argv)
 	struct totals totals = { 0 };
 	double effort = argc > 1 ? strtod(argv[1], NULL) : 5;
 	struct opk_env env = OPK_INIT(env);
-	struct opk_ctx *ctx;
+	freed(opk_ctx) *ctx = NULL;
 	int failed = 0;
 
 	opk_env_read(&env);
@@ -227,6 +226,5 @@ int main(int argc, char **argv)
 	printf("| all | | %zu | %zu (%.3f) | %zu (%.3f) | %zu | | | |\n", totals.cupti, totals.fast,
 	       (double)totals.fast / (double)totals.cupti, totals.ours,
 	       (double)totals.ours / (double)totals.cupti, totals.bound);
-	opk_ctx_free(ctx);
 	return failed;
 }

@@ -178,7 +178,7 @@ TEST(layout)
 CTX_TEST(they_are_small)
 {
 	enum { MANY = 100000, KERNELS = 192 };
-	struct opk_activity *many = opk_alloc_array(MANY, sizeof *many);
+	opk_autofree struct opk_activity *many = opk_alloc_array(MANY, sizeof *many);
 	struct opk_writer *writer = begin(ctx, trace_meta);
 	freed(opk_file) *file = NULL;
 	char kernel_names[KERNELS][24];
@@ -204,7 +204,6 @@ CTX_TEST(they_are_small)
 	finish(ctx, writer);
 	file = open_file(ctx);
 	ck_assert_uint_lt(opk_file_section(file, 1)->stored_size, 12 * MANY);
-	free(many);
 }
 
 /* A file with a section of these words, followed by these texts. */
@@ -299,7 +298,7 @@ CTX_TEST_EACH(hostile_sections, hostile)
 CTX_TEST(too_many)
 {
 	enum { MANY = 1 << 20 };
-	struct opk_activity *many = opk_alloc_array(MANY, sizeof *many);
+	opk_autofree struct opk_activity *many = opk_alloc_array(MANY, sizeof *many);
 	struct opk_writer *writer = begin(ctx, trace_meta);
 	const struct opk_activity *got;
 	freed(opk_file) *file = NULL;
@@ -310,7 +309,6 @@ CTX_TEST(too_many)
 	file = open_file(ctx);
 	ck_fails(ctx, opk_file_activities(&got, &count, ctx, file), OPK_EINPUT,
 	         "would take 268435456 bytes");
-	free(many);
 }
 
 static const struct {

@@ -485,7 +485,7 @@ FAKE_TEST_EACH(units, units_rows)
 {
 	opk_autofree char *unit = NULL, *short_unit = NULL;
 	const char *metric = row->metric ? row->metric : "fake__a.sum";
-	struct opk_nv_evaluator *evaluator;
+	freed(opk_nv_evaluator) *evaluator = NULL;
 
 	memcpy(fake.factors, row->factors, sizeof fake.factors);
 	fake.factor_count = row->count;
@@ -494,5 +494,4 @@ FAKE_TEST_EACH(units, units_rows)
 	ck_row(row, !strcmp(unit, row->wanted), "got %s", unit);
 	ck_ok(ctx, opk_nv_cupti_unit(&short_unit, ctx, evaluator, metric));
 	ck_row(row, !strcmp(short_unit, row->cupti), "got %s", short_unit);
-	opk_nv_evaluator_free(evaluator);
 }

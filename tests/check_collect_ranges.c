@@ -445,11 +445,10 @@ static char processes[256]; /* calls of the listener for process ranges */
 
 static void hear_start(uint64_t id, const struct user_range *range)
 {
-	char *text = user_range_text(range);
+	opk_autofree char *text = user_range_text(range);
 	size_t used = strlen(processes);
 
 	snprintf(processes + used, sizeof processes - used, "+%ju:%s ", (uintmax_t)id, text);
-	free(text);
 }
 
 static void hear_end(uint64_t id, const struct user_range *range)

@@ -43,12 +43,11 @@ static int reads(void)
 
 static int allocates(void)
 {
-	char *memory = malloc(64 << 20);
+	opk_autofree char *memory = malloc(64 << 20);
 
 	if (!memory)
 		return ENOMEM;
 	memset(memory, 1, 64 << 20);
-	free(memory);
 	return 0;
 }
 
@@ -434,7 +433,7 @@ CTX_TEST(result_as_put)
 {
 	struct opk_strlist texts = { 0 };
 	struct opk_result result, part;
-	void *bytes;
+	opk_autofree void *bytes = NULL;
 	size_t size;
 
 	ck_ok(ctx, opk_contain(&result, ctx, puts_all, NULL, NULL));
@@ -455,7 +454,6 @@ CTX_TEST(result_as_put)
 	ck_ok(ctx, opk_result_check(&part, ctx));
 	opk_result_clear(&part);
 	opk_strlist_clear(&texts);
-	free(bytes);
 }
 
 static void read_too_large_number(struct opk_result *result)

@@ -354,19 +354,13 @@ static int write_file(struct opk_ctx *ctx)
 {
 	freed(opk_writer) *writer = NULL;
 	uint8_t data[4096];
-	int code;
 
 	repeat(data, sizeof data, 101, 1);
-	code = opk_writer_new(&writer, ctx, path);
-	if (!code)
-		code = opk_writer_add_meta(writer, &full_meta);
-	if (!code)
-		code = opk_writer_add(writer, OPK_SECTION_DATA, data, sizeof data);
-	if (!code)
-		code = opk_writer_add(writer, OPK_SECTION_CONFIG, "abc", 3);
-	if (!code)
-		code = opk_writer_finish(writer);
-	return code;
+	TRY(opk_writer_new(&writer, ctx, path));
+	TRY(opk_writer_add_meta(writer, &full_meta));
+	TRY(opk_writer_add(writer, OPK_SECTION_DATA, data, sizeof data));
+	TRY(opk_writer_add(writer, OPK_SECTION_CONFIG, "abc", 3));
+	return opk_writer_finish(writer);
 }
 
 /* Each allocation fails once; the result must be OPK_ENOMEM. */

@@ -377,7 +377,7 @@ CTX_TEST_EACH(depth, nests)
 CTX_TEST(longest)
 {
 	struct opk_formula *formula = NULL;
-	char *text = malloc(70001);
+	opk_autofree char *text = malloc(70001);
 	size_t offset = 0;
 
 	memset(text, ' ', 70000);
@@ -393,7 +393,6 @@ CTX_TEST(longest)
 	ck_assert(told(ctx, "at most 65535 bytes") && offset == 65535);
 	text[65536] = ' ';
 	ck_code(ctx, opk_formula_parse(&formula, ctx, text, NULL), OPK_EINPUT);
-	free(text);
 }
 
 /* A sum, or the least, of `count` names, or of twice as many values. */

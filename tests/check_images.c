@@ -49,11 +49,9 @@ static const struct wanted all_rows[] = {
 static int trim(struct opk_ctx *ctx, const char *from, const char *to)
 {
 	freed(opk_file) *file = open_file(ctx, from);
-	char *path = strdup(in_folder(to));
-	int code = opk_trim(ctx, file, path);
+	opk_autofree char *path = strdup(in_folder(to));
 
-	free(path);
-	return code;
+	return opk_trim(ctx, file, path);
 }
 
 FAKE_TEST(trimmed)
@@ -490,7 +488,7 @@ FAKE_TEST_EACH(missing_passes_and_rows, missing_passes_and_rows_rows)
 static double mean_of(struct opk_ctx *ctx, size_t first, size_t all)
 {
 	static const char *const metrics[] = { "fake__a.sum" };
-	struct opk_move *moves = opk_alloc_array(all, sizeof *moves);
+	opk_autofree struct opk_move *moves = opk_alloc_array(all, sizeof *moves);
 	struct opk_target target = { .moves = moves, .move_count = all, .slots = 1 };
 	struct opk_recombination job = { .mean = true, .targets = &target, .target_count = 1 };
 	struct opk_eval_options eval = OPK_INIT(eval);
@@ -518,7 +516,6 @@ static double mean_of(struct opk_ctx *ctx, size_t first, size_t all)
 	value = row->values[0];
 	opk_evaluation_free(evaluation);
 	opk_survey_clear(&survey);
-	free(moves);
 	return value;
 }
 

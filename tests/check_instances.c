@@ -99,7 +99,7 @@ static void *make_image(size_t *size, const struct finding *f, bool instances)
 {
 	struct opk_nv_image_plan plan = { .gpu = f->gpu, .slots = 1, .name_size = 8 };
 	opk_autofree bool *keep = opk_alloc_array(f->raw.count + 1, sizeof *keep);
-	struct opk_nv_combiner *combiner;
+	freed(opk_nv_combiner) *combiner = NULL;
 	opk_autofree void *prefix = NULL;
 	void *image;
 
@@ -111,7 +111,6 @@ static void *make_image(size_t *size, const struct finding *f, bool instances)
 	ck_ok(f->ctx, opk_nv_combiner_new(&combiner, f->ctx, image));
 	if (f->profiler == OPK_PROFILER_RANGE)
 		ck_ok(f->ctx, opk_nv_combiner_ranges(f->ctx, combiner, 1, NULL));
-	opk_nv_combiner_free(combiner);
 	return image;
 }
 

@@ -509,12 +509,10 @@ static int send_image(struct opk_ctx *ctx, void *data, struct opk_child *child)
 
 static int make_mean(struct opk_ctx *ctx, void *job, struct opk_child *child)
 {
-	void *image = NULL;
+	opk_autofree void *image = NULL;
 	size_t size;
-	int code = opk_means_make(&image, &size, ctx, child, job, 0);
 
-	free(image);
-	return code;
+	return opk_means_make(&image, &size, ctx, child, job, 0);
 }
 
 FAKE_TEST(parts_of_other_sizes)

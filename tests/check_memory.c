@@ -193,67 +193,50 @@ static int catalogs(struct opk_ctx *ctx)
 {
 	struct opk_metric_list_options options = OPTIONS(options, .processes = 1);
 	freed(opk_catalog) *catalog = NULL;
-	int code = opk_catalog_new(&catalog, ctx, "FA100", OPK_PROFILER_RANGE);
+	struct opk_full_name name = { 0 };
 
-	if (!code)
-		code = opk_catalog_complete(catalog, ctx);
-	if (!code) {
-		struct opk_full_name name = { opk_catalog_get(catalog, 0), 0 };
-
-		opk_catalog_find(catalog, "fake__b.sum");
-		code = opk_catalog_count_passes(catalog, ctx, &name, 1, &options);
-	}
-	return code;
+	TRY(opk_catalog_new(&catalog, ctx, "FA100", OPK_PROFILER_RANGE));
+	TRY(opk_catalog_complete(catalog, ctx));
+	name.metric = opk_catalog_get(catalog, 0);
+	opk_catalog_find(catalog, "fake__b.sum");
+	return opk_catalog_count_passes(catalog, ctx, &name, 1, &options);
 }
 
 static int describe(struct opk_ctx *ctx)
 {
 	freed(opk_description) *description = NULL;
-	struct opk_listing *rows = NULL;
-	int code = opk_description_new(&description, ctx, "FA100", OPK_PROFILER_RANGE,
-	                               "fake__throughput");
 
-	for (int i = 0; !code && i <= OPK_DESCRIPTION_TERMS; i++) {
-		code = opk_description_list(&rows, ctx, description, (enum opk_description_list)i);
-		opk_listing_free(opk_take(rows));
+	TRY(opk_description_new(&description, ctx, "FA100", OPK_PROFILER_RANGE,
+	                        "fake__throughput"));
+	for (int i = 0; i <= OPK_DESCRIPTION_TERMS; i++) {
+		freed(opk_listing) *rows = NULL;
+
+		TRY(opk_description_list(&rows, ctx, description, (enum opk_description_list)i));
 	}
-	return code;
+	return OPK_OK;
 }
 
 static int list_all(struct opk_ctx *ctx)
 {
-	struct opk_listing *rows = NULL;
-	int code = opk_chip_list(&rows, ctx, NULL,
-	                         OPK_CHIP_FACTS | OPK_CHIP_LIMITS | OPK_CHIP_COUNTS);
+	freed(opk_listing) *chips = NULL, *single = NULL, *sets = NULL, *metrics = NULL, *nv = NULL;
 
-	opk_listing_free(opk_take(rows));
-	if (!code)
-		code = opk_single_pass_list(&rows, ctx, "FA100");
-	opk_listing_free(opk_take(rows));
-	if (!code)
-		code = opk_set_list(&rows, ctx, NULL);
-	opk_listing_free(opk_take(rows));
-	if (!code)
-		code = opk_metric_list(&rows, ctx, "FA100", OPK_PROFILER_RANGE, NULL);
-	opk_listing_free(opk_take(rows));
-	if (!code)
-		code = opk_nvidia_list(&rows, ctx, OPK_NVIDIA_FEATURES);
-	opk_listing_free(rows);
-	return code;
+	TRY(opk_chip_list(&chips, ctx, NULL, OPK_CHIP_FACTS | OPK_CHIP_LIMITS | OPK_CHIP_COUNTS));
+	TRY(opk_single_pass_list(&single, ctx, "FA100"));
+	TRY(opk_set_list(&sets, ctx, NULL));
+	TRY(opk_metric_list(&metrics, ctx, "FA100", OPK_PROFILER_RANGE, NULL));
+	return opk_nvidia_list(&nv, ctx, OPK_NVIDIA_FEATURES);
 }
 
 static int explain_legacy(struct opk_ctx *ctx)
 {
 	freed(opk_catalog) *catalog = NULL;
 	freed(opk_legacy) *legacy = NULL;
-	int code = opk_catalog_new(&catalog, ctx, "FA100", OPK_PROFILER_RANGE);
 
-	if (!code)
-		code = opk_catalog_complete(catalog, ctx);
-	if (!code)
-		code = opk_legacy_new(&legacy, ctx, catalog, "one");
-	ck_assert(code || legacy);
-	return code;
+	TRY(opk_catalog_new(&catalog, ctx, "FA100", OPK_PROFILER_RANGE));
+	TRY(opk_catalog_complete(catalog, ctx));
+	TRY(opk_legacy_new(&legacy, ctx, catalog, "one"));
+	ck_assert(legacy);
+	return OPK_OK;
 }
 
 static int match(struct opk_ctx *ctx)
@@ -282,16 +265,11 @@ static int single_pass(struct opk_ctx *ctx)
 {
 	freed(opk_single_pass_sets) *sets = NULL;
 	freed(opk_set) *set = NULL;
-	char *yaml = NULL;
-	int code = opk_single_pass_sets_new(&sets, ctx, "FA100");
+	opk_autofree char *yaml = NULL;
 
-	if (!code)
-		code = opk_set_from_single_pass(&set, ctx, opk_single_pass_sets_get(sets, 0));
-	if (!code)
-		code = opk_single_pass_set_yaml(&yaml, ctx, opk_single_pass_sets_get(sets, 0),
-		                                "FA100");
-	free(yaml);
-	return code;
+	TRY(opk_single_pass_sets_new(&sets, ctx, "FA100"));
+	TRY(opk_set_from_single_pass(&set, ctx, opk_single_pass_sets_get(sets, 0)));
+	return opk_single_pass_set_yaml(&yaml, ctx, opk_single_pass_sets_get(sets, 0), "FA100");
 }
 
 static int sets(struct opk_ctx *ctx)
@@ -320,9 +298,8 @@ static int wrong_set(struct opk_ctx *ctx)
 static int import_sets(struct opk_ctx *ctx)
 {
 	freed(opk_set_import) *import = NULL;
-	int code = opk_set_import_new(&import, ctx, in_folder("s.section"));
 
-	return code;
+	return opk_set_import_new(&import, ctx, in_folder("s.section"));
 }
 
 /* A plan of the set, for functions that use one. */
@@ -404,22 +381,15 @@ static int read_file(struct opk_ctx *ctx)
 	const struct opk_time *times;
 	const struct opk_meta *meta;
 	freed(opk_file) *file = NULL;
-	void *data = NULL;
+	opk_autofree void *data = NULL;
 	size_t size;
-	int code = opk_file_open(&file, ctx, in_folder("run.opk"));
 
-	if (!code)
-		code = opk_file_meta(&meta, ctx, file);
-	if (!code)
-		code = opk_file_ranges(&ranges, &size, ctx, file);
-	if (!code)
-		code = opk_file_times(&times, &size, ctx, file);
-	if (!code)
-		code = opk_file_stats(&stats, ctx, file);
-	if (!code)
-		code = opk_file_read(&data, &size, ctx, file, 1);
-	free(data);
-	return code;
+	TRY(opk_file_open(&file, ctx, in_folder("run.opk")));
+	TRY(opk_file_meta(&meta, ctx, file));
+	TRY(opk_file_ranges(&ranges, &size, ctx, file));
+	TRY(opk_file_times(&times, &size, ctx, file));
+	TRY(opk_file_stats(&stats, ctx, file));
+	return opk_file_read(&data, &size, ctx, file, 1);
 }
 
 static int read_rows(struct opk_ctx *ctx, struct opk_evaluation *evaluation)
@@ -467,14 +437,11 @@ static int evaluate_samples(struct opk_ctx *ctx)
 
 static int evaluate_set(struct opk_ctx *ctx)
 {
-	struct opk_set *set = NULL;
-	int code = opk_set_load(&set, ctx, in_folder("set.yaml"));
+	freed(opk_set) *set = NULL;
 	struct opk_eval_options options = OPTIONS(options, .set = set);
 
-	if (!code)
-		code = evaluated(ctx, "run.opk", &options);
-	opk_set_free(set);
-	return code;
+	TRY(opk_set_load(&set, ctx, in_folder("set.yaml")));
+	return evaluated(ctx, "run.opk", &options);
 }
 
 static const struct opk_eval_options image_options = {
@@ -567,10 +534,8 @@ static int compare(struct opk_ctx *ctx)
 	const char *rule = "both > 5%", *rules;
 	char path[512];
 	struct opk_diff_options options = OPK_INIT(options);
-	struct opk_listing *rows = NULL;
 	freed(opk_file) *file = NULL;
 	freed(opk_diff) *diff = NULL;
-	int code;
 
 	snprintf(path, sizeof path, "%s", in_folder("rules.yaml"));
 	rules = path;
@@ -578,19 +543,15 @@ static int compare(struct opk_ctx *ctx)
 	options.rule_files = &rules;
 	options.rule_count = options.rule_file_count = 1;
 	options.kernel_names = OPK_KERNEL_SHORT;
-	code = opk_diff_check_rules(ctx, &options);
-	if (!code)
-		code = opk_file_open(&file, ctx, in_folder("run.opk"));
-	if (!code)
-		code = opk_diff_new(&diff, ctx, &file, 1, &file, 1, &options);
-	for (int which = 0; !code && which <= OPK_DIFF_RULES; which++) {
-		opk_listing_free(opk_take(rows));
-		code = opk_diff_list(&rows, ctx, diff, (enum opk_diff_list)which);
+	TRY(opk_diff_check_rules(ctx, &options));
+	TRY(opk_file_open(&file, ctx, in_folder("run.opk")));
+	TRY(opk_diff_new(&diff, ctx, &file, 1, &file, 1, &options));
+	for (int which = 0; which <= OPK_DIFF_RULES; which++) {
+		freed(opk_listing) *rows = NULL;
+
+		TRY(opk_diff_list(&rows, ctx, diff, (enum opk_diff_list)which));
 	}
-	if (!code)
-		code = opk_diff_write_junit(diff, ctx, in_folder("out"));
-	opk_listing_free(rows);
-	return code;
+	return opk_diff_write_junit(diff, ctx, in_folder("out"));
 }
 
 static int swallow(void *data, const void *bytes, size_t size)
@@ -607,45 +568,35 @@ static int rows_out(struct opk_ctx *ctx, enum opk_format format)
 		                                     { "n", OPK_CELL_UINT } };
 	struct opk_out_options options = OPTIONS(options, .format = format, .width = 20);
 	freed(opk_out) *out = NULL;
-	int code;
 
-	code = opk_out_new(&out, ctx, &options, swallow, NULL);
-	if (!code)
-		code = opk_out_table(out, "rows", columns, 2);
-	for (uint64_t i = 0; !code && i < 3; i++)
-		code = opk_out_row(out,
-		                   (union opk_cell[]){ { .string = "a, \"b\"" }, { .uint = i } });
-	if (!code)
-		code = opk_out_finish(out);
-	return code;
+	TRY(opk_out_new(&out, ctx, &options, swallow, NULL));
+	TRY(opk_out_table(out, "rows", columns, 2));
+	for (uint64_t i = 0; i < 3; i++)
+		TRY(opk_out_row(out,
+		                (union opk_cell[]){ { .string = "a, \"b\"" }, { .uint = i } }));
+	return opk_out_finish(out);
 }
 
 static int output(struct opk_ctx *ctx)
 {
 	static const enum opk_format formats[] = { OPK_FORMAT_TABLE, OPK_FORMAT_CSV,
 		                                   OPK_FORMAT_JSON, OPK_FORMAT_NDJSON };
-	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < COUNT(formats); i++)
-		code = rows_out(ctx, formats[i]);
-	return code;
+	for (size_t i = 0; i < COUNT(formats); i++)
+		TRY(rows_out(ctx, formats[i]));
+	return OPK_OK;
 }
 
 static int files(struct opk_ctx *ctx)
 {
 	opk_autonewfile struct opk_newfile out = { 0 };
-	void *data = NULL;
+	opk_autofree void *data = NULL;
 	size_t size;
-	int code = opk_read_file(&data, &size, ctx, in_folder("run.opk"));
 
-	if (!code)
-		code = opk_newfile_create(&out, ctx, in_folder("out"), NULL, OPK_OUTPUT_TABLE);
-	if (!code)
-		code = opk_newfile_write(&out, data, size);
-	if (!code)
-		code = opk_newfile_commit(&out);
-	free(data);
-	return code;
+	TRY(opk_read_file(&data, &size, ctx, in_folder("run.opk")));
+	TRY(opk_newfile_create(&out, ctx, in_folder("out"), NULL, OPK_OUTPUT_TABLE));
+	TRY(opk_newfile_write(&out, data, size));
+	return opk_newfile_commit(&out);
 }
 
 static int contexts(struct opk_ctx *ctx)
@@ -653,13 +604,11 @@ static int contexts(struct opk_ctx *ctx)
 	struct opk_env env = { .size = sizeof env, .cuda_home = "a", .home = "b", .sets = "c" };
 	struct opk_ctx_options options = OPK_INIT(options);
 	freed(opk_ctx) *other = NULL;
-	int code;
 
 	(void)ctx;
 	options.env = &env;
 	options.cuda_dir = options.data_dir = options.cache_dir = "/nowhere";
-	code = opk_ctx_new(&other, &options);
-	return code;
+	return opk_ctx_new(&other, &options);
 }
 
 /* All libraries that features open, and the paths that were tried. */

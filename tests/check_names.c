@@ -180,7 +180,7 @@ static const struct {
 TEST_EACH(chip_words, chip_words_rows)
 {
 	opk_chip_mask meant = opk_chips_meant(row->word);
-	char *spelling = opk_chip_spelling(row->word);
+	opk_autofree char *spelling = opk_chip_spelling(row->word);
 	const char *last = NULL;
 
 	for (size_t k = 0; opk_chip_known(k); k++)
@@ -191,7 +191,6 @@ TEST_EACH(chip_words, chip_words_rows)
 	ck_row(row, !last || !strcmp(last, row->last), "%s", last);
 	ck_row(row, !last || opk_chip_is_meant(last, row->word), "%s", last);
 	ck_row(row, !opk_chip_is_meant("GV11B", row->word), "GV11B");
-	free(spelling);
 }
 
 SUITE(.set_up = make_folder, .tear_down = remove_folder);

@@ -11,14 +11,12 @@ static int plan_text(struct opk_plan **plan, struct opk_ctx *ctx, const char *te
 {
 	struct opk_plan_options options = OPK_INIT(options);
 	freed(opk_set) *set = NULL;
-	int code;
 
 	put_file("t.yaml", text, strlen(text));
 	ck_ok(ctx, opk_set_load(&set, ctx, in_folder("t.yaml")));
 	options.chip = "FA100";
 	options.single_pass = single_pass;
-	code = opk_plan_new(plan, ctx, set, &options);
-	return code;
+	return opk_plan_new(plan, ctx, set, &options);
 }
 
 /* "NAME [UNIT] under GROUP is METRIC = FORMULA", one a line; the caller frees it. */

@@ -16,7 +16,6 @@ static int make_ordered(struct opk_plan **plan, struct opk_ctx *ctx, const char 
 {
 	struct opk_plan_options options = OPK_INIT(options);
 	freed(opk_set) *set = NULL;
-	int code;
 
 	ck_ok(ctx, opk_set_from_names(&set, ctx, names));
 	options.chip = "FA100";
@@ -24,8 +23,7 @@ static int make_ordered(struct opk_plan **plan, struct opk_ctx *ctx, const char 
 	options.strict_order = strict_order;
 	options.availability = availability;
 	options.availability_size = availability ? 8 : 0;
-	code = opk_plan_new(plan, ctx, set, &options);
-	return code;
+	return opk_plan_new(plan, ctx, set, &options);
 }
 
 static int make_plan(struct opk_plan **plan, struct opk_ctx *ctx, const char *names,

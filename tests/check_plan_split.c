@@ -16,7 +16,6 @@ static int split(struct opk_plan_split **out, struct opk_ctx *ctx, const char *n
 {
 	struct opk_plan_options options = OPK_INIT(options);
 	freed(opk_set) *set = NULL;
-	int code;
 
 	*out = NULL;
 	ck_ok(ctx, opk_set_from_names(&set, ctx, names));
@@ -24,8 +23,7 @@ static int split(struct opk_plan_split **out, struct opk_ctx *ctx, const char *n
 	options.max_passes = max_passes;
 	options.availability = availability;
 	options.availability_size = availability ? 8 : 0;
-	code = opk_plan_split_new(out, ctx, set, &options);
-	return code;
+	return opk_plan_split_new(out, ctx, set, &options);
 }
 
 static size_t count_metrics(const struct opk_plan_split *all, size_t max_passes)

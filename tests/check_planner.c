@@ -181,13 +181,11 @@ static int make_plan(struct opk_plan **plan, struct opk_ctx *ctx, const char *ch
 {
 	struct opk_plan_options options = OPK_INIT(options);
 	freed(opk_set) *set = NULL;
-	int code;
 
 	ck_ok(ctx, opk_set_from_names(&set, ctx, names));
 	options.chip = chip;
 	options.effort = effort;
-	code = opk_plan_new(plan, ctx, set, &options);
-	return code;
+	return opk_plan_new(plan, ctx, set, &options);
 }
 
 static const struct {

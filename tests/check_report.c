@@ -117,13 +117,12 @@ TEST(words_of_a_page)
 		{ HERE, "Timelines are drawn by", 0 }, /* the recording has nothing over time */
 	};
 	struct opk_report_options options = OPTIONS(options, .kernel_names = OPK_KERNEL_SHORT);
-	char *page;
+	opk_autofree char *page = NULL;
 
 	page = make_page(&options);
 	for (size_t i = 0; i < COUNT(rows); i++)
 		ck_row(&rows[i], count_of(page, rows[i].text) == rows[i].count, "%s: %zu times",
 		       rows[i].text, count_of(page, rows[i].text));
-	free(page);
 }
 
 /* A name occurs in JSON with escapes, or as text with entities; nowhere else. */
@@ -157,12 +156,11 @@ TEST(a_kernel_alone)
 {
 	struct opk_report_options options = OPTIONS(options, .kernel = "pl*",
 	                                            .kernel_names = OPK_KERNEL_SHORT);
-	char *page;
+	opk_autofree char *page = NULL;
 
 	page = make_page(&options);
 	ck_assert_uint_eq(count_of(page, "2 launches of 1 kernel like pl*"), 1);
 	ck_assert_uint_eq(count_of(page, "</b>") + count_of(page, "\\u003cb"), 1);
-	free(page);
 }
 
 static const struct refusal {

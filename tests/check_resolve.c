@@ -1007,7 +1007,7 @@ FAKE_TEST_EACH(a_library_that_fails, a_library_that_fails_rows)
 /* CUPTI 12.x lists no full names: the catalog still has them. */
 FAKE_TEST(a_library_without_full_names)
 {
-	struct opk_set *set =
+	freed(opk_set) *set =
 		load_text(ctx, "name: t\nmetrics: [{any: [no__such.sum, fake__b.sum]}, '*.pct']\n"
 	                       "derived: {d: {formula: fake__a.sum * 2, unit: flop}}\n");
 	opk_autofree char *got = NULL;
@@ -1018,20 +1018,18 @@ FAKE_TEST(a_library_without_full_names)
 		got,
 		"fake__b.sum\nfake__ratio.pct\nhidden fake__a.sum\nd = fake__a.sum * 2 [flop]\n"
 		"columns fake__b.sum fake__ratio.pct d\n");
-	opk_set_free(set);
 }
 
 /* Plain sets are planned without reading the catalog. */
 FAKE_TEST(plain_sets_open_no_catalog)
 {
-	struct opk_set *set =
+	freed(opk_set) *set =
 		load_text(ctx, "name: t\nmetrics: [fake__a.sum, {metric: fake__b.sum, as: b}]\n");
 	opk_autofree char *got = resolve(ctx, set, "FA100", OPK_PROFILER_RANGE);
 
 	ck_assert_str_eq(got, "fake__a.sum\nfake__b.sum as b\ncolumns fake__a.sum b\n");
 	for (size_t i = 0; i < FAKE_SYMBOL_COUNT; i++)
 		ck_assert_uint_eq(fake.calls[i], 0);
-	opk_set_free(set);
 }
 
 SUITE(.set_up = make_folder, .tear_down = remove_folder, .seconds = 300);

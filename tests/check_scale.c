@@ -79,7 +79,7 @@ static void write_devices(struct opk_ctx *ctx)
 	freed(opk_file) *file = NULL;
 	const struct opk_meta *meta;
 	freed(opk_writer) *writer = NULL;
-	uint8_t *image;
+	opk_autofree uint8_t *image = NULL;
 	size_t size;
 
 	ck_ok(ctx, opk_file_open(&file, ctx, TEST_DATA_DIR "/recordings/gh100-legacy-noinst.opk"));
@@ -93,7 +93,6 @@ static void write_devices(struct opk_ctx *ctx)
 		image[UNITS] ^= 1;
 	}
 	ck_ok(ctx, opk_writer_finish(writer));
-	free(image);
 }
 
 CTX_TEST(each_image_has_its_devices_peaks)

@@ -61,7 +61,7 @@ CTX_TEST(times_are_small)
 	static struct opk_time many[MANY];
 	struct opk_writer *writer;
 	freed(opk_file) *file = NULL;
-	void *data;
+	opk_autofree void *data = NULL;
 	size_t size;
 
 	for (size_t i = 0; i < MANY; i++)
@@ -80,7 +80,6 @@ CTX_TEST(times_are_small)
 	ck_assert_mem_eq(data, wanted, sizeof wanted);
 	ck_assert_uint_eq(opk_file_section(file, 3)->plain_size, 8 + 16 * MANY);
 	ck_assert_uint_lt(opk_file_section(file, 3)->stored_size, 16 * MANY / 200);
-	free(data);
 }
 
 CTX_TEST(hostile_times)

@@ -207,7 +207,7 @@ CTX_TEST(spellings_of_nvidia)
 static void check_chip(struct opk_ctx *ctx, const char *chip)
 {
 	opk_autostrlist struct opk_strlist seen = { 0 };
-	struct opk_nv_evaluator *evaluator = NULL;
+	freed(opk_nv_evaluator) *evaluator = NULL;
 	freed(opk_catalog) *catalog = NULL;
 
 	ck_ok(ctx, opk_catalog_new(&catalog, ctx, chip, OPK_PROFILER_RANGE));
@@ -233,7 +233,6 @@ static void check_chip(struct opk_ctx *ctx, const char *chip)
 		}
 	}
 	ck_assert_uint_gt(seen.count, 50);
-	opk_nv_evaluator_free(evaluator);
 }
 
 /* Also those of 12.x, whose PerfWorks has no name for some. */
@@ -256,7 +255,7 @@ CTX_TEST(real_names)
 		{ HERE, "smsp__sass_average_data_bytes_per_sector_mem_global.ratio",
 		  "bytes/l2_sector" },
 	};
-	struct opk_nv_evaluator *evaluator = NULL;
+	freed(opk_nv_evaluator) *evaluator = NULL;
 
 	if (have_cupti())
 		ck_ok(ctx, opk_nv_evaluator_new(&evaluator, ctx, "GH100"));
@@ -266,7 +265,6 @@ CTX_TEST(real_names)
 		ck_ok(ctx, opk_nv_unit(&unit, ctx, evaluator, rows[i].metric));
 		ck_row(&rows[i], !strcmp(unit, rows[i].wanted), "got %s", unit);
 	}
-	opk_nv_evaluator_free(evaluator);
 }
 
 static const char *const chips[] = { "GH100", "TU102", "GB202" };

@@ -197,14 +197,13 @@ static void check_failure(const struct deed_row *row, size_t at, size_t count, s
 	freed(opk_ctx) *ctx = new_ctx();
 	struct deeds deeds = { .deed = row->deed, .at = at, .parent = getpid() };
 	struct opk_workers workers = { .job = job, .data = &deeds, .processes = processes };
-	int32_t *results = fresh(count);
+	opk_autofree int32_t *results = fresh(count);
 	int code = opk_workers_run(results, ctx, &workers, count);
 
 	ck_row(row, code == row->wanted, "code %d: %s", code, errors_of(ctx));
 	ck_row(row, !strcmp(errors_of(ctx), row->chain), "%s", errors_of(ctx));
 	check_untouched(results, 0, count + 1);
 	check_no_child();
-	free(results);
 }
 
 TEST_EACH(job_fails, deed_rows)

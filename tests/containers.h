@@ -171,7 +171,7 @@ static inline size_t write_sample(struct opk_ctx *ctx)
 /* Opens, verifies and reads everything; returns the first code that is not OPK_OK. */
 static inline int read_all(struct opk_ctx *ctx, bool *complete)
 {
-	struct opk_file *file = NULL;
+	freed(opk_file) *file = NULL;
 	int code = opk_file_open(&file, ctx, path);
 
 	*complete = !code && opk_file_complete(file);
@@ -183,7 +183,6 @@ static inline int read_all(struct opk_ctx *ctx, bool *complete)
 		if (!code)
 			code = opk_file_read(&data, &size, ctx, file, i);
 	}
-	opk_file_free(file);
 	return code;
 }
 
@@ -258,11 +257,10 @@ static const struct opk_meta full_meta = {
 
 static __attribute__((unused)) bool same_set(const struct opk_meta *a, const struct opk_meta *b)
 {
-	struct opk_ctx *ctx = new_ctx();
+	freed(opk_ctx) *ctx = new_ctx();
 	bool same = false;
 
 	ck_ok(ctx, opk_meta_same_set(&same, ctx, a, b));
-	opk_ctx_free(ctx);
 	return same;
 }
 

@@ -24,13 +24,12 @@ int do_supported(struct opk_ctx *ctx)
 /* Runs `step` on a host object. */
 static int with_host(struct opk_ctx *ctx, int (*step)(struct opk_ctx *, struct opk_nv_host *))
 {
-	struct opk_nv_host *host;
+	freed(opk_nv_host) *host = NULL;
 	int code = opk_nv_host_new(&host, ctx, "FA100", OPK_PROFILER_RANGE, NULL);
 
 	if (code)
 		return code;
 	code = step ? step(ctx, host) : OPK_OK;
-	opk_nv_host_free(host);
 	return code;
 }
 
@@ -147,39 +146,36 @@ int do_info(struct opk_ctx *ctx)
 int do_raw_counters(struct opk_ctx *ctx)
 {
 	opk_autostrlist struct opk_strlist list = { 0 };
-	struct opk_nv_evaluator *evaluator;
+	freed(opk_nv_evaluator) *evaluator = NULL;
 	int code = opk_nv_evaluator_new(&evaluator, ctx, "FA100");
 
 	if (code)
 		return code;
 	code = opk_nv_raw_counters(&list, ctx, evaluator, "fake__a.sum");
-	opk_nv_evaluator_free(evaluator);
 	return code;
 }
 
 int do_unit(struct opk_ctx *ctx)
 {
 	opk_autofree char *unit = NULL;
-	struct opk_nv_evaluator *evaluator;
+	freed(opk_nv_evaluator) *evaluator = NULL;
 	int code = opk_nv_evaluator_new(&evaluator, ctx, "FA100");
 
 	if (code)
 		return code;
 	code = opk_nv_unit(&unit, ctx, evaluator, "fake__a.sum");
-	opk_nv_evaluator_free(evaluator);
 	return code;
 }
 
 int do_pm_unit(struct opk_ctx *ctx)
 {
 	opk_autofree char *unit = NULL;
-	struct opk_nv_evaluator *evaluator;
+	freed(opk_nv_evaluator) *evaluator = NULL;
 	int code = opk_nv_evaluator_of_new(&evaluator, ctx, "FA100", OPK_PROFILER_PM);
 
 	if (code)
 		return code;
 	code = opk_nv_cupti_unit(&unit, ctx, evaluator, "fake__a.sum");
-	opk_nv_evaluator_free(evaluator);
 	return code;
 }
 
@@ -196,27 +192,25 @@ static int values_step(struct opk_ctx *ctx, struct opk_nv_evaluator *evaluator)
 
 int do_values(struct opk_ctx *ctx)
 {
-	struct opk_nv_evaluator *evaluator;
+	freed(opk_nv_evaluator) *evaluator = NULL;
 	int code = opk_nv_evaluator_new(&evaluator, ctx, "FA100");
 
 	if (code)
 		return code;
 	code = values_step(ctx, evaluator);
-	opk_nv_evaluator_free(evaluator);
 	return code;
 }
 
 int do_constituents(struct opk_ctx *ctx)
 {
 	opk_autostrlist struct opk_strlist counters = { 0 }, throughputs = { 0 };
-	struct opk_nv_evaluator *evaluator;
+	freed(opk_nv_evaluator) *evaluator = NULL;
 	int code = opk_nv_evaluator_new(&evaluator, ctx, "FA100");
 
 	if (code)
 		return code;
 	code = opk_nv_constituents(&counters, &throughputs, ctx, evaluator,
 	                           "fake__throughput.avg.pct_of_peak_sustained_elapsed");
-	opk_nv_evaluator_free(evaluator);
 	return code;
 }
 
@@ -285,7 +279,7 @@ int do_image_like(struct opk_ctx *ctx)
 int do_combine(struct opk_ctx *ctx)
 {
 	opk_autofree void *copy = NULL;
-	struct opk_nv_combiner *combiner;
+	freed(opk_nv_combiner) *combiner = NULL;
 	size_t size, slot = 0;
 	int code = opk_nv_image_like(&copy, &size, ctx, fake_image(), FAKE_IMAGE_SIZE, 2, 8);
 
@@ -300,7 +294,6 @@ int do_combine(struct opk_ctx *ctx)
 		if (!code)
 			code = opk_nv_combiner_average(ctx, combiner, slot, fake_image(), i);
 	}
-	opk_nv_combiner_free(combiner);
 	return code;
 }
 

@@ -65,8 +65,8 @@ static inline void put(const char *name, const struct recording *recording)
 		                 .join = recording->join ? recording->join : "",
 		                 .profiler = recording->samples ? OPK_PROFILER_PM
 		                                                : OPK_PROFILER_RANGE };
-	struct opk_ctx *ctx = new_ctx();
-	struct opk_writer *writer;
+	freed(opk_ctx) *ctx = new_ctx();
+	freed(opk_writer) *writer = NULL;
 
 	ck_ok(ctx, opk_writer_new(&writer, ctx, in_folder(name)));
 	ck_ok(ctx, opk_writer_add_meta(writer, &meta));
@@ -94,8 +94,6 @@ static inline void put(const char *name, const struct recording *recording)
 	}
 	ck_ok(ctx, opk_writer_add_stats(writer, &stats));
 	ck_ok(ctx, opk_writer_finish(writer));
-	opk_writer_free(writer);
-	opk_ctx_free(ctx);
 }
 
 static inline struct opk_file *open_file(struct opk_ctx *ctx, const char *name)

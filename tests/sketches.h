@@ -220,7 +220,7 @@ static inline unsigned number_in(struct opk_ctx *ctx, const struct opk_file *fil
 static inline const char *sketch_of(struct opk_ctx *ctx)
 {
 	static char text[256];
-	struct opk_file *file = open_file(ctx);
+	freed(opk_file) *file = open_file(ctx);
 	size_t used = 0;
 
 	ck_assert(opk_file_complete(file));
@@ -233,7 +233,6 @@ static inline const char *sketch_of(struct opk_ctx *ctx)
 			used += (size_t)snprintf(text + used, sizeof text - used, "%u",
 			                         number_in(ctx, file, i));
 	}
-	opk_file_free(file);
 	return text;
 }
 

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/json_read.h"
 #include "base/mem.h"
+#include "freed.h"
 
 /* A row of any table, as names and texts. */
 struct row {
@@ -94,7 +95,7 @@ static void put_object(const struct opk_json *object)
 
 static void put_json(struct opk_ctx *ctx, const char *text, size_t size)
 {
-	struct opk_json *root;
+	freed(opk_json) *root = NULL;
 
 	if (opk_json_parse(&root, ctx, text, size))
 		die("not JSON", opk_error_message(ctx, 0));
@@ -102,7 +103,6 @@ static void put_json(struct opk_ctx *ctx, const char *text, size_t size)
 		put_object(&root->children[i]);
 	if (root->type != OPK_JSON_ARRAY)
 		put_object(root);
-	opk_json_free(root);
 }
 
 static void put_lines(struct opk_ctx *ctx, char *text)
@@ -158,8 +158,8 @@ static void put_csv(char *text)
 
 int main(int argc, char **argv)
 {
-	struct opk_ctx *ctx;
-	void *data;
+	freed(opk_ctx) *ctx = NULL;
+	opk_autofree void *data = NULL;
 	size_t size;
 
 	if (argc != 3)
@@ -172,7 +172,5 @@ int main(int argc, char **argv)
 		put_lines(ctx, data);
 	else
 		put_csv(data);
-	free(data);
-	opk_ctx_free(ctx);
 	return 0;
 }
