@@ -143,41 +143,38 @@ FAKE_TEST(statistics_of_groups)
 	check_statistics(opk_aggregate_get(statistics, 0), wanted);
 }
 
+static const struct {
+	struct here here;
+	struct recording recording;
+	struct opk_statistics wanted[METRICS];
+} statistics_over_passes_rows[] = {
+	{ HERE,
+	  { .ranges = rotated, .join = "kernel", .shared = true },
+	  { { 2, 201, 100.5, 0.5, 200.5, 100.5, 180.5, 198.5, NULL },
+	    { 2, NAN, 253, NAN, NAN, NAN, NAN, NAN, NULL },
+	    { 2, 255, 127.5, NAN, NAN, NAN, NAN, NAN, NULL } } },
+	{ HERE,
+	  { .ranges = uneven, .join = "kernel", .shared = true },
+	  { { 1, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, NULL },
+	    { 1, NAN, 76.5, NAN, NAN, NAN, NAN, NAN, NULL },
+	    { 1, NAN, 77.5, NAN, NAN, NAN, NAN, NAN, NULL } } },
+};
+
 /*
  * Metrics with counters in both passes have the mean of their passes here. With unequal numbers of
  * ranges it is the mean of a mean range, there is no sum, and no single range has it.
  */
-TEST(statistics_over_passes)
+FAKE_TEST_EACH(statistics_over_passes, statistics_over_passes_rows)
 {
 	static const unsigned needed[METRICS] = { 1 << 1, 1 << 1 | 1 << 2, 1 << 1 | 1 << 2 };
-	static const struct {
-		struct here here;
-		struct recording recording;
-		struct opk_statistics wanted[METRICS];
-	} rows[] = {
-		{ HERE,
-		  { .ranges = rotated, .join = "kernel", .shared = true },
-		  { { 2, 201, 100.5, 0.5, 200.5, 100.5, 180.5, 198.5, NULL },
-		    { 2, NAN, 253, NAN, NAN, NAN, NAN, NAN, NULL },
-		    { 2, 255, 127.5, NAN, NAN, NAN, NAN, NAN, NULL } } },
-		{ HERE,
-		  { .ranges = uneven, .join = "kernel", .shared = true },
-		  { { 1, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, NULL },
-		    { 1, NAN, 76.5, NAN, NAN, NAN, NAN, NAN, NULL },
-		    { 1, NAN, 77.5, NAN, NAN, NAN, NAN, NAN, NULL } } },
-	};
+	freed(opk_file) *file = NULL;
+	freed(opk_evaluation) *evaluation = NULL;
+	freed(opk_aggregate) *statistics = NULL;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		freed(opk_ctx) *ctx = fake_ctx();
-		freed(opk_file) *file = NULL;
-		freed(opk_evaluation) *evaluation = NULL;
-		freed(opk_aggregate) *statistics = NULL;
-
-		memcpy(fake.needed, needed, sizeof needed);
-		put("in.opk", &rows[i].recording);
-		ck_ok(ctx, aggregate(&statistics, &evaluation, &file, ctx, "kernel"));
-		check_statistics(opk_aggregate_get(statistics, 0), rows[i].wanted);
-	}
+	memcpy(fake.needed, needed, sizeof needed);
+	put("in.opk", &row->recording);
+	ck_ok(ctx, aggregate(&statistics, &evaluation, &file, ctx, "kernel"));
+	check_statistics(opk_aggregate_get(statistics, 0), row->wanted);
 }
 
 /* The first sample of each image begins at an earlier event. */

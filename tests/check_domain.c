@@ -108,44 +108,41 @@ TEST(no_metrics_per_pass)
 	ck_assert_uint_eq(number, 6);
 }
 
+static const struct {
+	struct here here;
+	size_t properties_size;
+	const char *device_metric;
+	int status; /* of properties calls after the first */
+	int code;
+	bool wanted;
+} device_level_rows[] = {
+	{ HERE, 64, "fake__a", 0, OPK_OK, true },
+	{ HERE, 64, "fake__b", 0, OPK_OK, true },
+	{ HERE, 64, "fake__listed", 0, OPK_OK, true },
+	{ HERE, 64, "fake__ratio", 0, OPK_OK, true },
+	{ HERE, 64, "fake__throughput", 0, OPK_OK, true },
+	{ HERE, 64, "nobody", 0, OPK_OK, false },
+	/* A name without properties in CUPTI is not a failure. */
+	{ HERE, 64, "fake__ratio", NV_CUPTI_INVALID_METRIC_NAME, OPK_OK, false },
+	{ HERE, 64, "fake__ratio", 999, OPK_EFAILED, false },
+	{ HERE, 60, "fake__a", 0, OPK_ENVIDIA, false },
+};
+
 /* Any place of the metric in the list; all metrics of the fake have one unit. */
-TEST(device_level)
+FAKE_TEST_EACH(device_level, device_level_rows)
 {
-	static const struct {
-		struct here here;
-		size_t properties_size;
-		const char *device_metric;
-		int status; /* of properties calls after the first */
-		int code;
-		bool wanted;
-	} rows[] = {
-		{ HERE, 64, "fake__a", 0, OPK_OK, true },
-		{ HERE, 64, "fake__b", 0, OPK_OK, true },
-		{ HERE, 64, "fake__listed", 0, OPK_OK, true },
-		{ HERE, 64, "fake__ratio", 0, OPK_OK, true },
-		{ HERE, 64, "fake__throughput", 0, OPK_OK, true },
-		{ HERE, 64, "nobody", 0, OPK_OK, false },
-		/* A name without properties in CUPTI is not a failure. */
-		{ HERE, 64, "fake__ratio", NV_CUPTI_INVALID_METRIC_NAME, OPK_OK, false },
-		{ HERE, 64, "fake__ratio", 999, OPK_EFAILED, false },
-		{ HERE, 60, "fake__a", 0, OPK_ENVIDIA, false },
-	};
 	const struct opk_chip chip = { .name = "FA100", .range = true };
+	bool device = false;
+	int code;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		freed(opk_ctx) *ctx = fake_ctx();
-		bool device = false;
-		int code;
-
-		fake.properties_size = rows[i].properties_size;
-		fake.device_metric = rows[i].device_metric;
-		fake.status[FAKE_cuptiProfilerHostGetMetricProperties] = rows[i].status;
-		fake.from[FAKE_cuptiProfilerHostGetMetricProperties] = 2;
-		code = opk_chip_device_level(&device, ctx, &chip, OPK_PROFILER_RANGE);
-		ck_row(&rows[i], code == rows[i].code, "%d: %s", code, errors_of(ctx));
-		ck_row(&rows[i], device == rows[i].wanted, "%d", device);
-		ck_assert_int_eq(fake.hosts, 0);
-	}
+	fake.properties_size = row->properties_size;
+	fake.device_metric = row->device_metric;
+	fake.status[FAKE_cuptiProfilerHostGetMetricProperties] = row->status;
+	fake.from[FAKE_cuptiProfilerHostGetMetricProperties] = 2;
+	code = opk_chip_device_level(&device, ctx, &chip, OPK_PROFILER_RANGE);
+	ck_row(row, code == row->code, "%d: %s", code, errors_of(ctx));
+	ck_row(row, device == row->wanted, "%d", device);
+	ck_assert_int_eq(fake.hosts, 0);
 }
 
 FAKE_TEST(catalog)

@@ -294,46 +294,43 @@ TEST(long_table_name_in_records)
 	ck_assert_str_eq(got, wanted);
 }
 
+static const struct {
+	struct here here;
+	enum opk_format format;
+	const char *only, *wanted;
+} one_alone_rows[] = {
+	{ HERE, OPK_FORMAT_CSV, "summary", "field,value\nn,7\n" },
+	{ HERE, OPK_FORMAT_CSV, "sections", "type,size\nMETA,7\n" },
+	{ HERE, OPK_FORMAT_CSV, "none", "type,size\n" },
+	{ HERE, OPK_FORMAT_JSON, "summary", "{\"n\":7}\n" },
+	{ HERE, OPK_FORMAT_JSON, "sections", "[{\"type\":\"META\",\"size\":7}\n]\n" },
+	{ HERE, OPK_FORMAT_JSON, "none", "[]\n" },
+	{ HERE, OPK_FORMAT_NDJSON, "summary", "{\"n\":7}\n" },
+	{ HERE, OPK_FORMAT_NDJSON, "sections", "{\"type\":\"META\",\"size\":7}\n" },
+	{ HERE, OPK_FORMAT_TABLE, "summary", "n  7\n" },
+	{ HERE, OPK_FORMAT_TABLE, "sections", "type  size\nMETA     7\n" },
+	{ HERE, OPK_FORMAT_TABLE, "none", "none: no rows\n" },
+};
+
 /* Writes only the record, or one of its tables. */
-TEST(one_alone)
+TEST_EACH(one_alone, one_alone_rows)
 {
-	static const struct {
-		struct here here;
-		enum opk_format format;
-		const char *only, *wanted;
-	} rows[] = {
-		{ HERE, OPK_FORMAT_CSV, "summary", "field,value\nn,7\n" },
-		{ HERE, OPK_FORMAT_CSV, "sections", "type,size\nMETA,7\n" },
-		{ HERE, OPK_FORMAT_CSV, "none", "type,size\n" },
-		{ HERE, OPK_FORMAT_JSON, "summary", "{\"n\":7}\n" },
-		{ HERE, OPK_FORMAT_JSON, "sections", "[{\"type\":\"META\",\"size\":7}\n]\n" },
-		{ HERE, OPK_FORMAT_JSON, "none", "[]\n" },
-		{ HERE, OPK_FORMAT_NDJSON, "summary", "{\"n\":7}\n" },
-		{ HERE, OPK_FORMAT_NDJSON, "sections", "{\"type\":\"META\",\"size\":7}\n" },
-		{ HERE, OPK_FORMAT_TABLE, "summary", "n  7\n" },
-		{ HERE, OPK_FORMAT_TABLE, "sections", "type  size\nMETA     7\n" },
-		{ HERE, OPK_FORMAT_TABLE, "none", "none: no rows\n" },
-	};
 	static const struct opk_column column = { "n", OPK_CELL_UINT };
 	static const union opk_cell seven = { .uint = 7 };
+	opk_autofree char *got = NULL;
+	struct writing w;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		opk_autofree char *got = NULL;
-		struct writing w;
-
-		begin_only(&w, rows[i].format, 0, rows[i].only);
-		ck_ok(w.ctx, opk_out_record(w.out, &column, &seven, 1));
-		ck_ok(w.ctx, opk_out_table(w.out, "sections", sub_columns, 2));
-		if (!strcmp(rows[i].only, "none")) {
-			ck_ok(w.ctx, opk_out_span(w.out, "left out", 0, 2));
-			ck_ok(w.ctx, opk_out_heading(w.out, "left out", "too"));
-		}
-		ck_ok(w.ctx, opk_out_row(w.out, (union opk_cell[]){ { .string = "META" },
-		                                                    { .uint = 7 } }));
-		ck_ok(w.ctx, opk_out_table(w.out, "none", sub_columns, 2));
-		got = end(&w);
-		ck_row(&rows[i], !strcmp(got, rows[i].wanted), "got\n%s", got);
+	begin_only(&w, row->format, 0, row->only);
+	ck_ok(w.ctx, opk_out_record(w.out, &column, &seven, 1));
+	ck_ok(w.ctx, opk_out_table(w.out, "sections", sub_columns, 2));
+	if (!strcmp(row->only, "none")) {
+		ck_ok(w.ctx, opk_out_span(w.out, "left out", 0, 2));
+		ck_ok(w.ctx, opk_out_heading(w.out, "left out", "too"));
 	}
+	ck_ok(w.ctx, opk_out_row(w.out, (union opk_cell[]){ { .string = "META" }, { .uint = 7 } }));
+	ck_ok(w.ctx, opk_out_table(w.out, "none", sub_columns, 2));
+	got = end(&w);
+	ck_row(row, !strcmp(got, row->wanted), "got\n%s", got);
 }
 
 static const struct {
@@ -432,35 +429,33 @@ TEST_EACH(optional_booleans, optional_booleans_rows)
 	ck_row(row, !strcmp(text, row->wanted), "%s", text);
 }
 
-TEST(numbers_or_words)
+static const struct {
+	struct here here;
+	enum opk_format format;
+	const char *wanted;
+} numbers_or_words_rows[] = {
+	{ HERE, OPK_FORMAT_CSV, "a\n0\n\"none,never\"\n\"\"\n" },
+	{ HERE, OPK_FORMAT_NDJSON, "{\"a\":0}\n{\"a\":\"none,never\"}\n{\"a\":null}\n" },
+	{ HERE, OPK_FORMAT_TABLE, "         a\n         0\nnone,never\n\n" },
+};
+
+TEST_EACH(numbers_or_words, numbers_or_words_rows)
 {
-	static const struct {
-		struct here here;
-		enum opk_format format;
-		const char *wanted;
-	} rows[] = {
-		{ HERE, OPK_FORMAT_CSV, "a\n0\n\"none,never\"\n\"\"\n" },
-		{ HERE, OPK_FORMAT_NDJSON, "{\"a\":0}\n{\"a\":\"none,never\"}\n{\"a\":null}\n" },
-		{ HERE, OPK_FORMAT_TABLE, "         a\n         0\nnone,never\n\n" },
-	};
 	static const struct opk_column column = { "a", OPK_CELL_EITHER };
 	static const union opk_cell values[] = {
 		{ .either = { NULL, 0 } },
 		{ .either = { "none,never", 3 } },
 		{ .either = { "", 3 } },
 	};
+	opk_autofree char *text = NULL;
+	struct writing w;
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		opk_autofree char *text = NULL;
-		struct writing w;
-
-		begin(&w, rows[i].format, 0);
-		ck_ok(w.ctx, opk_out_table(w.out, "t", &column, 1));
-		for (size_t j = 0; j < COUNT(values); j++)
-			ck_ok(w.ctx, opk_out_row(w.out, &values[j]));
-		text = end(&w);
-		ck_row(&rows[i], !strcmp(text, rows[i].wanted), "%s", text);
-	}
+	begin(&w, row->format, 0);
+	ck_ok(w.ctx, opk_out_table(w.out, "t", &column, 1));
+	for (size_t j = 0; j < COUNT(values); j++)
+		ck_ok(w.ctx, opk_out_row(w.out, &values[j]));
+	text = end(&w);
+	ck_row(row, !strcmp(text, row->wanted), "%s", text);
 }
 
 /* Values that are compared have one unit; each column may have another. */

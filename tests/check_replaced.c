@@ -141,33 +141,30 @@ static const struct older texts[] = {
 	{ HERE, "own", "# my set\nname: by offpeak sets --import\n", 0, NOTHING, NULL },
 };
 
+static const struct {
+	struct here here;
+	const char *begin, *piece;
+	bool table;
+} long_lines_rows[] = {
+	{ HERE, "name", ",b", true },    { HERE, "name", "  b", true },
+	{ HERE, "a,b\n1", "2", true },   { HERE, "a   b\n1  ", " 2", true },
+	{ HERE, "name", "b", false },    { HERE, "name", " b", false },
+	{ HERE, "name\nb", "b", false },
+};
+
 /* The first line of a table may be longer than the part that is read, and so may the second. */
-CTX_TEST(long_lines)
+CTX_TEST_EACH(long_lines, long_lines_rows)
 {
 	enum { LONG = 9000 };
-	static const struct {
-		struct here here;
-		const char *begin, *piece;
-		bool table;
-	} rows[] = {
-		{ HERE, "name", ",b", true },    { HERE, "name", "  b", true },
-		{ HERE, "a,b\n1", "2", true },   { HERE, "a   b\n1  ", " 2", true },
-		{ HERE, "name", "b", false },    { HERE, "name", " b", false },
-		{ HERE, "name\nb", "b", false },
-	};
+	opk_autobuf struct opk_buf text = { 0 };
 
-	for (size_t i = 0; i < COUNT(rows); i++) {
-		opk_autobuf struct opk_buf text = { 0 };
-
-		opk_buf_add_text(&text, rows[i].begin);
-		while (text.size < LONG)
-			opk_buf_add_text(&text, rows[i].piece);
-		write_bytes(text.data, text.size);
-		ck_row(&rows[i],
-		       opk_check_output(ctx, path, OPK_OUTPUT_TABLE)
-		               == (rows[i].table ? OPK_OK : OPK_EUSAGE),
-		       "%s", errors_of(ctx));
-	}
+	opk_buf_add_text(&text, row->begin);
+	while (text.size < LONG)
+		opk_buf_add_text(&text, row->piece);
+	write_bytes(text.data, text.size);
+	ck_row(row,
+	       opk_check_output(ctx, path, OPK_OUTPUT_TABLE) == (row->table ? OPK_OK : OPK_EUSAGE),
+	       "%s", errors_of(ctx));
 }
 
 CTX_TEST_EACH(kinds_by_content, texts)
