@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* PerfWorks' fake scheduler: raw counters cost what their metrics do, and the shared one nothing. */
+/* The fake PerfWorks' scheduler: counters cost what their metrics do, the shared one nothing. */
 #include "fake_nv_inside.h"
 
 enum { GPU_SASS = 2, GPU_SM_C = 4, GPU_PCI = 29, GPU_SM_A = 32, GPU_SM_C_SM_A = 1048580 };
