@@ -28,8 +28,14 @@ static void begin(struct evaluator *e, struct opk_ctx *ctx, bool perfworks)
 	*e = (struct evaluator){ .ctx = ctx };
 	if (perfworks)
 		ck_ok(ctx, opk_nv_evaluator_new(&e->evaluator, ctx, "FA100"));
-	ck_ok(ctx, opk_values_init(&e->by, ctx, "FA100", OPK_PROFILER_RANGE, metrics, METRICS,
-	                           e->evaluator));
+	e->by = (struct opk_values){
+		.chip = "FA100",
+		.profiler = OPK_PROFILER_RANGE,
+		.metrics = metrics,
+		.metric_count = METRICS,
+		.evaluator = e->evaluator,
+	};
+	ck_ok(ctx, opk_values_begin(&e->by, ctx));
 	ck_ok(ctx, opk_values_of_image(&e->by, ctx, fake_image(), FAKE_IMAGE_SIZE, wanted));
 }
 

@@ -499,8 +499,14 @@ static void check_image(struct witness *w, const void *image, size_t size, size_
 static void begin_values(struct witness *w, struct opk_values *by,
                          struct opk_nv_evaluator *evaluator)
 {
-	ck_ok(w->ctx, opk_values_init(by, w->ctx, w->meta->chip, w->meta->profiler,
-	                              opk_strlist_items(&w->names), w->names.count, evaluator));
+	*by = (struct opk_values){
+		.chip = w->meta->chip,
+		.profiler = w->meta->profiler,
+		.metrics = opk_strlist_items(&w->names),
+		.metric_count = w->names.count,
+		.evaluator = evaluator,
+	};
+	ck_ok(w->ctx, opk_values_begin(by, w->ctx));
 	/* Parts are not checked in this case, as before the check existed. */
 	if (w->fault == PREFIX)
 		by->throughputs.count = 0;

@@ -108,6 +108,11 @@ int opk_evaluation_begin(struct opk_evaluation **out, struct opk_ctx *ctx, struc
 	return allocate(evaluation, ctx, job);
 }
 
+int opk_evaluation_blame(struct opk_ctx *ctx, const struct opk_file *file, int code)
+{
+	return code ? opk_add(ctx, code, "can't evaluate %s", file->path) : OPK_OK;
+}
+
 int opk_evaluation_finish(struct opk_evaluation *evaluation, struct opk_ctx *ctx)
 {
 	TRY(opk_spools_begin(&evaluation->spools, ctx, &evaluation->units,

@@ -301,11 +301,11 @@ struct opk_value_list {
 struct opk_values {
 	const char *chip;
 	enum opk_profiler profiler;
-	const char *single_pass; /* CUPTI's single-pass set that has the metrics; NULL: none */
 	const char *const *metrics;
 	size_t metric_count;
-	struct opk_nv_evaluator *evaluator; /* PerfWorks', borrowed; NULL: CUPTI alone */
-	struct opk_nv_host *host;           /* CUPTI's, where it is needed */
+	struct opk_nv_evaluator *evaluator; /* PerfWorks'; NULL: CUPTI alone */
+	const char *single_pass;  /* CUPTI's single-pass set that has the metrics; NULL: none */
+	struct opk_nv_host *host; /* CUPTI's, where it is needed */
 	/* The current image. */
 	const void *image;
 	size_t image_size;
@@ -321,10 +321,8 @@ struct opk_values {
 
 /* Records which shares of a range are above the whole. */
 void opk_values_remark(struct opk_values *values, const double *of_range);
-/* Strings, names and the evaluator are borrowed. */
-int opk_values_init(struct opk_values *values, struct opk_ctx *ctx, const char *chip,
-                    enum opk_profiler profiler, const char *const *metrics, size_t count,
-                    struct opk_nv_evaluator *evaluator);
+/* The caller sets the fields up to `evaluator`, which are borrowed; the others are zeros. */
+int opk_values_begin(struct opk_values *values, struct opk_ctx *ctx);
 void opk_values_clear(struct opk_values *values);
 /*
  * Tells which metrics were recorded. A throughput whose parts the library does not list is trusted

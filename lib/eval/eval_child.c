@@ -161,8 +161,14 @@ static int prepare(struct work *w, const void *image, size_t size)
 	TRY(opk_filter_check(w->job->filter, w->ctx, w->profiler));
 	TRY(refuse_unlisted(w));
 	make_evaluator(w);
-	TRY(opk_values_init(&w->by, w->ctx, w->chip, w->profiler, w->job->metrics,
-	                    w->job->metric_count, w->job->plain ? NULL : w->evaluator));
+	w->by = (struct opk_values){
+		.chip = w->chip,
+		.profiler = w->profiler,
+		.metrics = w->job->metrics,
+		.metric_count = w->job->metric_count,
+		.evaluator = w->job->plain ? NULL : w->evaluator,
+	};
+	TRY(opk_values_begin(&w->by, w->ctx));
 	if (w->job->meta)
 		TRY(opk_values_trust(&w->by, w->ctx, w->job->meta));
 	w->by.single_pass = set_of(w);

@@ -220,6 +220,8 @@ struct opk_evaluation {
 /* Prepares everything except values. Takes over the filter. The job borrows from the evaluation. */
 int opk_evaluation_begin(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_eval_job *job,
                          const struct opk_eval_options *options, struct opk_filter *filter);
+/* Adds the file's name to a failure to evaluate it; returns `code`. */
+int opk_evaluation_blame(struct opk_ctx *ctx, const struct opk_file *file, int code);
 /* Uses what children found: units, and the profiler, for which it checks the filter. */
 int opk_evaluation_finish(struct opk_evaluation *evaluation, struct opk_ctx *ctx);
 /* Notes which throughputs lack a part or may be higher, and which shares are too high. */

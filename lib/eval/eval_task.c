@@ -74,14 +74,13 @@ int opk_eval_task_begin(struct opk_eval_task *task, struct opk_ctx *ctx, struct 
 {
 	opk_auto(opk_filter) struct opk_filter *filter = NULL;
 	const struct opk_meta *meta;
-	int code;
 
 	TRY(check_file(ctx, file, options->allow_incomplete));
 	TRY(opk_file_meta(&meta, ctx, file));
 	TRY(opk_filter_of(&filter, ctx, options));
 	TRY(opk_filter_check(filter, ctx, meta->profiler));
-	code = begin_task(task, ctx, file, options, opk_take(filter));
-	return code ? opk_add(ctx, code, "can't evaluate %s", file->path) : OPK_OK;
+	return opk_evaluation_blame(ctx, file,
+	                            begin_task(task, ctx, file, options, opk_take(filter)));
 }
 
 int opk_eval_task_take(struct opk_eval_task *task, struct opk_ctx *ctx, struct opk_result *result)
@@ -106,10 +105,9 @@ int opk_eval_task_finish(struct opk_evaluation **out, struct opk_ctx *ctx,
                          struct opk_eval_task *task)
 {
 	struct opk_evaluation *evaluation = task->evaluation;
-	int code = finish(evaluation, ctx, task->job.file->path);
+	const struct opk_file *file = task->job.file;
 
-	if (code)
-		return opk_add(ctx, code, "can't evaluate %s", task->job.file->path);
+	TRY(opk_evaluation_blame(ctx, file, finish(evaluation, ctx, file->path)));
 	evaluation->segments = task->job.segments;
 	evaluation->segment_count = task->job.end;
 	*out = opk_take(task->evaluation);
@@ -148,8 +146,8 @@ int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_f
 	code = opk_eval_run(&task.evaluation->spools, ctx, &task.job, &options);
 	if (code == OPK_EUSAGE && !options.metrics && !task.evaluation->columns.also_count)
 		code = fail_recorded(ctx, task.job.meta->cupti_version);
-	return code ? opk_add(ctx, code, "can't evaluate %s", file->path)
-	            : opk_eval_task_finish(out, ctx, &task);
+	TRY(opk_evaluation_blame(ctx, file, code));
+	return opk_eval_task_finish(out, ctx, &task);
 }
 
 /* ---- a bare image --------------------------------------------------------------------------- */

@@ -67,22 +67,15 @@ static bool allocate(struct opk_values *values)
 	       && list_init(&values->parts, parts);
 }
 
-int opk_values_init(struct opk_values *values, struct opk_ctx *ctx, const char *chip,
-                    enum opk_profiler profiler, const char *const *metrics, size_t count,
-                    struct opk_nv_evaluator *evaluator)
+int opk_values_begin(struct opk_values *values, struct opk_ctx *ctx)
 {
 	int code;
 
-	*values = (struct opk_values){
-		.chip = chip,
-		.profiler = profiler,
-		.metrics = metrics,
-		.metric_count = count,
-		/* This evaluator does not know PM samples. */
-		.evaluator = profiler == OPK_PROFILER_RANGE ? evaluator : NULL,
-		.wanted = opk_alloc_array(count, sizeof *values->wanted),
-		.above = opk_alloc_array(count, sizeof *values->above),
-	};
+	/* This evaluator does not know PM samples. */
+	if (values->profiler != OPK_PROFILER_RANGE)
+		values->evaluator = NULL;
+	values->wanted = opk_alloc_array(values->metric_count, sizeof *values->wanted);
+	values->above = opk_alloc_array(values->metric_count, sizeof *values->above);
 	code = find_throughputs(values, ctx);
 	if (!code && !allocate(values))
 		code = opk_nomem(ctx, "values");
@@ -288,11 +281,12 @@ static void remark_doubts(struct opk_throughput *t, const char *failed, double v
 			opk_throughput_remark(t, (enum opk_remark_kind)i, "", value);
 }
 
-/* `parts` and `failed` have one item per part. */
+/* `at`: the throughput's first part among those that were evaluated. */
 static int check_throughput(double *value, struct opk_values *values, struct opk_ctx *ctx,
-                            struct opk_throughput *t, const double *parts, const bool *failed,
-                            size_t index)
+                            struct opk_throughput *t, size_t at, size_t index)
 {
+	const double *parts = values->parts.values + at;
+	const bool *failed = values->failed + at;
 	const char *failing = NULL;
 
 	for (size_t i = t->first; i < t->end; i++) {
@@ -365,9 +359,7 @@ static int check_throughputs(double *out, struct opk_values *values, struct opk_
 		if (!values->wanted[t->metric])
 			continue;
 		if (!isnan(out[t->metric]))
-			TRY(check_throughput(&out[t->metric], values, ctx, t,
-			                     values->parts.values + at, values->failed + at,
-			                     index));
+			TRY(check_throughput(&out[t->metric], values, ctx, t, at, index));
 		at += t->end - t->first;
 	}
 	return OPK_OK;

@@ -71,15 +71,12 @@ int opk_evaluation_begin_made(struct opk_evaluation **out, struct opk_ctx *ctx,
 	opk_auto(opk_filter) struct opk_filter *filter = NULL;
 	struct opk_eval_job job = { .file = file };
 	struct opk_spool_header *header;
-	int code;
 
 	TRY(opk_filter_of(&filter, ctx, options));
 	TRY(opk_file_meta(&job.meta, ctx, file));
-	code = opk_filter_check(filter, ctx, profiler);
-	if (!code)
-		code = opk_evaluation_begin(out, ctx, &job, options, opk_take(filter));
-	if (code)
-		return opk_add(ctx, code, "can't evaluate %s", file->path);
+	TRY(opk_evaluation_blame(ctx, file, opk_filter_check(filter, ctx, profiler)));
+	TRY(opk_evaluation_blame(ctx, file,
+	                         opk_evaluation_begin(out, ctx, &job, options, opk_take(filter))));
 	header = &(*out)->spools.header;
 	header->profiler = profiler;
 	snprintf(header->chip, sizeof header->chip, "%s", job.meta->chip);

@@ -90,8 +90,9 @@ static void weigh_average(struct maker *m, struct opk_rule *rule, const char *na
 
 /* Weighs rates by time or cycles; an average rate by time or cycles of all instances. */
 static void weigh_rate(struct maker *m, struct opk_rule *rule, const char *name, int length,
-                       const char *rest, long self, bool average)
+                       const char *rest, long self)
 {
+	bool average = begins(name + length, ".avg");
 	long sum = find(m, "%.*s.sum", length, name), over = NONE, all = NONE, one = NONE;
 
 	if (!strcmp(rest, ".per_second"))
@@ -113,7 +114,6 @@ static void weigh_rate(struct maker *m, struct opk_rule *rule, const char *name,
 static void find_exact(struct maker *m, struct opk_rule *rule, const char *name, int length,
                        const char *rest, long self)
 {
-	bool average = begins(name + length, ".avg");
 	long peak;
 
 	if (opk_metric_degree(name) == 1) {
@@ -123,7 +123,7 @@ static void find_exact(struct maker *m, struct opk_rule *rule, const char *name,
 		            rest + strlen(".pct_of_peak_sustained_"));
 		rule->exact[0] = make_weight(peak >= 0, peak, NONE);
 	} else if (!strcmp(rest, ".per_second") || begins(rest, ".per_cycle_")) {
-		weigh_rate(m, rule, name, length, rest, self, average);
+		weigh_rate(m, rule, name, length, rest, self);
 	}
 }
 

@@ -45,8 +45,14 @@ static int begin_values(struct work *w, struct opk_ctx *ctx)
 
 	opk_nv_evaluator_new(&w->evaluator, ctx, chip);
 	opk_clear_errors(ctx);
-	return opk_values_init(&w->by, ctx, chip, opk_evaluation_profiler(w->evaluation), w->names,
-	                       w->name_count, w->evaluator);
+	w->by = (struct opk_values){
+		.chip = chip,
+		.profiler = opk_evaluation_profiler(w->evaluation),
+		.metrics = w->names,
+		.metric_count = w->name_count,
+		.evaluator = w->evaluator,
+	};
+	return opk_values_begin(&w->by, ctx);
 }
 
 /* In the child: the metrics of each range of an image. */
