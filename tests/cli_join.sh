@@ -14,7 +14,7 @@ cut -d , -f 2- "$golden" >wanted
 section 'eval --join: kernel'
 rotate kernel "$simple" kernel.opk 1 2 2
 notes '4 of 7 metrics count idle time' eval kernel.opk
-err_has 'sm__cycles_elapsed.max, smsp__inst_executed.sum, gpu__time_duration.sum\.\.\.; --replay kernel'
+err_has 'sm__cycles_elapsed.max, smsp__inst_executed.sum, gpu__time_duration.sum\.\.\.; kernel replay does not'
 out_has '^range,name,kernel,grid,block,device,nvtx,rank,duration_ns,launches,launches_min,sm__warps_'
 out_has '^4,r4,"dgemm.*",32x32x1,16x16x1,0,step/gemm,3,5010,3,1,96\.280875890512007,.*,89\.906745776407234$'
 lines_are 6
