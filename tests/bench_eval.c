@@ -200,8 +200,9 @@ static void loop(const char *from, const char *images)
 			exit(1);
 		must(opk_nv_image_info(&info, ctx, image, size));
 		for (size_t i = 0; i < info.completed; i++) {
-			must(opk_nv_evaluate(values, ctx, host, image, size, i, meta->metrics,
-			                     meta->metric_count));
+			must(opk_nv_evaluate(values, ctx, host,
+			                     &(struct opk_nv_range){ image, size, i },
+			                     meta->metrics, meta->metric_count));
 			for (size_t j = 0; j < meta->metric_count; j++)
 				sum += isnan(values[j]) ? 0 : values[j];
 		}

@@ -29,10 +29,12 @@ struct subject {
 static bool evaluate(double *out, const struct subject *s, struct opk_nv_requests *requests,
                      const char *const *names, size_t count, size_t range)
 {
-	int code = requests ? opk_nv_request_values(out, ctx, s->evaluator, requests, s->image,
-	                                            s->size, range)
-	                    : opk_nv_evaluate(out, ctx, s->host, s->image, s->size, range, names,
-	                                      count);
+	int code = requests ? opk_nv_request_values(out, ctx, s->evaluator, requests,
+	                                            &(struct opk_nv_range){ s->image, s->size,
+	                                                                    range })
+	                    : opk_nv_evaluate(out, ctx, s->host,
+	                                      &(struct opk_nv_range){ s->image, s->size, range },
+	                                      names, count);
 
 	if (code)
 		opk_clear_errors(ctx);

@@ -347,7 +347,8 @@ FAKE_TEST(ranges_are_summed)
 	struct opk_nv_combiner *combiner;
 	size_t size, slot;
 
-	ck_ok(ctx, opk_nv_image_like(&copy, &size, ctx, fake_image(), FAKE_IMAGE_SIZE, 3, 8));
+	ck_ok(ctx, opk_nv_image_like(&copy, &size, ctx, fake_image(), FAKE_IMAGE_SIZE,
+	                             &(struct opk_nv_room){ 3, 8 }));
 	ck_ok(ctx, opk_nv_combiner_new(&combiner, ctx, copy));
 	for (size_t i = 0; i < 4; i++) {
 		ck_ok(ctx, opk_nv_combiner_range(&slot, ctx, combiner, i % 2 ? "odd" : "even"));
@@ -423,8 +424,9 @@ TEST_EACH(prefix_by_either_call, prefix_by_either_call_rows)
 	if (row->old)
 		table.NVPW_CounterDataBuilder_AddRawCounters = NULL;
 	ctx = fake_ctx_of(&table);
-	ck_ok(ctx,
-	      opk_nv_prefix(&prefix, &size, ctx, "FA100", names, 3, row->instances ? some : none));
+	ck_ok(ctx, opk_nv_prefix(&prefix, &size, ctx, "FA100",
+	                         &(struct opk_strlist){ .items = (char **)names, .count = 3 },
+	                         row->instances ? some : none));
 	ck_row(row, size == FAKE_PREFIX_SIZE && !memcmp(prefix, "pppp", 4), "%zu", size);
 	ck_row(row, fake.prefix_counters == 3, "%zu", fake.prefix_counters);
 	ck_row(row, fake.prefix_instances == (row->instances ? 2 : 0), "%zu",

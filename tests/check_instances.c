@@ -104,8 +104,11 @@ static void *make_image(size_t *size, const struct finding *f, bool instances)
 	void *image;
 
 	memset(keep, instances, f->raw.count);
-	ck_ok(f->ctx, opk_nv_prefix(&prefix, &plan.prefix_size, f->ctx, f->chip,
-	                            opk_strlist_items(&f->raw), f->raw.count, keep));
+	ck_ok(f->ctx,
+	      opk_nv_prefix(&prefix, &plan.prefix_size, f->ctx, f->chip,
+	                    &(struct opk_strlist){ .items = (char **)opk_strlist_items(&f->raw),
+	                                           .count = f->raw.count },
+	                    keep));
 	plan.prefix = prefix;
 	ck_ok(f->ctx, opk_nv_image_of(&image, size, f->ctx, &plan));
 	ck_ok(f->ctx, opk_nv_combiner_new(&combiner, f->ctx, image));
@@ -120,8 +123,9 @@ static double *evaluate(const struct finding *f, bool instances)
 	opk_autofree void *image = make_image(&size, f, instances);
 	double *values = opk_alloc_array(f->names.count + 1, sizeof *values);
 
-	ck_ok(f->ctx, opk_nv_evaluate(values, f->ctx, f->host, image, size, 0,
-	                              opk_strlist_items(&f->names), f->names.count));
+	ck_ok(f->ctx,
+	      opk_nv_evaluate(values, f->ctx, f->host, &(struct opk_nv_range){ image, size, 0 },
+	                      opk_strlist_items(&f->names), f->names.count));
 	return values;
 }
 

@@ -68,7 +68,10 @@ FAKE_TEST(clashes)
 
 	make_classes(class);
 	questions = 0;
-	ck_ok(ctx, opk_packing_init(&packing, ctx, ITEMS, fits, class, hardness, NULL));
+	packing = (struct opk_packing){
+		.count = ITEMS, .fits = fits, .data = class, .hardness = hardness, .patience = NULL
+	};
+	ck_ok(ctx, opk_packing_init(&packing, ctx));
 	ck_assert_uint_eq(questions, 0);
 	ck_ok(ctx, opk_packing_clashes(hardness, ctx, &packing));
 	/* About twenty questions for each item, not all 1,770 pairs. */
@@ -121,7 +124,12 @@ FAKE_TEST_EACH(bounds, bounds_rows)
 
 	for (size_t j = 0; j < row->clashing; j++)
 		class[j] = 1;
-	ck_ok(ctx, opk_packing_init(&packing, ctx, row->count, fits, class, hardness, NULL));
+	packing = (struct opk_packing){ .count = row->count,
+		                        .fits = fits,
+		                        .data = class,
+		                        .hardness = hardness,
+		                        .patience = NULL };
+	ck_ok(ctx, opk_packing_init(&packing, ctx));
 	first_fit(&bins, class, row->count);
 	ck_row(row, bins.count == row->bins, "%zu bins", bins.count);
 	ck_ok(ctx, opk_packing_bound(&bound, ctx, &packing, &bins));
@@ -143,7 +151,12 @@ FAKE_TEST(out_of_patience)
 	make_classes(class);
 	questions = 0;
 	ck_assert(opk_patience_over(&patience));
-	ck_ok(ctx, opk_packing_init(&packing, ctx, ITEMS, fits, class, hardness, &patience));
+	packing = (struct opk_packing){ .count = ITEMS,
+		                        .fits = fits,
+		                        .data = class,
+		                        .hardness = hardness,
+		                        .patience = &patience };
+	ck_ok(ctx, opk_packing_init(&packing, ctx));
 	ck_ok(ctx, opk_packing_clashes(hardness, ctx, &packing));
 	ck_ok(ctx, opk_packing_clique(&bound, ctx, &packing));
 	ck_assert_uint_eq(bound, 1);
@@ -165,7 +178,10 @@ FAKE_TEST(questions_fail)
 	double hardness[5] = { 0 };
 	size_t bound;
 
-	ck_ok(ctx, opk_packing_init(&packing, ctx, 5, fails, NULL, hardness, NULL));
+	packing = (struct opk_packing){
+		.count = 5, .fits = fails, .data = NULL, .hardness = hardness, .patience = NULL
+	};
+	ck_ok(ctx, opk_packing_init(&packing, ctx));
 	ck_code(ctx, opk_packing_clashes(hardness, ctx, &packing), OPK_EFAILED);
 	opk_clear_errors(ctx);
 	ck_code(ctx, opk_packing_clique(&bound, ctx, &packing), OPK_EFAILED);

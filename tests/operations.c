@@ -114,7 +114,9 @@ static int evaluate_step(struct opk_ctx *ctx, struct opk_nv_host *host)
 {
 	double value;
 
-	return opk_nv_evaluate(&value, ctx, host, fake_image(), FAKE_IMAGE_SIZE, 0, one_name, 1);
+	return opk_nv_evaluate(&value, ctx, host,
+	                       &(struct opk_nv_range){ fake_image(), FAKE_IMAGE_SIZE, 0 }, one_name,
+	                       1);
 }
 
 int do_evaluate(struct opk_ctx *ctx)
@@ -186,8 +188,8 @@ static int values_step(struct opk_ctx *ctx, struct opk_nv_evaluator *evaluator)
 
 	TRY(opk_nv_requests_new(&requests, ctx, evaluator, one_name, 1));
 	TRY(opk_nv_set_device(ctx, evaluator, fake_image(), FAKE_IMAGE_SIZE));
-	return opk_nv_request_values(&value, ctx, evaluator, requests, fake_image(),
-	                             FAKE_IMAGE_SIZE, 0);
+	return opk_nv_request_values(&value, ctx, evaluator, requests,
+	                             &(struct opk_nv_range){ fake_image(), FAKE_IMAGE_SIZE, 0 });
 }
 
 int do_values(struct opk_ctx *ctx)
@@ -221,7 +223,9 @@ int do_prefix(struct opk_ctx *ctx)
 
 	static const bool keep = true;
 
-	return opk_nv_prefix(&prefix, &size, ctx, "FA100", one_name, 1, &keep);
+	return opk_nv_prefix(&prefix, &size, ctx, "FA100",
+	                     &(struct opk_strlist){ .items = (char **)one_name, .count = 1 },
+	                     &keep);
 }
 
 /* The same by the older call. */
@@ -272,7 +276,8 @@ int do_image_like(struct opk_ctx *ctx)
 	opk_autofree void *copy = NULL;
 	size_t size;
 
-	return opk_nv_image_like(&copy, &size, ctx, fake_image(), FAKE_IMAGE_SIZE, 2, 8);
+	return opk_nv_image_like(&copy, &size, ctx, fake_image(), FAKE_IMAGE_SIZE,
+	                         &(struct opk_nv_room){ 2, 8 });
 }
 
 /* Both ranges of a copy; the second one is made of two. */
@@ -281,7 +286,8 @@ int do_combine(struct opk_ctx *ctx)
 	opk_autofree void *copy = NULL;
 	freed(opk_nv_combiner) *combiner = NULL;
 	size_t size, slot = 0;
-	int code = opk_nv_image_like(&copy, &size, ctx, fake_image(), FAKE_IMAGE_SIZE, 2, 8);
+	int code = opk_nv_image_like(&copy, &size, ctx, fake_image(), FAKE_IMAGE_SIZE,
+	                             &(struct opk_nv_room){ 2, 8 });
 
 	if (!code)
 		code = opk_nv_combiner_new(&combiner, ctx, copy);

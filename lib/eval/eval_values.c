@@ -130,7 +130,8 @@ static int set_device(struct opk_values *values, struct opk_ctx *ctx)
 {
 	opk_autofree void *head = NULL;
 	size_t size = 0;
-	int code = opk_nv_image_like(&head, &size, ctx, values->image, values->image_size, 0, 1);
+	int code = opk_nv_image_like(&head, &size, ctx, values->image, values->image_size,
+	                             &(struct opk_nv_room){ 0, 1 });
 
 	if (code == OPK_ENOMEM)
 		return code;
@@ -215,9 +216,11 @@ static int evaluate(struct opk_values *values, struct opk_ctx *ctx, struct opk_v
 		return OPK_OK;
 	if (list->requests)
 		return opk_nv_request_values(list->values, ctx, values->evaluator, list->requests,
-		                             values->image, values->image_size, index);
-	return opk_nv_evaluate(list->values, ctx, values->host, values->image, values->image_size,
-	                       index, list->names, list->count);
+		                             &(struct opk_nv_range){ values->image,
+		                                                     values->image_size, index });
+	return opk_nv_evaluate(list->values, ctx, values->host,
+	                       &(struct opk_nv_range){ values->image, values->image_size, index },
+	                       list->names, list->count);
 }
 
 /* Makes names and requests of the metrics that tell whether a part's unit was idle. */

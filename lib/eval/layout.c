@@ -38,7 +38,8 @@ int opk_layout_fits(bool *fits, struct opk_layout *layout, struct opk_ctx *ctx, 
 	opk_autofree void *head = NULL;
 	const uint8_t *bytes;
 	size_t head_size;
-	int code = opk_nv_image_like(&head, &head_size, ctx, image, size, 0, 1);
+	int code = opk_nv_image_like(&head, &head_size, ctx, image, size,
+	                             &(struct opk_nv_room){ 0, 1 });
 
 	if (code)
 		return opk_blame_image(code);

@@ -33,7 +33,7 @@ static int begin(struct making *m, const void *image, size_t size)
 	if (m->image)
 		return OPK_OK;
 	TRY(opk_blame_image(opk_nv_image_like(&m->image, &m->size, m->ctx, image, size,
-	                                      m->plan->slots, NAME_SIZE)));
+	                                      &(struct opk_nv_room){ m->plan->slots, NAME_SIZE })));
 	TRY(opk_blame_image(opk_nv_combiner_new(&m->combiner, m->ctx, m->image)));
 	return opk_blame_image(opk_nv_combiner_ranges(m->ctx, m->combiner, m->plan->slots, NULL));
 }

@@ -158,8 +158,9 @@ static int make_image(struct work *w, size_t index)
 	struct opk_nv_combiner *combiner;
 	opk_autofree void *image = NULL;
 	size_t size;
-	int code = opk_nv_image_like(&image, &size, w->ctx, w->image, w->image_size, target->slots,
-	                             longest_name(target) + 1);
+	int code = opk_nv_image_like(&image, &size, w->ctx, w->image, w->image_size,
+	                             &(struct opk_nv_room){ target->slots,
+	                                                    longest_name(target) + 1 });
 
 	if (!code)
 		code = opk_nv_combiner_new(&combiner, w->ctx, image);

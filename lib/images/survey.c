@@ -28,8 +28,8 @@ static int find_slot_size(struct work *w, struct opk_surveyed_facts *facts, cons
 	opk_autofree void *one = NULL, *two = NULL;
 	size_t one_size, two_size;
 
-	TRY(opk_nv_image_like(&one, &one_size, w->ctx, image, size, 1, 1));
-	TRY(opk_nv_image_like(&two, &two_size, w->ctx, image, size, 2, 1));
+	TRY(opk_nv_image_like(&one, &one_size, w->ctx, image, size, &(struct opk_nv_room){ 1, 1 }));
+	TRY(opk_nv_image_like(&two, &two_size, w->ctx, image, size, &(struct opk_nv_room){ 2, 1 }));
 	facts->slot_size = two_size - one_size;
 	return OPK_OK;
 }

@@ -31,8 +31,7 @@ static int counters_of_plan(struct opk_counters *out, struct opk_ctx *ctx,
 static int make_prefix(void **out, size_t *size, struct opk_ctx *ctx, const struct opk_plan *plan,
                        const struct opk_counters *counters, const bool *keep)
 {
-	return opk_nv_prefix(out, size, ctx, plan->target.chip, opk_strlist_items(&counters->names),
-	                     counters->names.count, keep);
+	return opk_nv_prefix(out, size, ctx, plan->target.chip, &counters->names, keep);
 }
 
 static int fail_prefix(struct opk_ctx *ctx, int code, const struct opk_plan *plan)

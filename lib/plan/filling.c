@@ -66,14 +66,15 @@ static int place(size_t *pass, struct opk_ctx *ctx, struct opk_filling *f, size_
 {
 	for (*pass = 0; *pass < f->passes; ++*pass) {
 		size_t *members = &f->members[*pass * f->counters.names.count];
+		struct opk_question question = { &f->counters.names, f->scheduler, members,
+			                         f->sizes[*pass] + 1 };
 		bool fits;
 
 		if (f->sizes[*pass] && f->of_software[*pass] != f->software[counter])
 			continue;
 		memmove(members + 1, members, f->sizes[*pass] * sizeof *members);
 		members[0] = counter;
-		TRY(opk_answers_ask(&fits, ctx, &f->answers, &f->counters.names, f->scheduler,
-		                    members, f->sizes[*pass] + 1));
+		TRY(opk_answers_ask(&fits, ctx, &f->answers, &question));
 		if (fits) {
 			f->of_software[*pass] = f->software[counter];
 			f->sizes[*pass]++;

@@ -21,10 +21,16 @@ struct fitting {
 
 static int may_fit(bool *out, struct fitting *f, size_t count)
 {
+	struct opk_question question = { &f->counters.names, f->scheduler, NULL, 0 };
+	opk_autofree size_t *counters = NULL;
+
 	*out = true;
-	return f->scheduler ? opk_counters_fit(out, f->ctx, &f->answers, &f->counters, f->scheduler,
-	                                       f->numbers, f->count + count)
-	                    : OPK_OK;
+	if (!f->scheduler)
+		return OPK_OK;
+	TRY(opk_counters_needed(&counters, &question.count, f->ctx, &f->counters, f->numbers,
+	                        f->count + count));
+	question.counters = counters;
+	return opk_answers_ask(out, f->ctx, &f->answers, &question);
 }
 
 /* Whether these fit beside the kept metrics; if so, they are kept, too. */

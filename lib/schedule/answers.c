@@ -39,9 +39,9 @@ static struct opk_answer *find(const struct opk_answers *answers, const struct o
 
 static bool grow(struct opk_answers *answers)
 {
-	struct opk_answers grown = { .used = answers->used,
-		                     .capacity = answers->capacity ? answers->capacity * 2 : 1024 };
+	struct opk_answers grown = *answers;
 
+	grown.capacity = answers->capacity ? answers->capacity * 2 : 1024;
 	grown.slots = opk_alloc_array(grown.capacity, sizeof *grown.slots);
 	if (!grown.slots)
 		return false;
@@ -54,22 +54,21 @@ static bool grow(struct opk_answers *answers)
 }
 
 int opk_answers_ask(bool *out, struct opk_ctx *ctx, struct opk_answers *answers,
-                    const struct opk_strlist *names, struct opk_nv_scheduler *scheduler,
-                    const size_t *counters, size_t count)
+                    const struct opk_question *question)
 {
-	struct opk_answer key = key_of(counters, count), *known;
+	struct opk_answer key = key_of(question->counters, question->count), *known;
 
 	if (answers->used * 2 >= answers->capacity && !grow(answers))
 		return opk_nomem(ctx, "raw counters");
 	known = find(answers, &key);
 	if (!known->key[0] && !known->key[1]) {
-		TRY(opk_beside_ask(out, ctx, &answers->beside, names, scheduler, counters, count));
+		TRY(opk_beside_ask(out, ctx, &answers->beside, question));
 		*known = key;
 		known->key[1] |= *out;
 		answers->used++;
 	}
 	*out = known->key[1] & 1;
-	if (*out && !opk_beside_note(&answers->beside, names, scheduler, counters, count))
+	if (*out && !opk_beside_note(&answers->beside, question))
 		return opk_nomem(ctx, "raw counters");
 	return OPK_OK;
 }

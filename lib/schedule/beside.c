@@ -28,45 +28,44 @@ void opk_beside_clear(struct opk_beside *b)
 	*b = (struct opk_beside){ 0 };
 }
 
-bool opk_beside_note(struct opk_beside *b, const struct opk_strlist *names,
-                     const struct opk_nv_scheduler *scheduler, const size_t *counters, size_t count)
+bool opk_beside_note(struct opk_beside *b, const struct opk_question *q)
 {
 	if (!b->marks) {
-		b->marks = opk_alloc_array(names->count + 1, sizeof *b->marks);
-		b->mark_count = b->marks ? names->count : 0;
+		b->marks = opk_alloc_array(q->names->count + 1, sizeof *b->marks);
+		b->mark_count = b->marks ? q->names->count : 0;
 	}
 	if (!b->marks)
 		return false;
-	if (b->like != scheduler)
+	if (b->like != q->scheduler)
 		forget(b);
-	b->like = scheduler;
+	b->like = q->scheduler;
 	for (size_t i = 0; i < b->mark_count; i++)
 		b->marks[i] &= HELD;
-	for (size_t i = 0; i < count; i++)
-		b->marks[counters[i]] |= FITTING;
-	b->fitting_count = count;
+	for (size_t i = 0; i < q->count; i++)
+		b->marks[q->counters[i]] |= FITTING;
+	b->fitting_count = q->count;
 	return true;
 }
 
 /* Whether these are all fitting counters and at least one more. */
-static bool are_more(const struct opk_beside *b, const size_t *counters, size_t count)
+static bool are_more(const struct opk_beside *b, const struct opk_question *q)
 {
 	size_t found = 0;
 
-	for (size_t i = 0; i < count; i++)
-		found += (b->marks[counters[i]] & FITTING) != 0;
-	return found == b->fitting_count && count > found;
+	for (size_t i = 0; i < q->count; i++)
+		found += (b->marks[q->counters[i]] & FITTING) != 0;
+	return found == b->fitting_count && q->count > found;
 }
 
 /* Lists the names of counters with the one mark and without the other. */
-static size_t list(const char **out, const struct opk_beside *b, const struct opk_strlist *names,
-                   const size_t *counters, size_t count, uint8_t mark, uint8_t without)
+static size_t list(const char **out, const struct opk_beside *b, const struct opk_question *q,
+                   uint8_t mark, uint8_t without)
 {
 	size_t used = 0;
 
-	for (size_t i = 0; i < count; i++)
-		if ((b->marks[counters[i]] & (mark | without)) == mark)
-			out[used++] = names->items[counters[i]];
+	for (size_t i = 0; i < q->count; i++)
+		if ((b->marks[q->counters[i]] & (mark | without)) == mark)
+			out[used++] = q->names->items[q->counters[i]];
 	return used;
 }
 
@@ -81,8 +80,8 @@ static bool holds_other(const struct opk_beside *b)
 }
 
 /* Makes the pass hold the fitting counters; `counters` includes them. */
-static int hold(struct opk_beside *b, struct opk_ctx *ctx, const struct opk_strlist *names,
-                const size_t *counters, size_t count, const char **room)
+static int hold(struct opk_beside *b, struct opk_ctx *ctx, const struct opk_question *q,
+                const char **room)
 {
 	size_t used;
 
@@ -92,46 +91,43 @@ static int hold(struct opk_beside *b, struct opk_ctx *ctx, const struct opk_strl
 			b->marks[i] &= FITTING;
 		TRY(opk_nv_scheduler_like(&b->pass, ctx, b->like, NULL));
 	}
-	used = list(room, b, names, counters, count, FITTING, HELD);
+	used = list(room, b, q, FITTING, HELD);
 	if (used)
 		TRY(opk_nv_scheduler_hold(ctx, b->pass, room, used));
-	for (size_t i = 0; i < count; i++)
-		if (b->marks[counters[i]] & FITTING)
-			b->marks[counters[i]] |= HELD;
+	for (size_t i = 0; i < q->count; i++)
+		if (b->marks[q->counters[i]] & FITTING)
+			b->marks[q->counters[i]] |= HELD;
 	b->held_count = b->fitting_count;
 	return OPK_OK;
 }
 
 /* If the library can't hold counters, all of them are asked about. */
 static int begin(bool *held, struct opk_beside *b, struct opk_ctx *ctx,
-                 const struct opk_strlist *names, const size_t *counters, size_t count,
-                 const char **room)
+                 const struct opk_question *q, const char **room)
 {
 	int code;
 
-	*held = b->fitting_count > FEW && are_more(b, counters, count);
+	*held = b->fitting_count > FEW && are_more(b, q);
 	if (!*held)
 		return OPK_OK;
-	code = hold(b, ctx, names, counters, count, room);
+	code = hold(b, ctx, q, room);
 	*held = !code;
 	return opk_allow(ctx, code, OPK_ENVIDIA);
 }
 
 int opk_beside_ask(bool *out, struct opk_ctx *ctx, struct opk_beside *b,
-                   const struct opk_strlist *names, struct opk_nv_scheduler *scheduler,
-                   const size_t *counters, size_t count)
+                   const struct opk_question *q)
 {
-	opk_autofree const char **asked = opk_alloc_array(count + 1, sizeof *asked);
+	opk_autofree const char **asked = opk_alloc_array(q->count + 1, sizeof *asked);
 	bool held = false;
 
 	if (!asked)
 		return opk_nomem(ctx, "raw counters");
-	if (b->like == scheduler)
-		TRY(begin(&held, b, ctx, names, counters, count, asked));
+	if (b->like == q->scheduler)
+		TRY(begin(&held, b, ctx, q, asked));
 	if (held)
-		return opk_nv_scheduler_fits(out, ctx, b->pass, asked,
-		                             list(asked, b, names, counters, count, 0, HELD));
-	for (size_t i = 0; i < count; i++)
-		asked[i] = names->items[counters[i]];
-	return opk_nv_scheduler_fits(out, ctx, scheduler, asked, count);
+		return opk_nv_scheduler_fits(out, ctx, b->pass, asked, list(asked, b, q, 0, HELD));
+	for (size_t i = 0; i < q->count; i++)
+		asked[i] = q->names->items[q->counters[i]];
+	return opk_nv_scheduler_fits(out, ctx, q->scheduler, asked, q->count);
 }

@@ -8,6 +8,14 @@
 
 struct opk_nv_scheduler;
 
+/* Whether these counters, as numbers of names and each once, fit one pass of the scheduler. */
+struct opk_question {
+	const struct opk_strlist *names;
+	struct opk_nv_scheduler *scheduler;
+	const size_t *counters;
+	size_t count;
+};
+
 /* Start with a zeroed struct. */
 struct opk_beside {
 	struct opk_nv_scheduler *pass;       /* with the counters that are marked as held */
@@ -20,16 +28,13 @@ struct opk_beside {
 
 void opk_beside_clear(struct opk_beside *beside);
 
-/* Notes that these counters, as numbers of names, fit one pass. false: out of memory. */
-bool opk_beside_note(struct opk_beside *beside, const struct opk_strlist *names,
-                     const struct opk_nv_scheduler *scheduler, const size_t *counters,
-                     size_t count);
+/* Notes that the answer is yes. false: out of memory. */
+bool opk_beside_note(struct opk_beside *beside, const struct opk_question *question);
 /*
- * Whether these counters fit. If they include the last set that fitted, asks only whether the
+ * Asks PerfWorks. If the counters include the last set that fitted, asks only whether the
  * additional ones fit beside it.
  */
 int opk_beside_ask(bool *out, struct opk_ctx *ctx, struct opk_beside *beside,
-                   const struct opk_strlist *names, struct opk_nv_scheduler *scheduler,
-                   const size_t *counters, size_t count);
+                   const struct opk_question *question);
 
 #endif

@@ -62,9 +62,8 @@ int opk_counters_of(struct opk_counters *out, struct opk_ctx *ctx, const char *c
 	return OPK_OK;
 }
 
-int opk_counters_fit(bool *out, struct opk_ctx *ctx, struct opk_answers *answers,
-                     const struct opk_counters *counters, struct opk_nv_scheduler *scheduler,
-                     const size_t *metrics, size_t count)
+int opk_counters_needed(size_t **out, size_t *out_count, struct opk_ctx *ctx,
+                        const struct opk_counters *counters, const size_t *metrics, size_t count)
 {
 	size_t all = counters->names.count, used = 0;
 	opk_autofree size_t *asked = opk_alloc_array(all + 1, sizeof *asked);
@@ -82,7 +81,9 @@ int opk_counters_fit(bool *out, struct opk_ctx *ctx, struct opk_answers *answers
 				asked[used++] = counter;
 			seen[counter] = true;
 		}
-	return opk_answers_ask(out, ctx, answers, &counters->names, scheduler, asked, used);
+	*out = opk_take(asked);
+	*out_count = used;
+	return OPK_OK;
 }
 
 void opk_counters_clear(struct opk_counters *counters)

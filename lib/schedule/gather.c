@@ -25,16 +25,15 @@ static int fits(bool *out, struct opk_ctx *ctx, void *data, const size_t *items,
 {
 	struct opk_part *part = data;
 	opk_autofree size_t *asked = opk_alloc_array(count + 1, sizeof *asked);
-	struct opk_nv_scheduler *scheduler;
+	struct opk_question question = { &part->counters->names, NULL, asked, count };
 
 	if (!asked)
 		return opk_nomem(ctx, "raw counters");
 	/* Start with the counters added last: there a clash is found soonest. */
 	for (size_t i = 0; i < count; i++)
 		asked[i] = part->members[items[count - 1 - i]];
-	TRY(scheduler_of(&scheduler, ctx, part, asked, count));
-	return opk_answers_ask(out, ctx, &part->answers, &part->counters->names, scheduler, asked,
-	                       count);
+	TRY(scheduler_of(&question.scheduler, ctx, part, asked, count));
+	return opk_answers_ask(out, ctx, &part->answers, &question);
 }
 
 /* Raises the bound, to the number of bins at most. */
@@ -48,8 +47,12 @@ static void raise(struct opk_part *part, size_t bound)
 static int begin_packing(struct opk_packing *out, struct opk_ctx *ctx, struct opk_part *part,
                          struct opk_patience *patience)
 {
-	return opk_packing_init(out, ctx, part->count, fits, part,
-	                        part->clashes ? part->clashes : part->late, patience);
+	*out = (struct opk_packing){ .count = part->count,
+		                     .fits = fits,
+		                     .data = part,
+		                     .hardness = part->clashes ? part->clashes : part->late,
+		                     .patience = patience };
+	return opk_packing_init(out, ctx);
 }
 
 int opk_part_count(struct opk_part *part, struct opk_ctx *ctx, struct opk_patience *patience)

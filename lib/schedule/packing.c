@@ -44,17 +44,11 @@ static int try_pair(bool *clash, struct opk_packing *packing, struct opk_ctx *ct
 	return OPK_OK;
 }
 
-int opk_packing_init(struct opk_packing *out, struct opk_ctx *ctx, size_t count,
-                     opk_packing_fits *fits, void *data, const double *hardness,
-                     struct opk_patience *patience)
+int opk_packing_init(struct opk_packing *packing, struct opk_ctx *ctx)
 {
-	*out = (struct opk_packing){ .count = count,
-		                     .fits = fits,
-		                     .data = data,
-		                     .hardness = hardness,
-		                     .patience = patience };
-	out->pairs = opk_alloc_array(count * count + 1, sizeof *out->pairs);
-	return out->pairs ? OPK_OK : opk_nomem(ctx, "a packing");
+	packing->pairs = opk_alloc_array(packing->count * packing->count + 1,
+	                                 sizeof *packing->pairs);
+	return packing->pairs ? OPK_OK : opk_nomem(ctx, "a packing");
 }
 
 /* With more items only some pairs are tried: enough to see which items clash most. */

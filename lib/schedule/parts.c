@@ -16,6 +16,12 @@ struct forest {
 	size_t capacity;
 };
 
+/* Where a counter can be counted. */
+struct places {
+	size_t domain; /* one of them */
+	size_t ways;   /* domains and pairs of domains that can count it */
+};
+
 static void clear_forest(struct forest *forest)
 {
 	opk_strlist_clear(&forest->names);
@@ -67,8 +73,8 @@ static struct opk_part *part_of(struct opk_parts *parts, size_t *part_of_root, s
 }
 
 static int fill_parts(struct opk_parts *parts, struct opk_ctx *ctx, const struct forest *forest,
-                      const size_t *domain_of, const size_t *ways,
-                      const struct opk_counters *counters, struct opk_nv_scheduler *scheduler)
+                      const struct places *places, const struct opk_counters *counters,
+                      struct opk_nv_scheduler *scheduler)
 {
 	opk_autofree size_t *part_of_root = opk_alloc_array(forest->names.count + 1,
 	                                                    sizeof *part_of_root);
@@ -78,7 +84,8 @@ static int fill_parts(struct opk_parts *parts, struct opk_ctx *ctx, const struct
 		return opk_nomem(ctx, "counter domains");
 	memset(part_of_root, 0xff, forest->names.count * sizeof *part_of_root);
 	for (size_t i = 0; i < counters->names.count; i++) {
-		struct opk_part *part = part_of(parts, part_of_root, root_of(forest, domain_of[i]));
+		struct opk_part *part = part_of(parts, part_of_root,
+		                                root_of(forest, places[i].domain));
 
 		if (!part->members) {
 			part->members = opk_alloc_array(counters->names.count,
@@ -87,9 +94,9 @@ static int fill_parts(struct opk_parts *parts, struct opk_ctx *ctx, const struct
 		}
 		if (!part->members || !part->ways)
 			return opk_nomem(ctx, "counter domains");
-		part->ways[part->count] = ways[i];
-		part->varied |= ways[i] != part->ways[0];
-		part->choices += ways[i] ? log2((double)ways[i]) : 0;
+		part->ways[part->count] = places[i].ways;
+		part->varied |= places[i].ways != part->ways[0];
+		part->choices += places[i].ways ? log2((double)places[i].ways) : 0;
 		part->counters = counters;
 		part->scheduler = scheduler;
 		part->members[part->count++] = i;
@@ -126,23 +133,22 @@ size_t opk_parts_passes(size_t *first, const struct opk_parts *parts, const size
 int opk_parts_split(struct opk_parts *out, struct opk_ctx *ctx, const struct opk_counters *counters,
                     struct opk_nv_scheduler *scheduler)
 {
-	opk_autofree size_t *domain_of = opk_alloc_array(counters->names.count + 1,
-	                                                 sizeof *domain_of);
-	opk_autofree size_t *ways = opk_alloc_array(counters->names.count + 1, sizeof *ways);
+	opk_autofree struct places *places = opk_alloc_array(counters->names.count + 1,
+	                                                     sizeof *places);
 	__attribute__((cleanup(clear_forest))) struct forest forest = { 0 };
 	opk_autoparts struct opk_parts parts = { 0 };
 
 	*out = parts;
-	if (!domain_of || !ways)
+	if (!places)
 		return opk_nomem(ctx, "counter domains");
 	for (size_t i = 0; i < counters->names.count; i++) {
 		opk_autostrlist struct opk_strlist domains = { 0 };
 
-		TRY(opk_nv_counter_places(&domains, &ways[i], ctx, scheduler,
+		TRY(opk_nv_counter_places(&domains, &places[i].ways, ctx, scheduler,
 		                          counters->names.items[i]));
-		TRY(join_domains(&domain_of[i], &forest, ctx, &domains));
+		TRY(join_domains(&places[i].domain, &forest, ctx, &domains));
 	}
-	TRY(fill_parts(&parts, ctx, &forest, domain_of, ways, counters, scheduler));
+	TRY(fill_parts(&parts, ctx, &forest, places, counters, scheduler));
 	*out = parts;
 	parts = (struct opk_parts){ 0 };
 	return OPK_OK;

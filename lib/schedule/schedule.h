@@ -26,25 +26,20 @@ int opk_counters_of(struct opk_counters *out, struct opk_ctx *ctx, const char *c
 void opk_counters_clear(struct opk_counters *counters);
 #define opk_autocounters __attribute__((cleanup(opk_counters_clear)))
 
-/* PerfWorks' answers about sets of counters, given as numbers of names: start with it zeroed. */
+/* PerfWorks' answers to questions; start with it zeroed. */
 struct opk_answers {
 	struct opk_answer *slots;
 	size_t capacity, used;
 	struct opk_beside beside;
 };
 
-/*
- * Whether PerfWorks schedules these counters, each given once, in one pass; a question is not asked
- * twice. The names and the scheduler's domains must stay the same.
- */
+/* A question is not asked twice. The names and the scheduler's domains must stay the same. */
 int opk_answers_ask(bool *out, struct opk_ctx *ctx, struct opk_answers *answers,
-                    const struct opk_strlist *names, struct opk_nv_scheduler *scheduler,
-                    const size_t *counters, size_t count);
+                    const struct opk_question *question);
 void opk_answers_clear(struct opk_answers *answers);
-/* Like opk_answers_ask(), for all counters of these metrics. */
-int opk_counters_fit(bool *out, struct opk_ctx *ctx, struct opk_answers *answers,
-                     const struct opk_counters *counters, struct opk_nv_scheduler *scheduler,
-                     const size_t *metrics, size_t count);
+/* All counters of these metrics, each once, with room for one more; free() it. */
+int opk_counters_needed(size_t **out, size_t *out_count, struct opk_ctx *ctx,
+                        const struct opk_counters *counters, const size_t *metrics, size_t count);
 /* The number of the counter; the count of names if it is not there. */
 size_t opk_counters_find(const struct opk_counters *counters, const char *name);
 
@@ -165,15 +160,13 @@ struct opk_packing {
 	size_t count; /* number of items */
 	opk_packing_fits *fits;
 	void *data;
-	const double *hardness; /* one per item: high for items that hardly fit */
-	struct opk_patience *patience;
-	uint8_t *pairs; /* known answers for each pair: count * count */
+	const double *hardness;        /* one per item: high for items that hardly fit */
+	struct opk_patience *patience; /* NULL: no limit */
+	uint8_t *pairs;                /* known answers for each pair: count * count */
 };
 
-/* Asks nothing yet. `hardness` and `patience`, which may be NULL, must outlive it. */
-int opk_packing_init(struct opk_packing *out, struct opk_ctx *ctx, size_t count,
-                     opk_packing_fits *fits, void *data, const double *hardness,
-                     struct opk_patience *patience);
+/* Makes room for answers, and asks nothing yet; the other members are set. */
+int opk_packing_init(struct opk_packing *packing, struct opk_ctx *ctx);
 void opk_packing_clear(struct opk_packing *packing);
 #define opk_autopacking __attribute__((cleanup(opk_packing_clear)))
 /* One per item: how many others it clashes with; of many items only about twenty are tried. */

@@ -159,6 +159,12 @@ int opk_nv_constituents(struct opk_strlist *counters, struct opk_strlist *throug
  * NVPW_MetricsEvaluator_SetDeviceAttributes, NVPW_MetricsEvaluator_EvaluateToGpuValues
  */
 struct opk_nv_requests;
+/* A range of a counter data image, or a sample. */
+struct opk_nv_range {
+	const void *image;
+	size_t size;
+	size_t index;
+};
 /* free() */
 int opk_nv_requests_new(struct opk_nv_requests **out, struct opk_ctx *ctx,
                         struct opk_nv_evaluator *evaluator, const char *const *metrics,
@@ -166,11 +172,10 @@ int opk_nv_requests_new(struct opk_nv_requests **out, struct opk_ctx *ctx,
 int opk_nv_set_device(struct opk_ctx *ctx, struct opk_nv_evaluator *evaluator, const void *image,
                       size_t size);
 int opk_nv_request_values(double *values, struct opk_ctx *ctx, struct opk_nv_evaluator *evaluator,
-                          const struct opk_nv_requests *requests, const void *image, size_t size,
-                          size_t index);
+                          const struct opk_nv_requests *requests, const struct opk_nv_range *range);
 /* NVPW_CUDA_CounterDataBuilder; free(). */
 int opk_nv_prefix(void **out, size_t *size, struct opk_ctx *ctx, const char *chip,
-                  const char *const *raw_counters, size_t count, const bool *keep_instances);
+                  const struct opk_strlist *raw_counters, const bool *keep_instances);
 
 /*
  * PerfWorks' scheduler of raw counters over one empty pass of all domains:
@@ -258,15 +263,18 @@ int opk_nv_range_name(char **out, struct opk_ctx *ctx, const void *image, size_t
 /* NVPW_PeriodicSampler_CounterData_GetSampleTime: GPU time in ns. */
 int opk_nv_sample_time(uint64_t *start, uint64_t *end, struct opk_ctx *ctx, const void *image,
                        size_t index);
+struct opk_nv_room {
+	size_t slots;     /* free ones, for a range each */
+	size_t name_size; /* bytes of all range names, each with its NUL */
+};
 /*
- * Makes an image for the counters and GPU of another one, with `slots` free slots, and room for
- * range names of `name_size` bytes in all, each with its NUL; free(). The head before the first
- * slot depends on the GPU and the counters only: it is the same for two images whose ranges can be
+ * Makes an image for the counters and GPU of another one; free(). The head before the first slot
+ * depends on the GPU and the counters only: it is the same for two images whose ranges can be
  * summed. An image without slots is only the head, and takes 4 us.
  * NVPW_CounterData_ExtractCounterDataPrefix, NVPW_CounterData_InitializeCounterDataImageCopy
  */
 int opk_nv_image_like(void **out, size_t *out_size, struct opk_ctx *ctx, const void *image,
-                      size_t size, size_t slots, size_t name_size);
+                      size_t size, const struct opk_nv_room *room);
 /*
  * The same for the counters of any prefix, even of another chip: `gpu` is an image whose GPU the
  * new image gets. NVPW_CounterData_InitializeCounterDataImageCopy
@@ -329,7 +337,6 @@ int opk_nv_trim_samples(size_t *size, struct opk_ctx *ctx, void *image);
  * the peaks of the device whose image it evaluated first: use another one for each device.
  */
 int opk_nv_evaluate(double *values, struct opk_ctx *ctx, struct opk_nv_host *host,
-                    const void *image, size_t size, size_t index, const char *const *names,
-                    size_t count);
+                    const struct opk_nv_range *range, const char *const *names, size_t count);
 
 #endif

@@ -399,16 +399,15 @@ int opk_nv_set_device(struct opk_ctx *ctx, struct opk_nv_evaluator *evaluator, c
 }
 
 int opk_nv_request_values(double *values, struct opk_ctx *ctx, struct opk_nv_evaluator *evaluator,
-                          const struct opk_nv_requests *requests, const void *image, size_t size,
-                          size_t index)
+                          const struct opk_nv_requests *requests, const struct opk_nv_range *range)
 {
 	NV_PARAMS(params, EvaluatorValues, .pMetricsEvaluator = evaluator->object,
 	          .pMetricEvalRequests = requests->requests,
 	          .numMetricEvalRequests = requests->count,
 	          .metricEvalRequestStructSize = NV_END(struct nv_MetricEvalRequest, submetric),
 	          .metricEvalRequestStrideSize = sizeof *requests->requests,
-	          .pCounterDataImage = image, .counterDataImageSize = size, .rangeIndex = index,
-	          .isolated = 1, .pMetricValues = values);
+	          .pCounterDataImage = range->image, .counterDataImageSize = range->size,
+	          .rangeIndex = range->index, .isolated = 1, .pMetricValues = values);
 
 	return NV_NVPW(evaluator->nv, ctx, NVPW_MetricsEvaluator_EvaluateToGpuValues, &params);
 }

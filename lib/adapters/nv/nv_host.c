@@ -297,13 +297,12 @@ int opk_nv_passes(size_t *out, struct opk_ctx *ctx, const void *config, size_t s
 }
 
 int opk_nv_evaluate(double *values, struct opk_ctx *ctx, struct opk_nv_host *host,
-                    const void *image, size_t size, size_t index, const char *const *names,
-                    size_t count)
+                    const struct opk_nv_range *range, const char *const *names, size_t count)
 {
 	NV_PARAMS(params, HostEvaluateToGpuValues, .pHostObject = host->object,
-	          .pCounterDataImage = image, .counterDataImageSize = size, .rangeIndex = index,
-	          .ppMetricNames = (const char **)names, .numMetrics = count,
-	          .pMetricValues = values);
+	          .pCounterDataImage = range->image, .counterDataImageSize = range->size,
+	          .rangeIndex = range->index, .ppMetricNames = (const char **)names,
+	          .numMetrics = count, .pMetricValues = values);
 
 	return NV_CUPTI(host->nv, ctx, cuptiProfilerHostEvaluateToGpuValues, &params);
 }

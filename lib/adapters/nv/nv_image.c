@@ -186,14 +186,14 @@ int opk_nv_image_of(void **out, size_t *out_size, struct opk_ctx *ctx,
 }
 
 int opk_nv_image_like(void **out, size_t *out_size, struct opk_ctx *ctx, const void *image,
-                      size_t size, size_t slots, size_t name_size)
+                      size_t size, const struct opk_nv_room *room)
 {
 	/* From 13.3 on, heads are larger than in older images. */
 	enum { MOST_MORE_HEAD = 1 << 16 };
 	struct opk_nv_image_plan plan = { .gpu = image,
-		                          .slots = slots,
-		                          .name_size = name_size,
-		                          .most = size + name_size + MOST_MORE_HEAD };
+		                          .slots = room->slots,
+		                          .name_size = room->name_size,
+		                          .most = size + room->name_size + MOST_MORE_HEAD };
 	opk_autofree void *prefix = NULL;
 	struct opk_nv *nv;
 

@@ -5,18 +5,18 @@
 
 /* The call of CUPTI 12.9 and later. */
 static int add_raw_counters(struct opk_nv *nv, struct opk_ctx *ctx, void *builder,
-                            const char *const *names, size_t count, const bool *keep_instances)
+                            const struct opk_strlist *names, const bool *keep_instances)
 {
-	opk_autofree struct nv_RawCounterRequest *requests = opk_alloc_array(count,
+	opk_autofree struct nv_RawCounterRequest *requests = opk_alloc_array(names->count,
 	                                                                     sizeof *requests);
 	NV_PARAMS(params, BuilderAddRawCounters, .pCounterDataBuilder = builder,
 	          .rawCounterRequestStructSize = NV_END(struct nv_RawCounterRequest, keepInstances),
-	          .numRawCounterRequests = count, .pRawCounterRequests = requests);
+	          .numRawCounterRequests = names->count, .pRawCounterRequests = requests);
 
 	if (!requests)
 		return opk_nomem(ctx, "raw counters");
-	for (size_t i = 0; i < count; i++) {
-		requests[i].pRawCounterName = names[i];
+	for (size_t i = 0; i < names->count; i++) {
+		requests[i].pRawCounterName = names->items[i];
 		requests[i].keepInstances = keep_instances[i];
 	}
 	return NV_NVPW(nv, ctx, NVPW_CounterDataBuilder_AddRawCounters, &params);
@@ -24,18 +24,18 @@ static int add_raw_counters(struct opk_nv *nv, struct opk_ctx *ctx, void *builde
 
 /* The call of earlier releases. */
 static int add_raw_metrics(struct opk_nv *nv, struct opk_ctx *ctx, void *builder,
-                           const char *const *names, size_t count, const bool *keep_instances)
+                           const struct opk_strlist *names, const bool *keep_instances)
 {
-	opk_autofree struct nv_RawMetricRequest *requests = opk_alloc_array(count,
+	opk_autofree struct nv_RawMetricRequest *requests = opk_alloc_array(names->count,
 	                                                                    sizeof *requests);
 	NV_PARAMS(params, BuilderAddMetrics, .pCounterDataBuilder = builder,
-	          .pRawMetricRequests = requests, .numMetricRequests = count);
+	          .pRawMetricRequests = requests, .numMetricRequests = names->count);
 
 	if (!requests)
 		return opk_nomem(ctx, "raw metrics");
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < names->count; i++) {
 		requests[i].structSize = NV_END(struct nv_RawMetricRequest, keepInstances);
-		requests[i].pMetricName = names[i];
+		requests[i].pMetricName = names->items[i];
 		requests[i].isolated = 1;
 		requests[i].keepInstances = keep_instances[i];
 	}
@@ -70,7 +70,7 @@ static int need_builder(struct opk_nv **nv, struct opk_ctx *ctx)
 }
 
 int opk_nv_prefix(void **out, size_t *size, struct opk_ctx *ctx, const char *chip,
-                  const char *const *raw_counters, size_t count, const bool *keep_instances)
+                  const struct opk_strlist *raw_counters, const bool *keep_instances)
 {
 	NV_PARAMS(create, BuilderCreate, .pChipName = chip);
 	NV_PARAMS(destroy, BuilderDestroy);
@@ -82,10 +82,10 @@ int opk_nv_prefix(void **out, size_t *size, struct opk_ctx *ctx, const char *chi
 	if (code)
 		return code;
 	if (nv->call.NVPW_CounterDataBuilder_AddRawCounters)
-		code = add_raw_counters(nv, ctx, create.pCounterDataBuilder, raw_counters, count,
+		code = add_raw_counters(nv, ctx, create.pCounterDataBuilder, raw_counters,
 		                        keep_instances);
 	else
-		code = add_raw_metrics(nv, ctx, create.pCounterDataBuilder, raw_counters, count,
+		code = add_raw_metrics(nv, ctx, create.pCounterDataBuilder, raw_counters,
 		                       keep_instances);
 	if (!code)
 		code = get_prefix(out, size, nv, ctx, create.pCounterDataBuilder);
