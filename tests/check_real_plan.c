@@ -180,7 +180,7 @@ static const struct refusal {
 	{ HERE, "GH10", "dram__bytes.sum", OPK_PROFILER_RANGE, 0, OPK_EUSAGE,
 	  "unknown chip 'GH10', did you mean GH100?" },
 	{ HERE, "GV100", "dram__bytes.sum", OPK_PROFILER_PM, 0, OPK_EFAILED,
-	  "GV100 has no PM sampling|GV100" },
+	  "GV100 is not among the chips that have PM sampling" },
 	{ HERE, "GH100",
 	  "sm__warps_active.avg.pct_of_peak_sustained_active,lts__t_sector_hit_rate.pct,"
 	  "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum,dram__bytes.sum",
