@@ -165,45 +165,47 @@ static void print_record(const struct comparison *c)
 	app_record(c->app, &fields);
 }
 
-/* Columns are valid until the next table: here and below, `row` belongs to the caller. */
-static void print_units(const struct comparison *c, struct app_fields *row)
+static void print_units(const struct comparison *c)
 {
-	field_text(row, "hw_unit", NULL);
+	struct app_fields row = { 0 };
+
+	field_text(&row, "hw_unit", NULL);
 	for (size_t chip = 0; chip < c->chips; chip++)
-		field_number(row, c->names[chip], 0);
-	app_fields_table(c->app, "units", row);
+		field_number(&row, c->names[chip], 0);
+	app_fields_table(c->app, "units", &row);
 	for (size_t i = 0; i < c->unit_count; i++) {
-		row->cells[0] = cell_text(c->units[i].name);
+		row.cells[0] = cell_text(c->units[i].name);
 		for (size_t chip = 0; chip < c->chips; chip++)
-			row->cells[1 + chip] = cell_number(c->units[i].counts[chip]);
-		opk_out_row(c->app->out, row->cells);
+			row.cells[1 + chip] = cell_number(c->units[i].counts[chip]);
+		opk_out_row(c->app->out, row.cells);
 	}
 }
 
-static void print_metrics(const struct comparison *c, struct app_fields *row)
+static void print_metrics(const struct comparison *c)
 {
-	field_text(row, "metric", NULL);
-	field_text(row, "hw_unit", NULL);
+	struct app_fields row = { 0 };
+
+	field_text(&row, "metric", NULL);
+	field_text(&row, "hw_unit", NULL);
 	for (size_t chip = 0; chip < c->chips; chip++)
-		field_flag(row, c->names[chip], false);
-	app_fields_table(c->app, "metrics", row);
+		field_flag(&row, c->names[chip], false);
+	app_fields_table(c->app, "metrics", &row);
 	for (size_t i = 0; i < c->found_count; i++) {
 		const struct found *found = &c->found[i];
 
 		if (!c->args->all && all_have(c, found))
 			continue;
-		row->cells[0] = cell_text(found->shown->name);
-		row->cells[1] = cell_text(found->shown->hw_unit);
+		row.cells[0] = cell_text(found->shown->name);
+		row.cells[1] = cell_text(found->shown->hw_unit);
 		for (size_t chip = 0; chip < c->chips; chip++)
-			row->cells[2 + chip] = cell_flag(found->of[chip] != NULL);
-		opk_out_row(c->app->out, row->cells);
+			row.cells[2 + chip] = cell_flag(found->of[chip] != NULL);
+		opk_out_row(c->app->out, row.cells);
 	}
 }
 
 static int compare(struct comparison *c)
 {
 	struct opk_metric_list_options filter = OPK_INIT(filter);
-	struct app_fields units = { 0 }, metrics = { 0 };
 	struct app *app = c->app;
 
 	filter.unit = c->args->unit;
@@ -215,8 +217,8 @@ static int compare(struct comparison *c)
 	TRY(find(c));
 	TRY(app_begin_output(app));
 	print_record(c);
-	print_units(c, &units);
-	print_metrics(c, &metrics);
+	print_units(c);
+	print_metrics(c);
 	if (!c->found_count)
 		app_note("no metric matches");
 	return app_end_output(app);

@@ -139,7 +139,7 @@ void field_flag(struct app_fields *fields, const char *name, bool flag);
 void field_list(struct app_fields *fields, const char *name, const char *const *items,
                 size_t count);
 int app_record(struct app *app, const struct app_fields *fields);
-/* Begins a table with these columns, which must stay in place until the next table. */
+/* Begins a table with these columns, of which the names alone are borrowed. */
 int app_fields_table(struct app *app, const char *name, const struct app_fields *fields);
 
 #endif

@@ -180,33 +180,30 @@ static void fill_row(struct app_fields *fields, const struct diff *diff,
 	add_percent(fields, diff, clock_names, texts->clock, value->clock);
 }
 
-static int put_row_table(struct diff *diff, struct app_fields *fields, const char *name,
+static int put_row_table(struct diff *diff, const struct app_fields *fields, const char *name,
                          size_t time)
 {
-	int code = app_fields_table(diff->app, name, fields);
-
+	TRY(app_fields_table(diff->app, name, fields));
 	for (size_t i = 0; i < fields->count; i++)
 		if (!strcmp(fields->columns[i].name, "after"))
 			opk_out_unit(diff->app->out, i, NULL);
 		else if (fields->columns[i].type == OPK_CELL_DOUBLE
 		         && !strstr(fields->columns[i].name, "_pct") && time != SIZE_MAX)
 			opk_out_unit(diff->app->out, i, unit_name(diff->found->columns[time].unit));
-	return code;
+	return OPK_OK;
 }
 
-/* `fields` are the table's columns, and must stay in place. */
-static int put_rows(struct diff *diff, struct app_fields *fields)
+static int put_rows(struct diff *diff)
 {
 	size_t time = time_column(diff), count = diff->found->row_count;
 	struct row_texts texts;
+	struct app_fields row;
 
 	if (is_left_out(diff, count))
 		return OPK_OK;
-	fill_row(fields, diff, first_row(diff), time, &texts);
-	TRY(put_row_table(diff, fields, "rows", time));
+	fill_row(&row, diff, first_row(diff), time, &texts);
+	TRY(put_row_table(diff, &row, "rows", time));
 	for (size_t i = 0; i < count; i++) {
-		struct app_fields row;
-
 		fill_row(&row, diff, &diff->found->rows[i], time, &texts);
 		TRY(opk_out_row(diff->app->out, row.cells));
 	}
@@ -228,19 +225,18 @@ static void fill_unmatched(struct app_fields *fields, const struct diff *diff,
 		          cell_value(before ? value->before.value : value->after.value));
 }
 
-static int put_unmatched(struct diff *diff, struct app_fields *fields)
+static int put_unmatched(struct diff *diff)
 {
 	size_t time = time_column(diff), count = diff->found->unmatched_count;
 	struct fact_texts texts;
+	struct app_fields row;
 
 	if (is_left_out(diff, count))
 		return OPK_OK;
-	fill_unmatched(fields, diff, count ? &diff->found->unmatched[0] : first_row(diff), time,
+	fill_unmatched(&row, diff, count ? &diff->found->unmatched[0] : first_row(diff), time,
 	               &texts);
-	TRY(put_row_table(diff, fields, "unmatched", time));
+	TRY(put_row_table(diff, &row, "unmatched", time));
 	for (size_t i = 0; i < count; i++) {
-		struct app_fields row;
-
 		fill_unmatched(&row, diff, &diff->found->unmatched[i], time, &texts);
 		TRY(opk_out_row(diff->app->out, row.cells));
 	}
@@ -248,14 +244,13 @@ static int put_unmatched(struct diff *diff, struct app_fields *fields)
 }
 
 /* Prints a table whose rows have the units of their values. */
-static int put_unit_table(struct diff *diff, struct app_fields *fields, const char *name)
+static int put_unit_table(struct diff *diff, const struct app_fields *fields, const char *name)
 {
-	int code = app_fields_table(diff->app, name, fields);
-
+	TRY(app_fields_table(diff->app, name, fields));
 	for (size_t i = 0; i < fields->count; i++)
 		if (!strcmp(fields->columns[i].name, "unit"))
 			opk_out_unit_in(diff->app->out, i);
-	return code;
+	return OPK_OK;
 }
 
 /* ---- values ----------------------------------------------------------------------------- */
@@ -366,31 +361,29 @@ static int put_values_of(struct diff *diff, size_t i, const bool *chosen, bool m
 	const struct opk_diff_row *row = &diff->found->rows[i];
 	const char *heading = NULL;
 	struct row_texts texts;
-	int code = put_title(diff, i);
+	struct app_fields fields;
 
-	for (size_t j = 0; !code && j < diff->found->column_count; j++) {
-		struct opk_diff_column column = diff->found->columns[j];
-		struct app_fields fields;
-
+	TRY(put_title(diff, i));
+	for (size_t j = 0; j < diff->found->column_count; j++) {
 		if (!chosen[j])
 			continue;
 		if (!is_shown(&row->values[j], many)) {
 			diff->left_out++;
 			continue;
 		}
-		code = put_heading(diff, &column, &heading);
+		TRY(put_heading(diff, &diff->found->columns[j], &heading));
 		fill_value(&fields, diff, row, j, &texts);
-		if (!code)
-			code = opk_out_row(diff->app->out, fields.cells);
+		TRY(opk_out_row(diff->app->out, fields.cells));
 	}
-	return code;
+	return OPK_OK;
 }
 
-static int put_values(struct diff *diff, struct app_fields *fields)
+static int put_values(struct diff *diff)
 {
 	size_t count = diff->found->row_count, columns = 0;
 	opk_autofree bool *chosen = choose_columns(diff, &diff->one_sided);
 	struct row_texts texts;
+	struct app_fields row;
 	bool many;
 
 	if (!chosen)
@@ -400,8 +393,8 @@ static int put_values(struct diff *diff, struct app_fields *fields)
 	for (size_t i = 0; i < diff->found->column_count; i++)
 		columns += chosen[i];
 	many = columns > MOST_SHOWN && !diff->all && app_shows_table(diff->app);
-	fill_value(fields, diff, first_row(diff), 0, &texts);
-	TRY(put_unit_table(diff, fields, "values"));
+	fill_value(&row, diff, first_row(diff), 0, &texts);
+	TRY(put_unit_table(diff, &row, "values"));
 	for (size_t i = 0; i < count && i < diff->top; i++)
 		TRY(put_values_of(diff, i, chosen, many));
 	return OPK_OK;
@@ -409,21 +402,21 @@ static int put_values(struct diff *diff, struct app_fields *fields)
 
 /* ---- the others ------------------------------------------------------------------------- */
 
-/* Prints a list of the library as the table or record `name`. */
-static int put_list(struct diff *diff, const char *name, enum opk_diff_list which)
+/* Prints `most` columns of a list of the library. */
+static int put_list(struct diff *diff, const char *name, enum opk_diff_list which, size_t most)
 {
-	opk_auto(opk_listing) struct opk_listing *rows = NULL;
+	struct opk_listing *rows = NULL;
 
 	TRY(opk_diff_list(&rows, diff->app->ctx, diff->of, which));
-	return name ? app_list(diff->app, name, opk_take(rows))
-	            : app_record_list(diff->app, opk_take(rows));
+	return app_list_columns(diff->app, name, rows, most);
 }
 
-static int put_differences(struct diff *diff)
+static int put_about(struct diff *diff)
 {
-	return is_left_out(diff, diff->found->difference_count)
-	               ? OPK_OK
-	               : put_list(diff, "differences", OPK_DIFF_DIFFERENCES);
+	struct opk_listing *about = NULL;
+
+	TRY(opk_diff_list(&about, diff->app->ctx, diff->of, OPK_DIFF_ABOUT));
+	return app_record_list(diff->app, about);
 }
 
 static void fill_peak(struct app_fields *fields, const struct diff *diff,
@@ -441,61 +434,38 @@ static void fill_peak(struct app_fields *fields, const struct diff *diff,
 }
 
 /* Prints what the GPU can do once, not for each row, and without a verdict. */
-static int put_peaks(struct diff *diff, struct app_fields *fields)
+static int put_peaks(struct diff *diff)
 {
 	static const struct opk_diff_peak none = { .name = "", .unit = "" };
 	const struct opk_diff_summary *summary = &diff->found->summary;
+	struct app_fields row;
 	char text[TEXT];
 
 	if (is_left_out(diff, summary->peak_count))
 		return OPK_OK;
-	fill_peak(fields, diff, summary->peak_count ? summary->peaks : &none, text);
-	TRY(put_unit_table(diff, fields, "peaks"));
+	fill_peak(&row, diff, summary->peak_count ? summary->peaks : &none, text);
+	TRY(put_unit_table(diff, &row, "peaks"));
 	for (size_t i = 0; i < summary->peak_count; i++) {
-		struct app_fields row;
-
 		fill_peak(&row, diff, &summary->peaks[i], text);
 		TRY(opk_out_row(diff->app->out, row.cells));
 	}
 	return OPK_OK;
 }
 
-static int put_rules(struct diff *diff)
-{
-	static const struct opk_column columns[] = {
-		{ "rule", OPK_CELL_STRING },
-		{ "row", OPK_CELL_STRING },
-		{ "broken", OPK_CELL_BOOL },
-		{ "found", OPK_CELL_STRING },
-	};
-	size_t count = diff->found->judged.count;
-
-	if (count)
-		TRY(app_table(diff->app, "rules", columns));
-	for (size_t i = 0; i < count; i++) {
-		const struct opk_diff_judged *of = &diff->found->judged.items[i];
-
-		TRY(app_row(diff->app, cell_text(of->rule->text), cell_text(of->row_name),
-		            cell_flag(of->broken), cell_text(of->text)));
-	}
-	return OPK_OK;
-}
-
 int diff_tables(struct diff *diff)
 {
-	struct app_fields rows, values, peaks, unmatched;
-	int code = put_list(diff, NULL, OPK_DIFF_ABOUT);
+	/* The reason of a broken rule is in its message. */
+	enum { WITHOUT_REASON = 4 };
 
 	choose_facts(diff);
-	if (!code)
-		code = put_differences(diff);
-	if (!code)
-		code = put_rows(diff, &rows);
-	if (!code)
-		code = put_values(diff, &values);
-	if (!code)
-		code = put_peaks(diff, &peaks);
-	if (!code)
-		code = put_unmatched(diff, &unmatched);
-	return code ? code : put_rules(diff);
+	TRY(put_about(diff));
+	if (!is_left_out(diff, diff->found->difference_count))
+		TRY(put_list(diff, "differences", OPK_DIFF_DIFFERENCES, SIZE_MAX));
+	TRY(put_rows(diff));
+	TRY(put_values(diff));
+	TRY(put_peaks(diff));
+	TRY(put_unmatched(diff));
+	if (!diff->found->judged.count)
+		return OPK_OK;
+	return put_list(diff, "rules", OPK_DIFF_RULES, WITHOUT_REASON);
 }

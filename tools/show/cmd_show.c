@@ -30,15 +30,13 @@ static int summarize(struct show *show, const char *path, const struct show_args
 {
 	struct opk_summary_options options = OPK_INIT(options);
 	struct opk_ctx *ctx = show->app->ctx;
-	int code = opk_file_open(&show->file, ctx, path);
+	int code;
 
 	options.kernel = args->kernel;
 	options.sort = args->sort;
 	options.kernel_names = kernel_style(show->app, args->kernel_names);
-	if (!code)
-		code = opk_file_meta(&show->meta, ctx, show->file);
-	if (code)
-		return code;
+	TRY(opk_file_open(&show->file, ctx, path));
+	TRY(opk_file_meta(&show->meta, ctx, show->file));
 	code = opk_summary_new(&show->summary, ctx, show->file, &options);
 	return code ? opk_add(ctx, code, "can't show %s", path) : OPK_OK;
 }
@@ -63,13 +61,12 @@ static int print(struct show *show)
 
 	for (size_t i = 0; i < show->summary->remarks.count; i++)
 		app_note("%s", show->summary->remarks.items[i]);
-	if (!code)
-		code = show_run(show);
-	if (!code)
-		code = show_kernels(show);
-	if (!code && strcmp(show->meta->mode, "trace") != 0)
-		code = show->summary->evaluation ? show_tables(show) : show_descriptions(show);
-	return code ? code : app_end_output(show->app);
+	TRY(code);
+	TRY(show_run(show));
+	TRY(show_kernels(show));
+	if (strcmp(show->meta->mode, "trace") != 0)
+		TRY(show->summary->evaluation ? show_tables(show) : show_descriptions(show));
+	return app_end_output(show->app);
 }
 
 static void clear(struct show *show)

@@ -19,9 +19,6 @@ struct show {
 	const struct opk_activity *activities;
 	size_t activity_count;
 	bool has_devices; /* besides the first */
-	/* The columns of the tables. */
-	struct app_fields group_fields, value_fields, roofline_fields;
-	struct app_fields kernel_fields, stream_fields, copy_fields, nvtx_fields;
 };
 
 /* show_tables.c: tables of the groups, of their values, and of the columns' meanings. */

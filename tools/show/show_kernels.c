@@ -26,11 +26,6 @@ struct totals {
 	struct opk_index numbers;
 };
 
-static bool is_ran(const struct opk_activity *activity)
-{
-	return activity->kind != OPK_ACTIVITY_RANGE;
-}
-
 /* ---- tables ----------------------------------------------------------------------------- */
 
 /* Adds a column of times; for numbers, its name includes the unit. */
@@ -87,28 +82,27 @@ static void fill_kernel(struct app_fields *fields, const struct show *show, size
 
 static int put_kernels(struct show *show)
 {
-	struct app_fields *fields = &show->kernel_fields, row;
+	struct app_fields row;
 	size_t count = show->summary->kernel_count;
 	size_t most = show->top < count ? (size_t)show->top : count;
 	const char *plural = count - most == 1 ? "" : "s";
 	double rest = 0;
-	int code;
 
 	if (!count)
 		return OPK_OK;
-	fill_kernel(fields, show, 0);
-	code = app_fields_table(show->app, "kernels", fields);
-	put_units(show, fields);
-	for (size_t i = 0; !code && i < most; i++) {
+	fill_kernel(&row, show, 0);
+	TRY(app_fields_table(show->app, "kernels", &row));
+	put_units(show, &row);
+	for (size_t i = 0; i < most; i++) {
 		fill_kernel(&row, show, i);
-		code = opk_out_row(show->app->out, row.cells);
+		TRY(opk_out_row(show->app->out, row.cells));
 	}
 	for (size_t i = most; i < count; i++)
 		rest += show->summary->kernels[i].share;
-	if (!code && most < count)
+	if (most < count)
 		app_note("%zu more kernel%s, %.3g%% of the time: --top %zu shows %s", count - most,
 		         plural, rest, count, *plural ? "them" : "it");
-	return code;
+	return OPK_OK;
 }
 
 /* ---- totals of records */
@@ -159,23 +153,12 @@ static int by_time(const void *a, const void *b)
 	return (x->first > y->first) - (x->first < y->first);
 }
 
-/* Records with the same key are added up; NULL: not in the table. */
-static char *stream_of(const struct opk_activity *a)
+/* Records with the same key are added up. */
+static char *key_of(const char *table, const struct opk_activity *a)
 {
-	return is_ran(a) ? opk_printf("%s/%s/%d/%u/%u/%" PRIu64, a->host, a->gpu, a->device,
-	                              a->process, a->context, a->stream)
-	                 : NULL;
-}
-
-static char *copy_of(const struct opk_activity *a)
-{
-	return a->kind == OPK_ACTIVITY_COPY || a->kind == OPK_ACTIVITY_SET ? opk_strdup(a->name)
-	                                                                   : NULL;
-}
-
-static char *range_of(const struct opk_activity *a)
-{
-	return a->kind == OPK_ACTIVITY_RANGE ? opk_strdup(a->name) : NULL;
+	return strcmp(table, "streams") ? opk_strdup(a->name)
+	                                : opk_printf("%s/%s/%d/%u/%u/%" PRIu64, a->host, a->gpu,
+	                                             a->device, a->process, a->context, a->stream);
 }
 
 static bool wants(const char *table, const struct opk_activity *a)
@@ -183,7 +166,7 @@ static bool wants(const char *table, const struct opk_activity *a)
 	return !strcmp(table, "nvtx") ? a->kind == OPK_ACTIVITY_RANGE
 	       : !strcmp(table, "copies")
 	               ? a->kind == OPK_ACTIVITY_COPY || a->kind == OPK_ACTIVITY_SET
-	               : is_ran(a);
+	               : a->kind != OPK_ACTIVITY_RANGE;
 }
 
 static void fill_total(struct app_fields *fields, const struct show *show, const char *table,
@@ -231,43 +214,35 @@ static void note_rest(const char *table, size_t rest, size_t count)
 		         rest == 1 ? "it" : "them");
 }
 
-static int print_totals(struct show *show, const char *table, struct totals *totals,
-                        struct app_fields *fields)
+static int print_totals(struct show *show, const char *table, struct totals *totals)
 {
 	uint64_t top = show->top > OTHERS ? show->top : OTHERS;
 	size_t most = top < totals->count ? (size_t)top : totals->count;
 	struct app_fields row;
-	int code;
 
 	if (!totals->count)
 		return OPK_OK;
 	qsort(totals->items, totals->count, sizeof *totals->items, by_time);
-	fill_total(fields, show, table, &totals->items[0]);
-	code = app_fields_table(show->app, table, fields);
-	put_units(show, fields);
-	for (size_t i = 0; !code && i < most; i++) {
+	fill_total(&row, show, table, &totals->items[0]);
+	TRY(app_fields_table(show->app, table, &row));
+	put_units(show, &row);
+	for (size_t i = 0; i < most; i++) {
 		fill_total(&row, show, table, &totals->items[i]);
-		code = opk_out_row(show->app->out, row.cells);
+		TRY(opk_out_row(show->app->out, row.cells));
 	}
-	if (!code)
-		note_rest(table, totals->count - most, totals->count);
-	return code;
+	note_rest(table, totals->count - most, totals->count);
+	return OPK_OK;
 }
 
-static int put_totals(struct show *show, const char *table,
-                      char *(*key_of)(const struct opk_activity *a), struct app_fields *fields)
+static int put_totals(struct show *show, const char *table)
 {
-	struct totals totals = { 0 };
-	int code = OPK_OK;
+	__attribute__((cleanup(clear_totals))) struct totals totals = { 0 };
 
-	for (size_t i = 0; !code && i < show->activity_count; i++)
+	for (size_t i = 0; i < show->activity_count; i++)
 		if (wants(table, &show->activities[i]))
-			code = add_to_total(&totals, show, &show->activities[i],
-			                    key_of(&show->activities[i]));
-	if (!code)
-		code = print_totals(show, table, &totals, fields);
-	clear_totals(&totals);
-	return code;
+			TRY(add_to_total(&totals, show, &show->activities[i],
+			                 key_of(table, &show->activities[i])));
+	return print_totals(show, table, &totals);
 }
 
 /* Kernels were read only as far as they are shown. */
@@ -279,17 +254,14 @@ static bool has_timeline(const struct show *show)
 
 int show_kernels(struct show *show)
 {
-	int code = opk_file_activities(&show->activities, &show->activity_count, show->app->ctx,
-	                               show->file);
-
-	if (code || !has_timeline(show))
-		return code;
+	TRY(opk_file_activities(&show->activities, &show->activity_count, show->app->ctx,
+	                        show->file));
+	if (!has_timeline(show))
+		return OPK_OK;
 	for (size_t i = 0; i < show->activity_count; i++)
 		show->has_devices |= show->activities[i].device > 0;
-	code = put_kernels(show);
-	if (!code)
-		code = put_totals(show, "streams", stream_of, &show->stream_fields);
-	if (!code)
-		code = put_totals(show, "copies", copy_of, &show->copy_fields);
-	return code ? code : put_totals(show, "nvtx", range_of, &show->nvtx_fields);
+	TRY(put_kernels(show));
+	TRY(put_totals(show, "streams"));
+	TRY(put_totals(show, "copies"));
+	return put_totals(show, "nvtx");
 }

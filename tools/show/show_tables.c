@@ -108,27 +108,24 @@ static void put_rest(const struct show *show)
 static int put_groups(struct show *show)
 {
 	struct opk_out *out = show->app->out;
-	struct app_fields *fields = &show->group_fields;
+	struct app_fields row;
 	char device[24];
-	int code;
 
 	if (!show->summary->group_count)
 		return OPK_OK;
-	fill_group(fields, show, &show->summary->groups[0], device);
-	code = app_fields_table(show->app, "groups", fields);
-	for (size_t i = 0; i < fields->count; i++)
-		if (fields->columns[i].type == OPK_CELL_DOUBLE)
+	fill_group(&row, show, &show->summary->groups[0], device);
+	TRY(app_fields_table(show->app, "groups", &row));
+	for (size_t i = 0; i < row.count; i++)
+		if (row.columns[i].type == OPK_CELL_DOUBLE)
 			opk_out_unit(out, i,
-			             !strcmp(fields->columns[i].name, "share") ? "percent"
-			             : show->summary->time == OPK_SUMMARY_NS   ? "nanoseconds"
-			                                                       : "cycles");
-	for (size_t i = 0; !code && i < most(show); i++) {
-		struct app_fields row;
-
+			             !strcmp(row.columns[i].name, "share")   ? "percent"
+			             : show->summary->time == OPK_SUMMARY_NS ? "nanoseconds"
+			                                                     : "cycles");
+	for (size_t i = 0; i < most(show); i++) {
 		fill_group(&row, show, &show->summary->groups[i], device);
-		code = opk_out_row(out, row.cells);
+		TRY(opk_out_row(out, row.cells));
 	}
-	return code;
+	return OPK_OK;
 }
 
 /* ---- their values */
@@ -237,19 +234,18 @@ static int put_heading(struct show *show, size_t i, bool first)
 
 static int put_group(struct show *show, size_t at)
 {
-	struct app_fields fields;
+	struct app_fields row;
 	char text[32], device[24];
-	int code = put_title(show, at);
 
-	for (size_t i = 0; !code && i < show->summary->column_count; i++) {
+	TRY(put_title(show, at));
+	for (size_t i = 0; i < show->summary->column_count; i++) {
 		if (show->summary->columns[i].at == SIZE_MAX)
 			continue;
-		code = put_heading(show, i, !at);
-		fill_value(&fields, show, &show->summary->groups[at], i, text, device);
-		if (!code)
-			code = opk_out_row(show->app->out, fields.cells);
+		TRY(put_heading(show, i, !at));
+		fill_value(&row, show, &show->summary->groups[at], i, text, device);
+		TRY(opk_out_row(show->app->out, row.cells));
 	}
-	return code;
+	return OPK_OK;
 }
 
 static void put_column(struct show *show, const char *name, size_t i)
@@ -262,19 +258,18 @@ static void put_column(struct show *show, const char *name, size_t i)
 
 static int put_values(struct show *show)
 {
-	struct app_fields *fields = &show->value_fields;
+	struct app_fields row;
 	char text[32], device[24];
-	int code;
 
 	if (!show->summary->group_count || !show->summary->column_count)
 		return OPK_OK;
-	fill_value(fields, show, &show->summary->groups[0], 0, text, device);
-	code = app_fields_table(show->app, "values", fields);
-	for (size_t i = 0; i < fields->count; i++)
-		put_column(show, fields->columns[i].name, i);
-	for (size_t i = 0; !code && i < most(show); i++)
-		code = put_group(show, i);
-	return code;
+	fill_value(&row, show, &show->summary->groups[0], 0, text, device);
+	TRY(app_fields_table(show->app, "values", &row));
+	for (size_t i = 0; i < row.count; i++)
+		put_column(show, row.columns[i].name, i);
+	for (size_t i = 0; i < most(show); i++)
+		TRY(put_group(show, i));
+	return OPK_OK;
 }
 
 /* ---- the meanings of columns */
@@ -321,8 +316,8 @@ static int put_roofline(struct show *show)
 	if (!opk_evaluation_roofline(evaluation)->roof_count || !most(show))
 		return OPK_OK;
 	TRY(opk_roofline_new(&roofline, show->app->ctx, show->summary));
-	fill_nearness(&show->roofline_fields, show, roofline, 0, device);
-	TRY(app_fields_table(show->app, "rooflines", &show->roofline_fields));
+	fill_nearness(&row, show, roofline, 0, device);
+	TRY(app_fields_table(show->app, "rooflines", &row));
 	for (size_t i = 0; i < most(show); i++) {
 		fill_nearness(&row, show, roofline, i, device);
 		TRY(opk_out_row(show->app->out, row.cells));
@@ -332,19 +327,16 @@ static int put_roofline(struct show *show)
 
 int show_tables(struct show *show)
 {
-	int code = put_groups(show);
-
-	if (!code)
-		code = put_roofline(show);
-	if (!code)
-		code = put_values(show);
-	if (!code && show->summary->group_count)
-		code = show_descriptions(show);
+	TRY(put_groups(show));
+	TRY(put_roofline(show));
+	TRY(put_values(show));
+	if (show->summary->group_count)
+		TRY(show_descriptions(show));
 	/* For samples, a remark explains it. */
-	if (!code && !show->summary->group_count && !is_sampled(show))
+	if (!show->summary->group_count && !is_sampled(show))
 		app_note("%s", show->kernel ? "no kernel or range is like --kernel: nothing to show"
 		                            : "the recording has no ranges: nothing to show");
-	else if (!code)
+	else
 		put_rest(show);
-	return code;
+	return OPK_OK;
 }
