@@ -61,6 +61,7 @@ int opk_nomem(struct opk_ctx *ctx, const char *what);
 int opk_fail_errno(struct opk_ctx *ctx, int code, const char *what, const char *path);
 /* Adds a cause and takes its strings over. Its text is a part of its message. */
 void opk_add_cause(struct opk_ctx *ctx, struct opk_cause cause);
+void opk_cause_clear(struct opk_cause *cause);
 void opk_clear_errors(struct opk_ctx *ctx);
 /* If `code` is the allowed failure: clears its causes and returns OPK_OK. Else returns `code`. */
 int opk_allow(struct opk_ctx *ctx, int code, int allowed);

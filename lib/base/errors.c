@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "base/ctx.h"
 
-static void free_cause(struct opk_cause *cause)
+void opk_cause_clear(struct opk_cause *cause)
 {
 	if (cause->general != cause->text)
 		free((char *)cause->general);
@@ -22,7 +22,7 @@ static void free_cause(struct opk_cause *cause)
 static void free_chain(struct opk_causes *causes)
 {
 	for (size_t i = 0; i < causes->count; i++)
-		free_cause(&causes->items[i]);
+		opk_cause_clear(&causes->items[i]);
 	free(causes->items);
 	*causes = (struct opk_causes){ 0 };
 }
@@ -74,7 +74,7 @@ void opk_add_cause(struct opk_ctx *ctx, struct opk_cause cause)
 	if (!cause.general)
 		cause.general = cause.text;
 	if (!grown) {
-		free_cause(&cause);
+		opk_cause_clear(&cause);
 		return;
 	}
 	causes->items = grown;
@@ -254,7 +254,7 @@ static void get_cause(struct opk_ctx *ctx, struct opk_reader *in)
 	if (!cause.excerpt)
 		free((char *)opk_take(cause.caret));
 	if (in->failed)
-		free_cause(&cause);
+		opk_cause_clear(&cause);
 	else
 		opk_add_cause(ctx, cause);
 }

@@ -31,12 +31,7 @@ struct check {
 
 static void forget(struct found *found)
 {
-	const char *const texts[] = { found->cause.file,    found->cause.text,
-		                      found->cause.general, found->cause.message,
-		                      found->cause.excerpt, found->cause.caret };
-
-	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-		free((char *)(uintptr_t)texts[i]);
+	opk_cause_clear(&found->cause);
 	opk_strlist_clear(&found->chips);
 }
 
@@ -67,48 +62,35 @@ static struct found *find(const struct check *check, const struct opk_cause *cau
 	return NULL;
 }
 
-static bool copy(const char **text)
-{
-	if (*text)
-		*text = opk_strdup(*text);
-	return *text != NULL;
-}
-
-static struct found *add(struct check *check, const struct opk_cause *cause)
+/* Moves the cause out of the chain. */
+static struct found *add(struct check *check, struct opk_cause *cause)
 {
 	struct found *added = opk_list_add(&check->errors);
-	struct opk_cause *kept;
-	bool file = cause->file, excerpt = cause->excerpt, caret = cause->caret;
 
 	if (!added)
 		return NULL;
-	kept = &added->cause;
-	*kept = *cause;
-	/* Copy all texts, so that forget() never frees a borrowed one. */
-	if ((int)(copy(&kept->file) == file) & (copy(&kept->excerpt) == excerpt)
-	    & (copy(&kept->caret) == caret) & copy(&kept->text) & copy(&kept->general)
-	    & copy(&kept->message))
-		return added;
-	return NULL;
+	added->cause = *cause;
+	*cause = (struct opk_cause){ 0 };
+	return added;
 }
 
 /* Takes all messages except the outermost one, which the chip's row shows. */
 static int take(struct check *check, const char *chip)
 {
-	const struct opk_ctx *ctx = check->ctx;
-	size_t count = opk_error_cause_count(ctx);
+	struct opk_causes *causes = &check->ctx->causes;
+	size_t count = causes->count;
 
-	if (count > 1 && opk_error_cause(ctx, count - 1)->kind == OPK_CAUSE_WHILE)
+	if (count > 1 && causes->items[count - 1].kind == OPK_CAUSE_WHILE)
 		count--;
 	while (count-- > 0) {
-		const struct opk_cause *cause = opk_error_cause(ctx, count);
-		struct found *found = find(check, cause);
+		struct found *found = find(check, &causes->items[count]);
 
 		if (!found)
-			found = add(check, cause);
+			found = add(check, &causes->items[count]);
 		if (!found || (chip && !opk_strlist_add(&found->chips, chip)))
 			return opk_nomem(check->ctx, "a check");
 	}
+	opk_clear_errors(check->ctx);
 	return OPK_OK;
 }
 

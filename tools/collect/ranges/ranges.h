@@ -136,6 +136,5 @@ struct repetitions {
  */
 struct turn repetitions_next(struct repetitions *repetitions, const char *name, size_t passes,
                              size_t levels);
-void repetitions_clear(struct repetitions *repetitions);
 
 #endif

@@ -83,11 +83,3 @@ struct turn repetitions_next(struct repetitions *repetitions, const char *name, 
 
 	return (struct turn){ .pass = turn % passes, .level = turn / passes % levels + 1 };
 }
-
-void repetitions_clear(struct repetitions *repetitions)
-{
-	for (size_t i = 0; i < repetitions->count; i++)
-		free(repetitions->items[i].name);
-	free(repetitions->items);
-	*repetitions = (struct repetitions){ 0 };
-}
