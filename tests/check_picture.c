@@ -175,14 +175,14 @@ static int draw(struct opk_svg *svg, size_t count, size_t top)
 	opk_autofree struct opk_roofline_dot *dots = opk_alloc_array(2 * count, sizeof *dots);
 	struct opk_drawn_kernels kernels = { .items = items, .count = count };
 	opk_autofree struct opk_roofline_kernel *near = opk_alloc_array(count, sizeof *near);
-	struct opk_roofline roofline = { "", "flop", roofs, COUNT(roofs), dots,    2 * count,
-		                         1,  0,      near,  count,        "Lacks." };
+	struct opk_roofline roofline = { "",        "flop", roofs, COUNT(roofs), dots,
+		                         2 * count, near,   count, "Lacks." };
 	struct opk_picture_options options = OPK_INIT(options);
 
 	for (size_t i = 0; i < 2 * count; i++)
 		dots[i] = (struct opk_roofline_dot){ i / 2, i % 2, 1 + (double)i, 1e12 };
 	for (size_t i = 0; i < count; i++) {
-		near[i] = (struct opk_roofline_kernel){ "L2 50%", "All <shares>." };
+		near[i] = (struct opk_roofline_kernel){ "L2 50%", "All <shares>.", .idle = !i };
 		items[i] = (struct opk_drawn){ "k<script>", 10, 1.0 / (double)count, NULL };
 	}
 	options.top = top;

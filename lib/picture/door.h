@@ -35,6 +35,8 @@ struct opk_roofline_kernel {
 	 */
 	const char *highest;
 	const char *text; /* in words: all shares, the nearest line, and what is unknown */
+	bool idle;        /* has no operations, and so no dot */
+	bool unknown;     /* its operations, bytes or time are nan somewhere */
 };
 
 /* Kernels below their roofs; texts are borrowed from the evaluation. */
@@ -45,8 +47,6 @@ struct opk_roofline {
 	size_t roof_count;
 	const struct opk_roofline_dot *dots; /* dots of one kernel are adjacent */
 	size_t dot_count;
-	size_t idle_count;    /* kernels without operations, which have no dot */
-	size_t unknown_count; /* kernels whose operations, bytes or time are nan somewhere */
 	const struct opk_roofline_kernel *kernels; /* by kernel number */
 	size_t kernel_count;
 	const char *lacks; /* what is missing in every kernel, as a sentence; or "" */
@@ -68,10 +68,10 @@ OPK_DEFINE_AUTO(opk_roofline)
  * summary, and its name and values as title. Names without room are left out, and the picture says
  * how many. The options don't choose kernels here: the summary did.
  *
- * This draws opk_roofline_new(), with the same failures.
+ * The roofline is opk_roofline_new() of the same summary.
  */
 int opk_picture_roofline(struct opk_svg *svg, struct opk_ctx *ctx,
-                         const struct opk_summary *summary,
+                         const struct opk_summary *summary, const struct opk_roofline *roofline,
                          const struct opk_picture_options *options);
 /* Kernels by time, and their shares. OPK_EUSAGE: no kernels, or their time is unknown. */
 int opk_picture_kernels(struct opk_svg *svg, struct opk_ctx *ctx, const struct opk_summary *summary,

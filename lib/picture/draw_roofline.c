@@ -322,9 +322,25 @@ static void put_legend(struct opk_roofline_plot *p)
 	              "a mark for each kernel and level; area: share of the time");
 }
 
-static const char *plural(size_t count)
+static void add_count(struct opk_buf *out, size_t count, const char *which)
 {
-	return count == 1 ? "" : "s";
+	if (count)
+		opk_buf_add_printf(out, "%zu kernel%s %s. ", count, count == 1 ? "" : "s", which);
+}
+
+/* Adds which of the shown kernels have no dot, and what is unknown. */
+static void add_lost(struct opk_buf *out, const struct opk_roofline_plot *p)
+{
+	const struct opk_roofline *r = p->roofline;
+	size_t idle = 0, unknown = 0;
+
+	for (size_t i = 0; i < p->shown; i++) {
+		idle += r->kernels[i].idle;
+		unknown += r->kernels[i].unknown;
+	}
+	add_count(out, idle, "without operations");
+	add_count(out, unknown, "with values that are nan");
+	opk_buf_add_printf(out, "%s%s", r->lacks, *r->lacks ? " " : "");
 }
 
 /* Says what is not in the picture. */
@@ -335,10 +351,10 @@ static char *notes(const struct opk_roofline_plot *p)
 	if (p->shown < p->kernels->count)
 		opk_buf_add_printf(&text, "The first %zu of %zu kernels by time. ", p->shown,
 		                   p->kernels->count);
-	opk_roofline_put_notes(&text, p->roofline);
+	add_lost(&text, p);
 	if (p->nameless)
 		opk_buf_add_printf(&text, "No room for %zu name%s.", p->nameless,
-		                   plural(p->nameless));
+		                   p->nameless == 1 ? "" : "s");
 	return opk_buf_take_text(&text);
 }
 
@@ -413,16 +429,11 @@ int opk_draw_roofline(struct opk_svg *svg, struct opk_ctx *ctx, const struct opk
 }
 
 int opk_picture_roofline(struct opk_svg *svg, struct opk_ctx *ctx,
-                         const struct opk_summary *summary, const struct opk_picture_options *given)
+                         const struct opk_summary *summary, const struct opk_roofline *roofline,
+                         const struct opk_picture_options *options)
 {
-	struct opk_picture_options options = *given;
-	const struct opk_evaluation *evaluation = summary->evaluation;
 	opk_autodrawn struct opk_drawn_kernels kernels = { 0 };
-	opk_auto(opk_roofline) struct opk_roofline *all = NULL, *shown = NULL;
 
 	TRY(opk_drawn_kernels_init(&kernels, ctx, summary));
-	TRY(opk_roofline_of(&all, ctx, evaluation, &kernels, kernels.count));
-	options.top = shown_of(all, &kernels, options.top);
-	TRY(opk_roofline_of(&shown, ctx, evaluation, &kernels, options.top));
-	return opk_draw_roofline(svg, ctx, shown, &kernels, &options);
+	return opk_draw_roofline(svg, ctx, roofline, &kernels, options);
 }

@@ -148,13 +148,12 @@ static int draw_roofline(struct opk_picture *p, struct opk_ctx *ctx,
                          const struct opk_summary *summary,
                          const struct opk_picture_options *options)
 {
-	opk_auto(opk_roofline) struct opk_roofline *all = NULL;
+	opk_auto(opk_roofline) struct opk_roofline *roofline = NULL;
 
-	TRY(opk_picture_roofline(&p->svg, ctx, summary, options));
-	TRY(opk_roofline_new(&all, ctx, summary));
-	p->lists[OPK_PICTURE_NUMBERS] = list_dots(all, summary);
-	p->lists[OPK_PICTURE_ROOFS] = list_roofs(all);
-	return OPK_OK;
+	TRY(opk_roofline_new(&roofline, ctx, summary));
+	p->lists[OPK_PICTURE_NUMBERS] = list_dots(roofline, summary);
+	p->lists[OPK_PICTURE_ROOFS] = list_roofs(roofline);
+	return opk_picture_roofline(&p->svg, ctx, summary, roofline, options);
 }
 
 static int draw_kernels(struct opk_picture *p, struct opk_ctx *ctx,

@@ -41,15 +41,6 @@ int opk_drawn_kernels_of_launches(struct opk_drawn_kernels *out, struct opk_ctx 
 void opk_drawn_kernels_clear(struct opk_drawn_kernels *kernels);
 #define opk_autodrawn __attribute__((cleanup(opk_drawn_kernels_clear)))
 
-/*
- * roofline.c: the first `shown` of the given kernels, below the peaks of all of them. If the
- * evaluation is NULL, there is no roofline.
- */
-int opk_roofline_of(struct opk_roofline **out, struct opk_ctx *ctx,
-                    const struct opk_evaluation *evaluation,
-                    const struct opk_drawn_kernels *kernels, size_t shown);
-/* Adds which kernels have no dot, and what is unknown: sentences, each with a blank after it. */
-void opk_roofline_put_notes(struct opk_buf *out, const struct opk_roofline *roofline);
 /* draw_roofline.c. The most kernels that it shows marks of without options.top. */
 enum { OPK_ROOFLINE_KERNELS = 300 };
 int opk_draw_roofline(struct opk_svg *svg, struct opk_ctx *ctx, const struct opk_roofline *roofline,

@@ -238,8 +238,8 @@ static void add_dots(struct roofline *r, const struct opk_drawn *kernels, size_t
 				                                                    work / bytes,
 				                                                    rate };
 	}
-	r->public.unknown_count += unknown;
-	r->public.idle_count += work == 0;
+	r->kernels[kernel].unknown = unknown;
+	r->kernels[kernel].idle = work == 0;
 }
 
 /* ---- how near a kernel is to the lines */
@@ -423,24 +423,25 @@ static int allocate(struct roofline *r, struct opk_ctx *ctx, const struct opk_me
 
 /* Called when the columns are known. */
 static int place(struct roofline *r, struct opk_ctx *ctx, const struct opk_evaluation *evaluation,
-                 const struct opk_drawn_kernels *kernels, size_t shown)
+                 const struct opk_drawn_kernels *kernels)
 {
 	find_units(r, evaluation, kernels->items, kernels->count);
 	find_peaks(r, kernels->items, kernels->count);
-	for (size_t i = 0; i < shown; i++) {
+	for (size_t i = 0; i < kernels->count; i++) {
 		add_dots(r, kernels->items, i);
 		TRY(judge(&r->kernels[i], ctx, r, &kernels->items[i]));
 	}
 	return find_lacks(r, ctx);
 }
 
-int opk_roofline_of(struct opk_roofline **out, struct opk_ctx *ctx,
-                    const struct opk_evaluation *evaluation,
-                    const struct opk_drawn_kernels *kernels, size_t shown)
+int opk_roofline_new(struct opk_roofline **out, struct opk_ctx *ctx,
+                     const struct opk_summary *summary)
 {
+	opk_autodrawn struct opk_drawn_kernels kernels = { 0 };
+	opk_auto(opk_roofline) struct opk_roofline *made = NULL;
+	const struct opk_evaluation *evaluation = summary->evaluation;
 	const struct opk_meta_roofline *from;
 	struct roofline *r;
-	int code;
 
 	if (!evaluation)
 		return opk_fail(ctx, OPK_EUSAGE, "no roofline: there are no values of kernels");
@@ -450,37 +451,15 @@ int opk_roofline_of(struct opk_roofline **out, struct opk_ctx *ctx,
 		                "no roofline: the set of the recording does not say what it is "
 		                "drawn of, its roofs and levels of memory: record with the set "
 		                "roofline-hierarchical, which does");
-	r = opk_alloc(sizeof *r);
-	code = r ? allocate(r, ctx, from, shown) : opk_nomem(ctx, "a roofline");
-	if (!code)
-		code = find_columns(r, ctx, evaluation, from);
-	if (!code)
-		code = place(r, ctx, evaluation, kernels, shown);
-	if (code) {
-		opk_roofline_free(r ? &r->public : NULL);
-		return code;
-	}
-	r->public.title = from->title && *from->title ? from->title : "Roofline";
-	*out = &r->public;
-	return OPK_OK;
-}
-
-int opk_roofline_new(struct opk_roofline **out, struct opk_ctx *ctx,
-                     const struct opk_summary *summary)
-{
-	opk_autodrawn struct opk_drawn_kernels kernels = { 0 };
-
 	TRY(opk_drawn_kernels_init(&kernels, ctx, summary));
-	return opk_roofline_of(out, ctx, summary->evaluation, &kernels, kernels.count);
-}
-
-void opk_roofline_put_notes(struct opk_buf *out, const struct opk_roofline *r)
-{
-	if (r->idle_count)
-		opk_buf_add_printf(out, "%zu kernel%s without operations. ", r->idle_count,
-		                   r->idle_count == 1 ? "" : "s");
-	if (r->unknown_count)
-		opk_buf_add_printf(out, "%zu kernel%s with values that are nan. ", r->unknown_count,
-		                   r->unknown_count == 1 ? "" : "s");
-	opk_buf_add_printf(out, "%s%s", r->lacks, *r->lacks ? " " : "");
+	r = opk_alloc(sizeof *r);
+	if (!r)
+		return opk_nomem(ctx, "a roofline");
+	made = &r->public;
+	TRY(allocate(r, ctx, from, kernels.count));
+	TRY(find_columns(r, ctx, evaluation, from));
+	TRY(place(r, ctx, evaluation, &kernels));
+	r->public.title = from->title && *from->title ? from->title : "Roofline";
+	*out = opk_take(made);
+	return OPK_OK;
 }

@@ -38,6 +38,9 @@ static int open_run(struct report_run *run, struct opk_ctx *ctx,
 		code = opk_summary_make(&run->summary, ctx, run->file, &summary, &values);
 	if (!code && run->failed)
 		code = opk_nomem(ctx, "a page");
+	if (!code && run->summary->evaluation
+	    && opk_evaluation_roofline(run->summary->evaluation)->roof_count)
+		code = opk_roofline_new(&run->roofline, ctx, run->summary);
 	return code ? opk_add(ctx, code, "can't report %s", run->path) : OPK_OK;
 }
 
@@ -74,6 +77,7 @@ static void clear(struct report_page *page)
 		report_clear_spreads(&page->runs[i]);
 		report_clear_lanes(&page->runs[i].lanes);
 		opk_index_clear(&page->runs[i].kernels);
+		opk_roofline_free(page->runs[i].roofline);
 		opk_summary_free(page->runs[i].summary);
 		opk_file_free(page->runs[i].file);
 	}

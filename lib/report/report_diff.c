@@ -279,7 +279,7 @@ static int write_rooflines(struct report_page *page, const struct report_run *ru
 	static const char *const titles[] = { "A: before", "B: after" };
 	int code = OPK_OK;
 
-	if (!report_has_roofline(&page->runs[0]) || !report_has_roofline(&page->runs[1]))
+	if (!page->runs[0].roofline || !page->runs[1].roofline)
 		return OPK_OK;
 	report_begin(
 		page, run, &part, part.title,

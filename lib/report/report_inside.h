@@ -11,6 +11,7 @@
 #include "base/json_write.h"
 #include "container/door.h"
 #include "images/door.h"
+#include "picture/door.h"
 #include "summary/door.h"
 
 /* A metric's values in a kernel's launches, in order; or their least and greatest values. */
@@ -44,7 +45,8 @@ struct report_run {
 	struct opk_file *file;
 	const struct opk_meta *meta;
 	struct opk_summary *summary;
-	struct opk_index kernels; /* by full name, if recordings are compared */
+	struct opk_roofline *roofline; /* NULL: none is defined */
+	struct opk_index kernels;      /* by full name, if recordings are compared */
 	/* Kept values: rows are key groups, by `number`, columns are the evaluation's. */
 	struct report_spread *spreads;
 	size_t spread_columns, spread_count;
@@ -133,8 +135,7 @@ int report_write_stacks(struct report_page *page, const struct report_run *run,
 int report_write_ranks(struct report_page *page, const struct report_run *run,
                        const struct report_part *part);
 
-/* Whether the run has a roofline; report_add_roofline() writes its figure alone. */
-bool report_has_roofline(const struct report_run *run);
+/* Writes the figure of the run's roofline alone. */
 int report_add_roofline(struct report_page *page, const struct report_run *run);
 /* Writes an article about the changes, if the page has two comparable recordings. */
 int report_write_diff(struct report_page *page, const struct opk_eval_options *eval);

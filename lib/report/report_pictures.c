@@ -13,13 +13,6 @@ static int add(struct report_page *page, int code, const struct opk_svg *svg)
 	return code;
 }
 
-bool report_has_roofline(const struct report_run *run)
-{
-	const struct opk_evaluation *evaluation = run->summary->evaluation;
-
-	return evaluation && opk_evaluation_roofline(evaluation)->roof_count;
-}
-
 int report_add_roofline(struct report_page *page, const struct report_run *run)
 {
 	const struct opk_picture_options options = { .width = WIDTH, .height = HEIGHT };
@@ -29,29 +22,28 @@ int report_add_roofline(struct report_page *page, const struct report_run *run)
 		&page->html,
 		"<figure class=\"panel drawing roofline\" tabindex=\"0\" data-of=\"%zu\">\n",
 		run->number);
-	return add(page, opk_picture_roofline(&svg, page->ctx, run->summary, &options), &svg);
+	return add(page,
+	           opk_picture_roofline(&svg, page->ctx, run->summary, run->roofline, &options),
+	           &svg);
 }
 
 /* Adds what the picture shows under the mouse, for kernels with the most time. */
-static int add_nearest(struct report_page *page, const struct report_run *run)
+static void add_nearest(struct report_page *page, const struct report_run *run)
 {
 	enum { MOST = 10, WIDEST = 400 };
-	opk_auto(opk_roofline) struct opk_roofline *roofline = NULL;
 
-	TRY(opk_roofline_new(&roofline, page->ctx, run->summary));
 	opk_buf_add_text(&page->html, "<ul class=\"prose nearest\">\n");
-	for (size_t i = 0; i < roofline->kernel_count && i < MOST; i++) {
+	for (size_t i = 0; i < run->roofline->kernel_count && i < MOST; i++) {
 		const char *name = run->summary->groups[i].name;
 		opk_autofree char *fitting = opk_label_fit(name, WIDEST);
 
 		opk_buf_add_text(&page->html, "<li><strong>");
 		report_text(&page->html, fitting ? fitting : "");
 		opk_buf_add_text(&page->html, "</strong>: ");
-		report_text(&page->html, roofline->kernels[i].text);
+		report_text(&page->html, run->roofline->kernels[i].text);
 		opk_buf_add_text(&page->html, "</li>\n");
 	}
 	opk_buf_add_text(&page->html, "</ul>\n");
-	return OPK_OK;
 }
 
 int report_write_roofline(struct report_page *page, const struct report_run *run,
@@ -59,7 +51,7 @@ int report_write_roofline(struct report_page *page, const struct report_run *run
 {
 	int code;
 
-	if (!report_has_roofline(run))
+	if (!run->roofline)
 		return OPK_OK;
 	report_begin(
 		page, run, part, part->title,
@@ -73,8 +65,7 @@ int report_write_roofline(struct report_page *page, const struct report_run *run
 		"Drag to move; with Ctrl, or after a click, the wheel zooms, and so do + and "
 		"\xe2\x88\x92; 0 shows all again.");
 	code = report_add_roofline(page, run);
-	if (!code)
-		code = add_nearest(page, run);
+	add_nearest(page, run);
 	report_end(page);
 	return code;
 }
