@@ -230,6 +230,41 @@ TEST(crowded)
 	ck_assert_uint_lt(count_of(file, ">k&lt;script&gt;: L2 50%</text>"), 100);
 }
 
+/* Roofs of one height: a gap of half a letter's height is between their names, at any width. */
+TEST(roofs_of_one_height)
+{
+	static const struct opk_roof peaks[] = { { "DRAM", true, 3e12, false, "byte" },
+		                                 { "tensor fp8", false, 2.14e15, false, "flop" },
+		                                 { "tensor int8", false, 2.14e15, false, "op" },
+		                                 { "fp16", false, 2.1e15, false, "flop" } };
+	const struct opk_roofline drawn = { "", "op", peaks, COUNT(peaks), .lacks = "" };
+	const struct opk_drawn_kernels kernels = { 0 };
+
+	for (int width = 500; width <= 1000; width++) {
+		opk_autosvg struct opk_svg svg = { 0 };
+		struct opk_picture_options options = OPK_INIT(options);
+		double free_until = INFINITY;
+		size_t names = 0;
+
+		svg.shapes = opk_listing_new("kind panel~ class x% y% x2% y2% size% points text "
+		                             "anchor angle% colour opacity% stroke% kernel~");
+		options.width = width;
+		ck_assert_int_eq(opk_draw_roofline(&svg, ctx, &drawn, &kernels, &options), OPK_OK);
+		for (size_t i = 0; i < opk_listing_count(svg.shapes); i++) {
+			const union opk_cell *shape = opk_listing_get(svg.shapes, i);
+
+			if (strcmp(shape[2].string, "muted halo") != 0
+			    || strcmp(shape[10].string, "right") != 0)
+				continue;
+			ck_assert_double_le(shape[3].number, free_until);
+			free_until = shape[3].number - opk_label_width(shape[9].string)
+			             - OPK_SVG_FONT / 2.0;
+			names++;
+		}
+		ck_assert_uint_ge(names, 2);
+	}
+}
+
 /* If there are very many kernels, those that took most time are drawn. */
 TEST(many)
 {

@@ -117,12 +117,14 @@ void opk_boxes_clear(struct opk_boxes *boxes)
 	boxes->count = boxes->capacity = 0;
 }
 
+/* Labels on one line have a space between them, so that two names don't read as one. */
 struct opk_box opk_label_box(double x, double y, enum opk_anchor anchor, const char *text)
 {
+	enum { SPACE = 4 };
 	double width = opk_label_width(text);
 	double left = anchor == OPK_ANCHOR_START ? x
 	              : anchor == OPK_ANCHOR_END ? x - width
 	                                         : x - width / 2;
 
-	return (struct opk_box){ left, y - OPK_SVG_FONT, left + width, y + 4 };
+	return (struct opk_box){ left - SPACE, y - OPK_SVG_FONT, left + width + SPACE, y + 4 };
 }

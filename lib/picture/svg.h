@@ -149,7 +149,7 @@ void opk_boxes_add(struct opk_boxes *boxes, const struct opk_box *box);
 void opk_boxes_clear(struct opk_boxes *boxes);
 #define opk_autoboxes __attribute__((cleanup(opk_boxes_clear)))
 
-/* The place of a label whose baseline begins, ends or is centred at x, y. */
+/* The place of a label whose baseline begins, ends or is centred at x, y, and space beside it. */
 struct opk_box opk_label_box(double x, double y, enum opk_anchor anchor, const char *text);
 
 #endif
