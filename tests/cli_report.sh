@@ -40,12 +40,15 @@ works report "$recordings/gh100-before.opk" "$recordings/gh100-after.opk" --kern
 same 'kernels of the comparison, too' "$(grep -c 'stencil' axpy.html)" 0
 refuses 2 'no kernel or range is like nothing' report "$simple" --kernel nothing -o nothing.html
 
+section 'units'
+same 'multiples of a unit' "$(grep -oF '"nanosecond":[[0,1,"ns"],[1000,1000,"us"],[1000000,1000000,"ms"],[1e+09,1e+09,"s"]]' axpy.html | wc -l)" 1
+
 section 'ranks of many kernels'
 works extract "$recordings/gh100-before.opk" --data before.cd
 awk 'BEGIN { for (i = 0; i < 64; i++) printf "%s{\"kernel\": \"k%d\", \"rank\": %d}", i ? "," : "[", i, i % 2; print "]" }' >many.json
 works import --raw before-1.cd --chip GH100 --metrics gpu__time_duration.sum --ranges many.json -o many.opk
 works report many.opk -o many.html
-same 'kernels of the map, and all' "$(grep -oE '58,59\],"total":64,"metrics":' many.html)" '58,59],"total":64,"metrics":'
+same 'kernels of the map, and all' "$(grep -oE '"row":59,"communicates":false}\],"total":64,"metrics":' many.html)" '"row":59,"communicates":false}],"total":64,"metrics":'
 
 section 'names'
 pass 'names of a megabyte' "$BUILD/tests/rotate" kernels "$recordings/gh100-roofline.opk" long.opk 1 1000000

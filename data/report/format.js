@@ -2,10 +2,6 @@
 (function () {
 	'use strict';
 
-	const prefixes = [[1e12, 'T'], [1e9, 'G'], [1e6, 'M'], [1e3, 'k'], [1, '']];
-	const small = [[1, 's'], [1e-3, 'ms'], [1e-6, 'µs'], [1e-9, 'ns']];
-	const words = { byte: 'B', bytes: 'B', second: 's', percent: '%', hz: 'Hz', cycle: 'cycles', instruction: 'instructions' };
-
 	function digits(value) {
 		const size = Math.abs(value);
 
@@ -16,27 +12,16 @@
 		return value.toLocaleString('en-US', { maximumSignificantDigits: 5, maximumFractionDigits: 6 });
 	}
 
-	function unitName(unit) {
-		return unit === 'unitless' ? '' : unit.split('/').map(word => words[word.toLowerCase()] || word).join('/');
-	}
-
 	// Three digits, for percentages.
 	function short(value) {
 		return value.toLocaleString('en-US', { maximumSignificantDigits: 3 });
 	}
 
-	// Units of time scale down, all others up; percentages stay.
+	let units; // by name the multiples of each: from which number on, divisor, unit
+
 	function scaleOf(size, unit) {
-		if (/^(ns|nanoseconds?|s|seconds?)$/i.test(unit)) {
-			const second = /^n/i.test(unit) ? 1e9 : 1, step = small.find(s => size / second >= s[0]) || small[3];
-
-			return [step[0] * second, step[1]];
-		}
-		if (/percent|%|^$|ratio|unitless/i.test(unit) || size < 1e4 && !/byte|flop|hz/i.test(unit))
-			return [1, unitName(unit)];
-		const step = prefixes.find(p => size >= p[0]) || prefixes[4];
-
-		return [step[0], (step[1] + ' ' + unitName(unit)).replace(/^([TGMk]) (?=(B|Hz|flop|FLOP)\b)/, '$1').trim()];
+		units = units || JSON.parse(document.getElementById('units').textContent);
+		return units[unit || ''].filter(multiple => size >= multiple[0]).pop().slice(1);
 	}
 
 	function mostOf(values) {
@@ -46,8 +31,8 @@
 	// Text and unit of one value. `size`: of those whose unit it shares.
 	function format(value, unit, size) {
 		if (value === null || value === undefined)
-			return { text: 'nan', unit: unitName(unit || '') };
-		const [scale, name] = scaleOf(size === undefined ? Math.abs(value) : size, unit || '');
+			return { text: 'nan', unit: scaleOf(0, unit)[1] };
+		const [scale, name] = scaleOf(size === undefined ? Math.abs(value) : size, unit);
 
 		return { text: digits(value / scale), unit: name };
 	}
@@ -65,7 +50,7 @@
 
 	// For a column of numbers: one unit, and as many decimals in each. `beside`: numbers whose unit they share.
 	function column(values, unit, beside) {
-		const most = mostOf(values), [scale, name] = scaleOf(beside && mostOf(beside) || most, unit || '');
+		const most = mostOf(values), [scale, name] = scaleOf(beside && mostOf(beside) || most, unit);
 		const places = most > 0 ? Math.max(0, Math.min(4, 3 - Math.floor(Math.log10(most / scale)))) : 0;
 		const whole = values.every(v => !v || Number.isInteger(v / scale));
 		const style = { minimumFractionDigits: whole ? 0 : places, maximumFractionDigits: whole ? 0 : places };
@@ -80,5 +65,5 @@
 		return { unit: name, text };
 	}
 
-	Object.assign(window.offpeak, { format, scale: scaleOf, formatLine: line, formatLines: lines, formatColumn: column, formatShort: short });
+	Object.assign(window.offpeak, { digits, format, scale: scaleOf, formatLine: line, formatLines: lines, formatColumn: column, formatShort: short });
 })();

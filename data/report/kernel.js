@@ -209,7 +209,7 @@
 		if (!row)
 			return;
 		const times = [row.portion !== undefined && table.rows.length > 1 ? offpeak.formatShort(row.portion) + '% of the time' : '',
-			row.time !== undefined ? offpeak.formatLine(row.time, table.time === 'ns' ? 'nanoseconds' : 'cycles') : '',
+			row.time !== undefined ? offpeak.formatLine(row.time, table.time) : '',
 			row.count.toLocaleString('en-US') + ({ kernel: ' launch', range: ' time', device: ' sample' })[table.row]
 				+ (row.count === 1 ? '' : table.row === 'kernel' ? 'es' : 's')].filter(Boolean);
 

@@ -29,17 +29,8 @@
 		return (deviation >= 0 ? '+' : '−') + Math.abs(100 * deviation).toFixed(1) + '%';
 	}
 
-	// In these a rank waits for the others: the one that takes least time came last.
-	function isCommunication(name) {
-		return /nccl|nvshmem|rccl/i.test(name);
-	}
-
 	function against(data) {
 		return data.lanes.length === 2 ? 'the other' : 'the median';
-	}
-
-	function isTime(metric) {
-		return /time_duration|^duration$/.test(metric.name);
 	}
 
 	// `text`: the mean, in the unit of its row.
@@ -52,7 +43,7 @@
 		svg.append(element('rect', { class: mean === null ? 'none' : 'back', width: 74, height: 26, rx: 3 }));
 		if (strength > 0)
 			svg.append(element('rect', { class: deviation > 0 ? 'more-than' : 'less-than', width: 74, height: 26, rx: 3, 'fill-opacity': (0.85 * strength).toFixed(3) }));
-		if (isTime(metric) && (waits ? -deviation : deviation) > STRAGGLER)
+		if (metric.time && (waits ? -deviation : deviation) > STRAGGLER)
 			svg.append(element('rect', { class: 'straggler', x: 1, y: 1, width: 72, height: 24, rx: 3 }));
 		if (withText && mean === 'nan')
 			svg.append(element('text', { class: 'nan', x: 37, y: 17, text: 'nan' }));
@@ -69,12 +60,12 @@
 		const body = metric.means.map((means, i) => {
 			const apart = deviations(means);
 			const texts = offpeak.formatLines(means.map(mean => mean === 'nan' ? null : mean), metric.unit);
-			const kernel = data.kernels[i];
+			const { row: kernel, communicates } = data.kernels[i];
 			const name = element('th', { class: 'name', scope: 'row', text: rows[kernel].name, title: rows[kernel].name });
 
 			name.addEventListener('click', () => offpeak.select(run, kernel, true));
 			return element('tr', { 'data-kernel': kernel }, [name].concat(means.map((mean, j) =>
-				cell(metric, data.lanes[j], mean, mean === 'nan' ? 'nan' : texts[j], apart[j], wide, isCommunication(rows[kernel].name)))));
+				cell(metric, data.lanes[j], mean, mean === 'nan' ? 'nan' : texts[j], apart[j], wide, communicates))));
 		});
 
 		return element('table', { class: wide ? data.lanes.length <= 6 ? 'wide few' : 'wide' : null }, [head].concat(body));
@@ -85,7 +76,7 @@
 		const rows = offpeak.data(run, 'kernels').rows, slow = data.lanes.map(() => []), awaited = data.lanes.map(() => []);
 
 		metric.means.forEach((means, i) => deviations(means).forEach((deviation, j) => {
-			const name = rows[data.kernels[i]].name, waits = isCommunication(name);
+			const { row, communicates: waits } = data.kernels[i], { name } = rows[row];
 
 			if (deviation !== null && (waits ? -deviation : deviation) > STRAGGLER)
 				(waits ? awaited : slow)[j].push({ size: Math.abs(deviation), name });
@@ -102,10 +93,10 @@
 	}
 
 	function drawWords(list, run, data, metric) {
-		const lines = isTime(metric) ? stragglers(run, data, metric) : [];
+		const lines = metric.time ? stragglers(run, data, metric) : [];
 
 		list.replaceChildren(...lines.slice(0, 12).map(line => element('li', { text: line })));
-		if (isTime(metric) && !lines.length)
+		if (metric.time && !lines.length)
 			list.append(element('li', { class: 'good', text: 'No straggler: in none of the ' + metric.means.length + ' kernels below does one take 5% more than the ' + (data.lanes.length === 2 ? 'other.' : 'median.') }));
 	}
 

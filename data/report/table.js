@@ -12,10 +12,6 @@
 
 	// ---- columns of the table: {title, get(row index), format | cell}
 
-	function timeUnit(table) {
-		return table.time === 'ns' ? 'nanoseconds' : 'cycles';
-	}
-
 	// `beside`: get() of the column whose unit it shares.
 	function numbers(table, title, unit, get, more, beside) {
 		const all = of => of && table.rows.map((row, i) => of(i));
@@ -34,7 +30,7 @@
 	}
 
 	function baseColumns(table) {
-		const rows = table.rows, unit = timeUnit(table), timed = table.time && table.row !== 'device';
+		const rows = table.rows, unit = table.time, timed = table.time && table.row !== 'device';
 		const mean = i => rows[i].time === undefined ? null : rows[i].time / rows[i].count;
 		// A single launch is the least and the greatest.
 		const extreme = name => i => rows[i][name] !== undefined ? rows[i][name] : rows[i].count === 1 ? mean(i) : null;

@@ -24,15 +24,9 @@
 
 	// ---- time
 
-	const units = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']];
-
-	function unitOf(span) {
-		return units.find(unit => span >= unit[0]) || units[3];
-	}
-
 	// As exactly as a step of so many ns can be seen.
 	function timeText(time, step) {
-		const [scale, name] = unitOf(Math.max(Math.abs(time), step));
+		const [scale, name] = offpeak.scale(Math.max(Math.abs(time), step), 'nanosecond');
 		const digits = Math.max(0, Math.min(9, Math.ceil(-Math.log10(step / scale) - 1e-9)));
 
 		return (time / scale).toFixed(digits) + ' ' + name;
@@ -159,7 +153,7 @@
 					x: { ticker: timeTicks, drawAxis: false },
 					y: {
 						axisLabelWidth: AXIS, pixelsPerLabel: 26,
-						axisLabelFormatter: number => offpeak.format(number / this.scale, '').text,
+						axisLabelFormatter: number => offpeak.digits(number / this.scale),
 					},
 				},
 			});
@@ -197,7 +191,7 @@
 		say(from, to) {
 			const track = this.track, [first, end] = track.touching(from, to);
 			const range = first < end ? track.range(this.number, first, end) : null;
-			const text = value => offpeak.format(value / this.scale, '').text;
+			const text = value => offpeak.digits(value / this.scale);
 
 			this.value.textContent = first >= end ? 'not sampled' : !range ? 'nan'
 				: range[0] === range[1] ? text(range[0]) : text(range[0]) + ' to ' + text(range[1]);

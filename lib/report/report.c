@@ -86,6 +86,7 @@ static void clear(struct report_page *page)
 	opk_buf_clear(&page->html);
 	opk_buf_clear(&page->contents);
 	opk_buf_clear(&page->block);
+	opk_strlist_clear(&page->units);
 }
 
 const char *report_file_name(const char *path)
@@ -140,6 +141,7 @@ static int write_page(struct opk_buf *out, struct report_page *page,
 		                   report_file_name(page->runs[i].path));
 		code = write_run(page, &page->runs[i]);
 	}
+	report_put_units(page);
 	text = opk_buf_take_text(&title);
 	if (!code && !text)
 		code = opk_nomem(page->ctx, "a page");

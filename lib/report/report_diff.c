@@ -54,8 +54,9 @@ static void put_summary(struct opk_json_writer *json, const struct opk_diff_foun
 	opk_json_end_array(json);
 }
 
-static void put_peaks(struct opk_json_writer *json, const struct opk_diff_found *diff)
+static void put_peaks(struct report_page *page, const struct opk_diff_found *diff)
 {
+	struct opk_json_writer *json = &page->json;
 	const struct opk_diff_summary *summary = &diff->summary;
 
 	opk_json_key(json, "peaks");
@@ -65,7 +66,7 @@ static void put_peaks(struct opk_json_writer *json, const struct opk_diff_found 
 
 		opk_json_begin_object(json);
 		put_text(json, "name", peak->name);
-		put_text(json, "unit", peak->unit);
+		put_text(json, "unit", report_unit(page, peak->unit));
 		opk_json_key(json, "before");
 		report_number(json, peak->before.value);
 		opk_json_key(json, "after");
@@ -77,8 +78,10 @@ static void put_peaks(struct opk_json_writer *json, const struct opk_diff_found 
 	opk_json_end_array(json);
 }
 
-static void put_columns(struct opk_json_writer *json, const struct opk_diff_found *diff)
+static void put_columns(struct report_page *page, const struct opk_diff_found *diff)
 {
+	struct opk_json_writer *json = &page->json;
+
 	opk_json_key(json, "columns");
 	opk_json_begin_array(json);
 	for (size_t i = 0; i < diff->column_count; i++) {
@@ -86,7 +89,7 @@ static void put_columns(struct opk_json_writer *json, const struct opk_diff_foun
 
 		opk_json_begin_object(json);
 		put_text(json, "name", column.name);
-		put_text(json, "unit", column.unit);
+		put_text(json, "unit", report_unit(page, column.unit));
 		opk_json_add_string(json, "heading", column.heading);
 		if (column.is_time) {
 			opk_json_key(json, "time");
@@ -217,8 +220,8 @@ static void put_diff(struct report_page *page, const struct opk_diff_found *diff
 	put_number(json, "total", count);
 	put_differences(json, diff);
 	put_summary(json, diff);
-	put_peaks(json, diff);
-	put_columns(json, diff);
+	put_peaks(page, diff);
+	put_columns(page, diff);
 	put_rows(page, diff, names, count < most ? count : most);
 	put_unmatched(page, diff, names);
 	opk_json_end_object(json);

@@ -9,6 +9,7 @@
 #include "base/ctx.h"
 #include "base/index.h"
 #include "base/json_write.h"
+#include "base/strlist.h"
 #include "container/door.h"
 #include "images/door.h"
 #include "picture/door.h"
@@ -63,9 +64,10 @@ struct report_page {
 	struct report_run *runs;
 	size_t run_count;
 	enum opk_kernel_style style;
-	size_t long_names;   /* bytes of long names that are on the page in full */
-	char *not_compared;  /* why two recordings are not compared, or NULL */
-	bool needs_dygraphs; /* a part draws with it */
+	struct opk_strlist units; /* those of its data */
+	size_t long_names;        /* bytes of long names that are on the page in full */
+	char *not_compared;       /* why two recordings are not compared, or NULL */
+	bool needs_dygraphs;      /* a part draws with it */
 };
 
 /* A section of a run, written if the recording has data for it. */
@@ -101,6 +103,10 @@ void report_put_name(struct report_page *page, const char *name, const char *ful
 void report_put_short(struct report_page *page, const char *key, const char *text);
 /* Writes a number with seven digits; null for NaN. */
 void report_number(struct opk_json_writer *json, double number);
+/* The unit, of which the page's scripts get the names and sizes of its multiples. */
+const char *report_unit(struct report_page *page, const char *unit);
+/* Writes what report_unit() has collected: call it after all parts. */
+void report_put_units(struct report_page *page);
 /* Assembles the whole page, with styles and scripts, into `out`. */
 int report_assemble(struct opk_buf *out, const struct report_page *page, const char *title);
 

@@ -46,13 +46,15 @@ static bool is_share(const char *metric)
 	return metric && strstr(metric, ".pct_of_peak_sustained");
 }
 
-static void put_column(struct opk_json_writer *json, const struct opk_summary_column *column,
+static void put_column(struct report_page *page, const struct opk_summary_column *column,
                        size_t heading)
 {
+	struct opk_json_writer *json = &page->json;
+
 	opk_json_begin_object(json);
 	opk_json_key(json, "name");
 	opk_json_put_string(json, column->name);
-	opk_json_add_string(json, "unit", column->unit);
+	opk_json_add_string(json, "unit", report_unit(page, column->unit));
 	opk_json_add_string(json, "about", column->description);
 	if (column->metric && strcmp(column->metric, column->name) != 0)
 		opk_json_add_string(json, "metric", column->metric);
@@ -66,8 +68,9 @@ static void put_column(struct opk_json_writer *json, const struct opk_summary_co
 	opk_json_end_object(json);
 }
 
-static void put_columns(struct opk_json_writer *json, const struct opk_summary *summary)
+static void put_columns(struct report_page *page, const struct opk_summary *summary)
 {
+	struct opk_json_writer *json = &page->json;
 	const struct opk_meta_heading *last = NULL;
 	size_t heading = SIZE_MAX;
 
@@ -81,7 +84,7 @@ static void put_columns(struct opk_json_writer *json, const struct opk_summary *
 			continue;
 		heading += column->heading && column->heading != last;
 		last = column->heading ? column->heading : last;
-		put_column(json, column, heading);
+		put_column(page, column, heading);
 	}
 	opk_json_end_array(json);
 }
@@ -261,12 +264,14 @@ static void put_values(struct opk_json_writer *json, const struct report_run *ru
 
 /* ---- tables ----------------------------------------------------------------------------- */
 
-static void put_title(struct opk_json_writer *json, const char *row, const char *time, size_t count)
+static void put_title(struct report_page *page, const char *row, const char *time, size_t count)
 {
+	struct opk_json_writer *json = &page->json;
+
 	opk_json_key(json, "row");
 	opk_json_put_string(json, row);
 	opk_json_key(json, "time");
-	opk_json_put_string(json, time);
+	opk_json_put_string(json, report_unit(page, time));
 	opk_json_key(json, "total");
 	opk_json_put_u64(json, count);
 }
@@ -274,15 +279,15 @@ static void put_title(struct opk_json_writer *json, const char *row, const char 
 static void put_groups(struct report_page *page, const struct report_run *run)
 {
 	static const char *const kinds[] = { "kernel", "range", "device" };
-	static const char *const times[] = { "", "ns", "cycles" };
+	static const char *const times[] = { "", "nanosecond", "cycles" };
 	const struct opk_summary *summary = run->summary;
 	size_t count = summary->group_count;
 	size_t rows = count < REPORT_MOST_ROWS ? count : REPORT_MOST_ROWS;
 	struct opk_json_writer *json = &page->json;
 
 	opk_json_begin_object(json);
-	put_title(json, kinds[summary->kind], times[summary->time], count);
-	put_columns(json, summary);
+	put_title(page, kinds[summary->kind], times[summary->time], count);
+	put_columns(page, summary);
 	opk_json_key(json, "rows");
 	opk_json_begin_array(json);
 	for (size_t i = 0; i < rows; i++)
@@ -330,8 +335,9 @@ static void put_peak_values(struct opk_json_writer *json, const struct opk_summa
 	opk_json_end_object(json);
 }
 
-static void put_peaks(struct opk_json_writer *json, const struct opk_summary *summary, size_t rows)
+static void put_peaks(struct report_page *page, const struct opk_summary *summary, size_t rows)
 {
+	struct opk_json_writer *json = &page->json;
 	size_t count = opk_summary_peak_count(summary);
 
 	opk_json_key(json, "columns");
@@ -343,7 +349,7 @@ static void put_peaks(struct opk_json_writer *json, const struct opk_summary *su
 		};
 
 		if (opk_summary_has_peak(summary, i))
-			put_column(json, &column, 0);
+			put_column(page, &column, 0);
 	}
 	opk_json_end_array(json);
 	opk_json_key(json, "with_values");
@@ -364,7 +370,7 @@ static void put_kernels(struct report_page *page, const struct report_run *run)
 	struct opk_json_writer *json = &page->json;
 
 	opk_json_begin_object(json);
-	put_title(json, "kernel", "ns", count);
+	put_title(page, "kernel", "nanosecond", count);
 	opk_json_key(json, "headings");
 	opk_json_begin_array(json);
 	opk_json_end_array(json);
@@ -373,7 +379,7 @@ static void put_kernels(struct report_page *page, const struct report_run *run)
 	for (size_t i = 0; i < rows; i++)
 		put_kernel(page, summary, &summary->kernels[i]);
 	opk_json_end_array(json);
-	put_peaks(json, summary, rows);
+	put_peaks(page, summary, rows);
 	opk_json_end_object(json);
 }
 

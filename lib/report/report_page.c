@@ -4,6 +4,7 @@
 
 #include "base/terminal.h"
 #include "base/utf8.h"
+#include "output/output.h"
 #include "report/report_inside.h"
 
 /* ---- text */
@@ -203,6 +204,56 @@ void report_bytes(struct report_page *page, const struct report_run *run, const 
 	begin_block(page, run, name, "text/plain");
 	report_add_base64(&page->html, data, size);
 	opk_buf_add_text(&page->html, "</script>\n");
+}
+
+/* ---- units of data */
+
+const char *report_unit(struct report_page *page, const char *unit)
+{
+	if (!opk_strlist_contains(&page->units, unit))
+		page->html.failed |= !opk_strlist_add(&page->units, unit);
+	return unit;
+}
+
+/* [[FROM, DIVISOR, UNIT]...]: the multiples of a unit, and from which number on each is used. */
+static void put_multiples(struct opk_json_writer *json, const char *unit)
+{
+	static const double from[] = { 0,       1e-300, 1e-6, 1e-3, 1,    1e3,
+		                       99999.5, 1e6,    1e9,  1e12, 1e15, 1e18 };
+	double last = 0;
+
+	opk_json_key(json, unit);
+	opk_json_begin_array(json);
+	for (size_t i = 0; i < sizeof from / sizeof *from; i++) {
+		struct opk_scale scale;
+
+		opk_scale_find(&scale, unit, from[i]);
+		if (scale.divisor == last)
+			continue;
+		last = scale.divisor;
+		opk_json_begin_array(json);
+		report_number(json, from[i]);
+		report_number(json, scale.divisor);
+		opk_json_put_string(json, scale.unit);
+		opk_json_end_array(json);
+	}
+	opk_json_end_array(json);
+}
+
+void report_put_units(struct report_page *page)
+{
+	/* What scripts use for numbers that are not of a metric. */
+	static const char *const always[] = { "", "byte", "nanosecond", "percent" };
+
+	for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+		report_unit(page, always[i]);
+	opk_buf_add_text(&page->html, "<script type=\"application/json\" id=\"units\">");
+	page->json = (struct opk_json_writer){ .buf = &page->block };
+	opk_json_begin_object(&page->json);
+	for (size_t i = 0; i < page->units.count; i++)
+		put_multiples(&page->json, page->units.items[i]);
+	opk_json_end_object(&page->json);
+	report_end_data(page);
 }
 
 /* ---- the whole */

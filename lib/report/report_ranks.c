@@ -162,13 +162,30 @@ static void put_total(struct opk_json_writer *json, size_t total)
 	opk_json_put_u64(json, total);
 }
 
-static void begin_metric(struct opk_json_writer *json, const char *name, const char *unit)
+/* In these a rank waits for the others: the one that takes least time came last. */
+static bool is_communication(const char *kernel)
 {
+	return strcasestr(kernel, "nccl") || strcasestr(kernel, "nvshmem")
+	       || strcasestr(kernel, "rccl");
+}
+
+/* Ranks that take longer than others are stragglers only in these. */
+static bool is_time(const char *name)
+{
+	return strstr(name, "time_duration") || !strcmp(name, "duration");
+}
+
+static void begin_metric(struct report_page *page, const char *name, const char *unit)
+{
+	struct opk_json_writer *json = &page->json;
+
 	opk_json_begin_object(json);
 	opk_json_key(json, "name");
 	opk_json_put_string(json, name);
 	opk_json_key(json, "unit");
-	opk_json_put_string(json, unit);
+	opk_json_put_string(json, report_unit(page, unit));
+	opk_json_key(json, "time");
+	opk_json_put_bool(json, is_time(name));
 	opk_json_key(json, "means");
 	opk_json_begin_array(json);
 }
@@ -180,7 +197,7 @@ static void end_metric(struct opk_json_writer *json)
 }
 
 /* A metric without room is counted as left out. */
-static void put_metric(struct opk_json_writer *json, const struct report_run *run, size_t at,
+static void put_metric(struct report_page *page, const struct report_run *run, size_t at,
                        size_t *left, uint64_t *left_out)
 {
 	size_t numbers = count_kernels(run) * run->lanes.count;
@@ -193,40 +210,54 @@ static void put_metric(struct opk_json_writer *json, const struct report_run *ru
 		return;
 	}
 	*left -= numbers;
-	begin_metric(json, opk_evaluation_column(evaluation, at),
+	begin_metric(page, opk_evaluation_column(evaluation, at),
 	             opk_evaluation_column_unit(evaluation, at));
-	put_means(json, run, at);
-	end_metric(json);
+	put_means(&page->json, run, at);
+	end_metric(&page->json);
 }
 
 /* Time comes first, if it was measured. */
-static void put_metrics(struct opk_json_writer *json, const struct report_run *run)
+static void put_metrics(struct report_page *page, const struct report_run *run)
 {
+	struct opk_json_writer *json = &page->json;
 	size_t time = opk_summary_find(run->summary, time_metric), left = MOST_NUMBERS;
 	uint64_t left_out = 0;
 
 	opk_json_key(json, "metrics");
 	opk_json_begin_array(json);
-	put_metric(json, run, time, &left, &left_out);
+	put_metric(page, run, time, &left, &left_out);
 	for (size_t i = 0; i < run->summary->column_count; i++) {
 		const struct opk_summary_column *column = &run->summary->columns[i];
 
 		if (column->at != time)
-			put_metric(json, run, column->at, &left, &left_out);
+			put_metric(page, run, column->at, &left, &left_out);
 	}
 	opk_json_end_array(json);
 	opk_json_add_u64(json, "metrics_left_out", left_out);
 }
 
-static void put_groups(struct opk_json_writer *json, const struct report_run *run)
+/* Adds a kernel of the map: its row in the table of kernels. */
+static void put_kernel(struct opk_json_writer *json, size_t row, const char *name)
 {
+	opk_json_begin_object(json);
+	opk_json_key(json, "row");
+	opk_json_put_u64(json, row);
+	opk_json_key(json, "communicates");
+	opk_json_put_bool(json, is_communication(name));
+	opk_json_end_object(json);
+}
+
+static void put_groups(struct report_page *page, const struct report_run *run)
+{
+	struct opk_json_writer *json = &page->json;
+
 	opk_json_key(json, "kernels");
 	opk_json_begin_array(json);
 	for (size_t i = 0; i < count_kernels(run); i++)
-		opk_json_put_u64(json, i);
+		put_kernel(json, i, run->summary->groups[i].name);
 	opk_json_end_array(json);
 	put_total(json, run->summary->group_count);
-	put_metrics(json, run);
+	put_metrics(page, run);
 }
 
 /* ---- launches on a timeline ------------------------------------------------------------- */
@@ -307,17 +338,20 @@ static int add_times(struct times *times, const struct report_page *page,
 	return OPK_OK;
 }
 
-static void put_times(struct opk_json_writer *json, const struct times *times)
+static void put_times(struct report_page *page, const struct report_run *run,
+                      const struct times *times)
 {
+	struct opk_json_writer *json = &page->json;
+
 	opk_json_key(json, "kernels");
 	opk_json_begin_array(json);
 	for (size_t i = 0; i < times->count; i++)
-		opk_json_put_u64(json, times->kernels[i]);
+		put_kernel(json, times->kernels[i], run->summary->kernels[times->kernels[i]].name);
 	opk_json_end_array(json);
 	put_total(json, times->total);
 	opk_json_key(json, "metrics");
 	opk_json_begin_array(json);
-	begin_metric(json, "duration", "nanoseconds");
+	begin_metric(page, "duration", "nanosecond");
 	for (size_t i = 0; i < times->count; i++)
 		put_lanes(json, times->sums + i * times->lanes.count, times->lanes.count);
 	end_metric(json);
@@ -366,7 +400,7 @@ static int write_launches(struct report_page *page, const struct report_run *run
 	if (code)
 		return code;
 	begin(page, run, part, &times.lanes);
-	put_times(&page->json, &times);
+	put_times(page, run, &times);
 	end(page);
 	return OPK_OK;
 }
@@ -379,7 +413,7 @@ int report_write_ranks(struct report_page *page, const struct report_run *run,
 	if (run->lanes.count < 2 || !run->summary->group_count)
 		return OPK_OK;
 	begin(page, run, part, &run->lanes);
-	put_groups(&page->json, run);
+	put_groups(page, run);
 	end(page);
 	return OPK_OK;
 }
