@@ -5,8 +5,9 @@
  * on stream 9, and there are copies and NVTX ranges.
  * add_kernels --pause IN.opk OUT.opk: the same, where sampling stood still for a second, in which
  * kernels ran.
- * add_kernels --trace OUT.opk [LAUNCHES [BYTES [STREAMS [KERNELS]]]]: what ran alone, without
- * samples; BYTES a copy, and stream 7 is so many streams; so many kernels, of one base name.
+ * add_kernels --trace OUT.opk [LAUNCHES [BYTES [STREAMS [KERNELS]]]]: only what ran,
+ * without samples. Each copy has BYTES; STREAMS streams replace stream 7; KERNELS kernels share one
+ * base name.
  */
 #include "container/door.h"
 #include "program.h"

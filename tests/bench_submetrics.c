@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What several submetrics of one counter cost in one call, and which of them are others' quotients
- * bit for bit.
+ * What several submetrics of one counter cost in one call, and which of them equal, bit for bit, a
+ * quotient of two others.
  *   bench_submetrics FILE.opk...
- * Over the first image of each recording and all base counters in it that evaluate: nanoseconds of
- * the processor that a list takes a range, beside what its members take one by one; then how many
- * values each identity holds of.
+ * Uses the first image of each recording and all of its base counters that evaluate. Prints the
+ * processor's nanoseconds per range for a list, and for its members one by one; then for how many
+ * values each identity holds.
  */
 #include <math.h>
 

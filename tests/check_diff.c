@@ -20,7 +20,7 @@ static double normal(void)
 	return sqrt(-2 * log(uniform())) * cos(2 * 3.14159265358979323846 * uniform());
 }
 
-/* Counts all ways to choose the values of before. */
+/* p by counting all ways to choose which of the values are those before. */
 static double count_all(const double *before, size_t n, const double *after, size_t m)
 {
 	double all[16], far = 0, count = 0, mean = 0, seen = 0;

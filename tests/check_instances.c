@@ -2,9 +2,9 @@
 /*
  * Finds out for each chip which metrics need the values of hardware instances: an image without
  * counts is made with instances and one without, as if the GPU of a recording were of that chip. A
- * metric that comes out of both as the same number, or as 0 / 0, needs none; one that is computed
- * of the one with instances alone needs them. What can't be computed of that one either shows
- * nothing: the GPU lacks its unit, or the image a counter.
+ * metric needs no instances if both images give the same number, or 0 / 0; it needs them if only
+ * the image with instances gives a value. If neither does, nothing is known: the GPU lacks the metric's
+ * unit, or the image lacks a counter.
  */
 #include <math.h>
 

@@ -738,7 +738,7 @@ static long run_once(const struct family *family, long n, bool for_good)
 	return counter->made;
 }
 
-/* Each of the first ones, then some of the others; make check-long takes each. */
+/* The first allocations are tested one by one, then a sample; make check-long tests all. */
 static long step_after(long n, long total)
 {
 	return is_long() || n < EACH || total < EACH + SAMPLES ? 1 : (total - EACH) / SAMPLES;

@@ -22,7 +22,7 @@ static bool ends(const char *name, const char *ending)
 static const struct {
 	struct here here;
 	const char *ending, *unit;
-	const char *but; /* names that contain this have another; "": none */
+	const char *but; /* names that contain this have another unit; "": no exception */
 } units[] = {
 	{ HERE, "_bytes", "byte", "" },
 	{ HERE, "data_received", "byte", "overhead" },

@@ -94,7 +94,7 @@ static void add_columns(struct opk_buf *out, const struct opk_plan *plan)
 	opk_buf_add_text(out, "| ");
 }
 
-/* Sets with more than metrics: what each file has of it, and what none has. */
+/* The columns of a set that each file has, and those that no file has. */
 FAKE_TEST(columns_of_splits)
 {
 	static const struct {

@@ -8,7 +8,7 @@
 
 #define SHARE ".avg.pct_of_peak_sustained_elapsed"
 
-/* The highest of a and b; and that of c. */
+/* The first is the highest of a and b; the second has only c. */
 static const char *const metrics[] = { "fake__throughput" SHARE, "fake__other_throughput" SHARE };
 
 enum { METRICS = COUNT(metrics), ROWS = 3 };

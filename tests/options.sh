@@ -7,7 +7,7 @@
 cold=yes
 . "${SOURCE:?}/tests/tap.sh"
 
-# What goes on in another line in one: examples, and the values of an option.
+# Joins texts that continue on the next line: examples, and the values of an option.
 joined() {
 	sed -e ':again' -e '/[\\|]$/{N;s/\\\{0,1\}\n *//;b again' -e '}' "$1"
 }

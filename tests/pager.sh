@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Tables on a terminal go through a pager, and nothing else does.
 # shellcheck disable=SC2016 # commands and pagers are for the shells that run them
-# The terminal is its subject.
+# Starts offpeak itself: the test is about its terminal.
 cold=yes
 . "${SOURCE:?}/tests/tap.sh"
 

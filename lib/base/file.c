@@ -232,8 +232,8 @@ int opk_newfile_resume_live(struct opk_newfile *file, struct opk_ctx *ctx, const
 }
 
 /*
- * What already has the name of a new file. Another user may have put it there to choose our file's
- * mode: the mode of a link is ignored, and that of another user's file only takes permissions away.
+ * The file or link that already has a new file's name. Another user may have made it, to choose our
+ * file's mode. A link's mode is ignored; the mode of another user's file can only deny access.
  */
 struct older {
 	bool exists, replaced, ours;

@@ -15,7 +15,7 @@ struct opk_chip {
 	bool pm_sampling; /* PM sampling knows it */
 };
 
-/* Chips of opk_chip_list(), each borrowed from these. */
+/* The chips that opk_chip_list() lists. A struct opk_chip is valid until opk_chips_free(). */
 struct opk_chips;
 int opk_chips_new(struct opk_chips **out, struct opk_ctx *ctx);
 void opk_chips_free(struct opk_chips *chips);

@@ -39,7 +39,7 @@ static int sort_rows(struct sorted *out, struct opk_ctx *ctx, const struct opk_d
 	if (!out->present_rows || !out->rows || !out->starts || !out->values || !out->present
 	    || !out->of_group.values || !out->of_group.weights)
 		return fail_nomem(ctx);
-	/* Counts go two places on, so that starts[i + 1] can fill in group i below. */
+	/* Group i is counted in starts[i + 2]: below, starts[i + 1] is where its next row goes. */
 	for (size_t i = 0; i < count; i++)
 		out->starts[group_of[i] + 2]++;
 	for (size_t i = 2; i < groups + 2; i++)

@@ -30,7 +30,7 @@ struct opk_compared_values {
 	double *values;
 	uint64_t *weights; /* the number of launches of each value */
 	size_t count;
-	bool mixed; /* each value is of one recording's different kernels */
+	bool mixed; /* each value is of one recording, over different kernels */
 };
 /* Fills in everything except the verdicts that need a test; sorts the values. */
 bool opk_compare_values(struct opk_diff_value *out, struct opk_compared_values sides[OPK_SIDES]);

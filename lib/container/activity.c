@@ -15,7 +15,7 @@ enum coding {
 	NUMBER,
 	INDEX,      /* counted from 0, so that unknown is -1: one more */
 	TEXT,       /* the number of a text of the section, from 1 */
-	DIFFERENCE, /* to the record before */
+	DIFFERENCE, /* from the record before */
 	LENGTH,     /* end, less start; 0 where a clock went back in between */
 };
 

@@ -118,7 +118,7 @@ long opk_file_find(const struct opk_file *file, uint32_t type);
 /* OPK_EINPUT, with a remedy, if the file was cut off. */
 int opk_file_check_complete(struct opk_ctx *ctx, const struct opk_file *file,
                             enum opk_remedy remedy);
-/* The `made_by` of .opk files that this output makes of others; NULL: none. replaced.c */
+/* The `made_by` of this kind of .opk file; NULL: it is not made from other files. replaced.c */
 const char *opk_output_maker(enum opk_output output);
 /* The kind of an .opk file by its metadata. */
 enum opk_output opk_output_of_meta(const struct opk_meta *meta);

@@ -18,7 +18,7 @@
 enum {
 	WINDOW = 1 << 16,
 	MIN_WINDOW = 1 << 8, /* often the next header is near */
-	/* How often bytes may be read for sections that are damaged; honest damage takes one. */
+	/* Damaged sections are read up to so many times the file's size; ordinary damage takes one. */
 	MAX_VAIN = 16,
 };
 
@@ -333,7 +333,7 @@ static int take_next(struct walk *w)
 	if (w->file->size - w->at < sizeof bytes)
 		return end_early(w, "cut off: the file ends inside a section header");
 	TRY(read_at(w, bytes, sizeof bytes, w->at));
-	/* What a strict walk finds wrong with the header it says more precisely later. */
+	/* A strict walk checks the header's contents later, with more precise messages. */
 	if (w->scan ? !is_sound_header(&section, bytes, w->at)
 	            : !parse_header(&section, bytes, w->at))
 		return skip(w, "damaged: no section header, or one whose checksum differs");
@@ -428,7 +428,7 @@ static int open_file(struct opk_file **out, struct opk_ctx *ctx, const char *pat
 
 int opk_file_open(struct opk_file **out, struct opk_ctx *ctx, const char *path)
 {
-	/* What takes long opens many files, or copies many sections. */
+	/* Long calls open many files or copy many sections: these are good moments to look. */
 	TRY(opk_check_interrupt(ctx));
 	return open_file(out, ctx, path, NULL);
 }

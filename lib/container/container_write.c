@@ -239,7 +239,7 @@ static int write_data(struct opk_writer *writer, const struct opk_section *plain
 	               : opk_nomem(writer->ctx, "a writer");
 }
 
-/* Names the last image, from what comes next. */
+/* Links the next section to the last image. */
 static int link_to_image(struct opk_section *section, struct opk_writer *writer)
 {
 	unsigned table = opk_is_table(section->type);
@@ -292,7 +292,7 @@ int opk_writer_add(struct opk_writer *writer, uint32_t type, const void *data, s
 	return add_section(writer, type, opk_is_table(type), data, size);
 }
 
-/* What made this file of another made its metadata, too. */
+/* Copied metadata say which command made this file. */
 static int copy_meta(struct opk_writer *writer, const char *data, size_t size)
 {
 	opk_auto(opk_json) struct opk_json *meta = NULL;
@@ -351,7 +351,7 @@ static int check_meta(struct opk_writer *writer, const struct opk_meta *meta)
 		return code == OPK_EINPUT ? OPK_EUSAGE : code;
 	if (!writer->by_meta)
 		return OPK_OK;
-	/* What the file is shows here. */
+	/* The kind of file is known from here on. */
 	writer->file.check = opk_check_output;
 	writer->file.output = opk_output_of_meta(meta);
 	return opk_check_output(writer->ctx, writer->file.path, writer->file.output);

@@ -42,7 +42,7 @@ struct opk_members {
 	size_t count, size; /* of the struct, in bytes */
 };
 
-/* A member of a struct, its key, and further fields: without them it is a text without rules. */
+/* A member of a struct and its key. Without further fields it is a text, and any text will do. */
 #define OPK_MEMBER(type, member, name, ...)                                                        \
 	{                                                                                          \
 		.key = (name), .offset = offsetof(struct type, member),                            \

@@ -291,8 +291,8 @@ static int copy_placed(struct opk_merger *m, struct opk_writer *writer, const st
 }
 
 /*
- * Images with what names them, and the counts, where hosts or GPUs differ. All records of what ran
- * are one section, each with what the facts of its file said.
+ * Like copy_part() if hosts or GPUs differ: each row and record gets the host and GPU that the
+ * facts of its file name. All records of what ran go into one section.
  */
 static int copy_part_placed(struct opk_merger *m, struct opk_writer *writer, struct opk_file *file)
 {
@@ -313,7 +313,7 @@ static int copy_part_placed(struct opk_merger *m, struct opk_writer *writer, str
 	return OPK_OK;
 }
 
-/* Images with what names them, and the counts. */
+/* Copies a part's images with the sections attached to them, and its counts. */
 static int copy_part(struct opk_merger *m, struct opk_writer *writer, const char *path)
 {
 	opk_auto(opk_file) struct opk_file *file = NULL;

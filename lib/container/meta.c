@@ -84,7 +84,7 @@ static const struct opk_member image_members[] = {
 };
 static const struct opk_members image_table = OPK_MEMBERS(image_members, opk_availability);
 
-/* In the order in which they are written. Odd values of these count as missing. */
+/* In the order in which they are written. A value of another type counts as missing. */
 static const struct opk_member first_members[] = {
 	META(made_by, "made_by"),
 	META(kind, "kind"),

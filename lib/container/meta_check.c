@@ -20,7 +20,7 @@ enum {
 
 /* ---- names ------------------------------------------------------------------------------ */
 
-/* Metrics before others of the same name, so that these are found out. */
+/* By name. Metrics come first: a label or derived metric with the same name is the mistake. */
 static int compare(const void *a, const void *b)
 {
 	const struct opk_meta_name *x = a, *y = b;
@@ -133,7 +133,7 @@ static bool is_chip_name(const char *text)
 	return length > 0 && length < 16;
 }
 
-/* It says what ran and when, and has no metrics. */
+/* A trace says what ran and when; it has no metrics. */
 static bool is_trace(const struct opk_meta *meta)
 {
 	return meta->mode && !strcmp(meta->mode, "trace");

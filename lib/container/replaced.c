@@ -43,7 +43,7 @@ static bool is_opk(const struct start *start)
 	return begins(start, OPK_MAGIC, OPK_MAGIC_SIZE);
 }
 
-/* With the application_id of lib/database/: those of others stay. */
+/* The application_id must be lib/database's: other programs' databases are not replaced. */
 static bool is_database(const struct start *start)
 {
 	return begins(start, "SQLite format 3", sizeof "SQLite format 3")
@@ -98,7 +98,7 @@ static bool is_json(const struct start *start)
 
 static const char *const trace_endings[] = { ".json", ".json.gz", NULL };
 
-/* A compressed file has its kind by its name. */
+/* A compressed file is recognised by its name only. */
 static bool is_trace(const struct start *start)
 {
 	if (begins(start, "\x1f\x8b", 2))
@@ -129,7 +129,7 @@ static bool is_counter_data(const struct start *start)
 	return begins(start, "LOPDATA", sizeof "LOPDATA");
 }
 
-/* A prefix has the head of an image, without the offsets of what an image alone has. */
+/* A prefix begins like an image, but the offsets of parts that only images have are 0. */
 static bool is_prefix(const struct start *start)
 {
 	enum { OFFSETS = 0x24, OFFSETS_END = 0x38 };
@@ -202,7 +202,7 @@ static size_t count_fields(const char **end, const char *line, bool names)
 	return count;
 }
 
-/* One column begins like any list of words: only the name says that it is CSV. */
+/* CSV with one column looks like a list of words: only the file's name shows that it is CSV. */
 static bool is_csv(const struct start *start)
 {
 	const char *end, *row_end;
@@ -224,7 +224,7 @@ static const char *skip_titles(const char *text)
 	return *end && end > text && end[-1] == '-' ? end + 1 : text;
 }
 
-/* The next line; the one after it where that one has only the first column's unit. */
+/* The next row: the next line, or the one after it if the next has only units. */
 static const char *next_row(const char *end, size_t width)
 {
 	const char *row = *end ? end + 1 : end, *after = row + strcspn(row, "\n");
@@ -364,7 +364,7 @@ static int read_start(bool *found, struct start *start, struct opk_ctx *ctx, con
 	return OPK_OK;
 }
 
-/* In metadata that are written words may be missing. */
+/* NULL is allowed: metadata that were not read from a file may lack texts. */
 static bool is_word(const char *text, const char *word)
 {
 	return text && !strcmp(text, word);
@@ -444,7 +444,7 @@ int opk_check_output(struct opk_ctx *ctx, const char *path, enum opk_output outp
 	TRY(find_kind(&older, ctx, &start));
 	if (older == kind)
 		return OPK_OK;
-	/* What looks like a table may be anything. */
+	/* Other programs' text may look like a table. */
 	if (older && older->output != OPK_OUTPUT_TABLE)
 		return refuse(ctx, path, "is", older->name);
 	return refuse(ctx, path, "is not", kind->is == is_opk ? "an .opk file" : kind->name);

@@ -72,7 +72,7 @@ struct look {
 	const struct opk_meta *meta;
 	bool has_images; /* else records of what ran, at most */
 	size_t number;
-	size_t parts, elsewhere, again; /* all; those of earlier files; those that it has twice */
+	size_t parts, elsewhere, again; /* all; also in earlier files; several times in this file */
 	size_t others[MOST_OTHERS], other_count;
 };
 

@@ -74,7 +74,7 @@ static int compute_unit(struct opk_columns *columns, struct opk_ctx *ctx, size_t
 		opk_clear_errors(ctx);
 	else if (code)
 		return code;
-	/* The word is PerfWorks', since "" is an unknown unit. */
+	/* PerfWorks' word: "" would mean that the unit is unknown. */
 	if (derivation->unit && !*derivation->unit) {
 		free(derivation->unit);
 		derivation->unit = opk_strdup("unitless");

@@ -83,7 +83,7 @@ static void report_unknown(const struct opk_symbols *symbols, const struct opk_w
 		                 OPK_NEAR(nearest.best));
 }
 
-/* Whether the value is an operand, and so needs parentheses: not a part of a name or number. */
+/* Whether the value needs parentheses: it is an expression, not a name or number. */
 static bool is_operand(const char *value)
 {
 	return value[opk_span(value, opk_in_full_name)];

@@ -35,7 +35,7 @@ def printed(*arguments):
     return json.loads(result.stdout)
 
 
-# What tests know by heart, and what docs show, is of CUPTI 13.0.
+# The values in tests and in docs are those of CUPTI 13.0.
 is_13_0 = printed("doctor")["cupti_version"] == 130001
 of_13_0 = unittest.skipUnless(is_13_0, "what is expected is of CUPTI 13.0")
 

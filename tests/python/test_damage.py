@@ -98,7 +98,7 @@ class Damage(unittest.TestCase):
         command = [sys.executable, "-X", "faulthandler", "-c", program]
         result = subprocess.run(command, capture_output=True, text=True, cwd=f"{source}/tests/python", timeout=600)
         self.assertEqual((result.returncode, result.stderr), (0, ""), result.stdout[-200:])
-        # Much damage is where nothing looks.
+        # Much damage is in bytes that nothing reads.
         self.assertGreaterEqual(int(result.stdout.split()[-1]), least)
 
     def test_a_little(self):

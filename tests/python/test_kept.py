@@ -42,7 +42,7 @@ PROGRAM = """
         os.kill(pid, signal.SIGKILL)
         return gone(pid)
 
-    # The next child: one that is ending may still be asked, and where several fail few are started.
+    # Evaluates until a new child is kept; the first attempts may reach the one that is ending.
     def another():
         for _ in range(40):
             assert rows(FILES[0]) == wanted[0]
@@ -168,7 +168,7 @@ class Kept(unittest.TestCase):
     def test_loader(self):
         self.check(
             """
-            # What the loader says of the child is not said on the program's streams.
+            # The loader's messages about the child do not reach the program's streams.
             assert killed(child)
             loaded = os.environ.get("LD_PRELOAD", "")
             os.environ["LD_PRELOAD"] = f"{loaded} /nowhere.so"

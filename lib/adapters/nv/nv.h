@@ -221,8 +221,8 @@ int opk_nv_scheduler_choose(struct opk_ctx *ctx, struct opk_nv_scheduler *schedu
 int opk_nv_counter_domains(struct opk_strlist *out, struct opk_ctx *ctx,
                            struct opk_nv_scheduler *scheduler, const char *counter);
 /*
- * Appends the single domains where the counter may take room, each once: its own, and both of each
- * pair. *ways, which may be NULL, is the number of domains and pairs. OPK_EFAILED as above.
+ * Appends the single domains that may count the counter, each once, including both members of each
+ * pair. *ways, which may be NULL, becomes the number of domains and pairs. OPK_EFAILED as above.
  * NVPW_RawCounterConfig_CooperativeDomainGroup_GetMemberDomains
  */
 int opk_nv_counter_places(struct opk_strlist *out, size_t *ways, struct opk_ctx *ctx,

@@ -169,7 +169,7 @@ char *opk_nv_identity(const struct opk_ctx *ctx)
 	opk_autostrlist struct opk_strlist candidates = { 0 };
 	char *identity = NULL;
 
-	/* The open library, as the first file that exists may be one that can't be opened. */
+	/* The library that is open comes first: an earlier candidate may exist, but not open. */
 	if (ctx->nv && ctx->nv->cupti_path)
 		return identity_of_pair(ctx->nv->cupti_path);
 	if (!find_cupti(&candidates, ctx))

@@ -84,7 +84,8 @@ char *recording_suffix(const char *name, const char *output);
 struct part {
 	char *path;
 	size_t name_length; /* of the recording's name in it: the path goes on with ".TOKEN-" */
-	unsigned process, image; /* the process id; 1, or the number of its later program */
+	unsigned process,
+		image; /* process id; number of its program, from 1: exec starts another */
 };
 struct parts {
 	struct part *items;
