@@ -3,8 +3,8 @@
  * Finds out for each chip which metrics need the values of hardware instances: an image without
  * counts is made with instances and one without, as if the GPU of a recording were of that chip. A
  * metric needs no instances if both images give the same number, or 0 / 0; it needs them if only
- * the image with instances gives a value. If neither does, nothing is known: the GPU lacks the metric's
- * unit, or the image lacks a counter.
+ * the image with instances gives a value. If neither does, nothing is known: the GPU lacks the
+ * metric's unit, or the image lacks a counter.
  */
 #include <math.h>
 

@@ -18,7 +18,7 @@
 enum {
 	WINDOW = 1 << 16,
 	MIN_WINDOW = 1 << 8, /* often the next header is near */
-	/* Damaged sections are read up to so many times the file's size; ordinary damage takes one. */
+	/* So many times the file's size is read for damaged sections; ordinary damage takes one. */
 	MAX_VAIN = 16,
 };
 
