@@ -1156,16 +1156,15 @@ struct opk_diff_options {
  * a two-sided Mann-Whitney U test over launches, with Benjamini and Hochberg's procedure for many
  * comparisons. Times and rates must also change by more than the SM's clock explains.
  *
- * The files must outlive the result. They are evaluated as by opk_table_new(); samples are divided
+ * `files`: those before, then those after; they must outlive the result. They are evaluated as by opk_table_new(); samples are divided
  * among the kernels that ran. Kernels match by name. Rows are in order of their change in time;
  * rows that changed beyond noise come first. Broken rules do not make the call fail. OPK_EUSAGE: a
  * side has no file, or the same file twice; its rows can't be compared; or a rule is malformed, or
  * on an unknown metric. OPK_EINPUT: a file is a set, or a file of rules is wrong.
  */
 struct opk_diff;
-int opk_diff_new(struct opk_diff **out, struct opk_ctx *ctx, struct opk_file *const *before,
-                 size_t before_count, struct opk_file *const *after, size_t after_count,
-                 const struct opk_diff_options *options);
+int opk_diff_new(struct opk_diff **out, struct opk_ctx *ctx, struct opk_file *const *files,
+                 size_t before_count, size_t after_count, const struct opk_diff_options *options);
 void opk_diff_free(struct opk_diff *diff);
 
 /*

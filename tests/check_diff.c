@@ -506,8 +506,7 @@ static void compare(struct compared *c, size_t befores, size_t afters,
 		                            in_folder(i >= befores ? "after.opk"
 		                                      : i          ? "again.opk"
 		                                                   : "before.opk")));
-	ck_ok(c->ctx, opk_diff_new(&c->diff, c->ctx, c->files, befores, c->files + befores, afters,
-	                           options));
+	ck_ok(c->ctx, opk_diff_new(&c->diff, c->ctx, c->files, befores, afters, options));
 }
 
 static void clear(struct compared *c)
@@ -571,7 +570,10 @@ TEST(without_shape)
 	options.by = "shape";
 	c = (struct compared){ .ctx = new_ctx() };
 	ck_ok(c.ctx, opk_file_open(&c.files[0], c.ctx, in_folder("before.opk")));
-	ck_code(c.ctx, opk_diff_new(&c.diff, c.ctx, c.files, 1, c.files, 1, &options), OPK_EUSAGE);
+	ck_code(c.ctx,
+	        opk_diff_new(&c.diff, c.ctx, (struct opk_file *[]){ c.files[0], c.files[0] }, 1, 1,
+	                     &options),
+	        OPK_EUSAGE);
 	clear(&c);
 }
 
@@ -593,7 +595,10 @@ TEST(several_files)
 	options.by = "nvtx";
 	c = (struct compared){ .ctx = new_ctx() };
 	ck_ok(c.ctx, opk_file_open(&c.files[0], c.ctx, in_folder("before.opk")));
-	ck_code(c.ctx, opk_diff_new(&c.diff, c.ctx, c.files, 1, c.files, 1, &options), OPK_EUSAGE);
+	ck_code(c.ctx,
+	        opk_diff_new(&c.diff, c.ctx, (struct opk_file *[]){ c.files[0], c.files[0] }, 1, 1,
+	                     &options),
+	        OPK_EUSAGE);
 	clear(&c);
 }
 

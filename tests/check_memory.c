@@ -545,7 +545,7 @@ static int compare(struct opk_ctx *ctx)
 	options.kernel_names = OPK_KERNEL_SHORT;
 	TRY(opk_diff_check_rules(ctx, &options));
 	TRY(opk_file_open(&file, ctx, in_folder("run.opk")));
-	TRY(opk_diff_new(&diff, ctx, &file, 1, &file, 1, &options));
+	TRY(opk_diff_new(&diff, ctx, (struct opk_file *[]){ file, file }, 1, 1, &options));
 	for (int which = 0; which <= OPK_DIFF_RULES; which++) {
 		freed(opk_listing) *rows = NULL;
 

@@ -113,7 +113,8 @@ TEST(words_of_a_page)
 		{ HERE, "\"lanes\":[\"rank 0\",\"rank 1\"]", 1 },
 		{ HERE, "\"name\":\"plain\xef\xbf\xbd\",\"count\":2,", 1 },
 		{ HERE, "<li>2 of 3 kernels have no time (nan): shares of time are of what", 1 },
-		{ HERE, "\"kernels\":[0,1,2],\"total\":3,\"metrics\":", 1 },
+		{ HERE, "\"kernels\":[{\"row\":0,\"communicates\":false},{\"row\":1,", 1 },
+		{ HERE, "\"communicates\":false}],\"total\":3,\"metrics\":", 1 },
 		{ HERE, "Timelines are drawn by", 0 }, /* the recording has nothing over time */
 	};
 	struct opk_report_options options = OPTIONS(options, .kernel_names = OPK_KERNEL_SHORT);

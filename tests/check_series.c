@@ -185,10 +185,10 @@ static const struct {
 TEST_EACH(envelope, envelopes)
 {
 	struct opk_track track = { .metrics = 1 };
-	double least[4], most[4];
+	double values[8], *least = values, *most = values + 4;
 
 	add(&track, "12345678");
-	opk_track_envelope(least, most, 4, &track, 0, row->start, row->end);
+	opk_track_envelope(values, 4, &track, 0, row->start, row->end);
 	for (int i = 0; i < 4; i++)
 		ck_row(row, same(least[i], row->least[i]) && same(most[i], row->most[i]),
 		       "%d: %g-%g", i, least[i], most[i]);

@@ -115,8 +115,8 @@ static void begin(struct traced *t, struct opk_ctx *ctx, const char *first, cons
 
 static int trace(struct traced *t, const struct opk_trace_options *options)
 {
-	return opk_trace_write(&t->counts, t->ctx, t->files, t->file_count, options, take,
-	                       &t->text);
+	return opk_trace_write(&t->counts, t->ctx, t->files, t->file_count, options,
+	                       &(struct opk_sink){ take, &t->text });
 }
 
 static void read_events(struct traced *t)
@@ -598,7 +598,8 @@ CTX_TEST(failures)
 	begin(&t, ctx, "in.opk", NULL);
 	for (int i = 0; i < 2; i++) {
 		options.gzip = i;
-		ck_assert_int_eq(opk_trace_write(NULL, ctx, t.files, 1, &options, refuse, &left),
+		ck_assert_int_eq(opk_trace_write(NULL, ctx, t.files, 1, &options,
+		                                 &(struct opk_sink){ refuse, &left }),
 		                 OPK_EFAILED);
 	}
 	end(&t);
@@ -624,7 +625,8 @@ CTX_TEST(out_of_memory)
 
 		begin(&t, ctx, "in.opk", NULL);
 		fail_allocation(i);
-		code = opk_trace_write(NULL, ctx, t.files, 1, &options, refuse, &room);
+		code = opk_trace_write(NULL, ctx, t.files, 1, &options,
+		                       &(struct opk_sink){ refuse, &room });
 		failed = was_short(ctx, i++, code);
 		end(&t);
 	} while (failed);
@@ -655,7 +657,8 @@ static long peak_of(struct opk_ctx *ctx, size_t sections)
 	begin(&t, ctx, "many.opk", NULL);
 	child = fork();
 	if (!child)
-		_exit(opk_trace_write(NULL, ctx, t.files, 1, NULL, refuse, &room));
+		_exit(opk_trace_write(NULL, ctx, t.files, 1, NULL,
+		                      &(struct opk_sink){ refuse, &room }));
 	ck_assert(wait4(child, &status, 0, &usage) == child && !status);
 	end(&t);
 	return usage.ru_maxrss;

@@ -91,7 +91,7 @@ out_has "^1,1,t.opk,.*,20578304$"
 section 'eval: joined'
 rotate kernel "$simple" plain.opk 1 2 2
 splice plain.opk kernel.opk "$members"
-notes '4 of 9 metrics count idle time.*: rate, inst, flops\.\.\.; --replay' eval kernel.opk \
+notes '4 of 9 metrics count idle time.*: rate, inst, flops\.\.\.; kernel replay' eval kernel.opk \
 	--metrics "rate,inst,flops,$warps,$dram,highest,has_flops,miss,$hit"
 out_has ',launches,launches_min,rate,inst,flops,'
 out_has '^1,r1,.*,3,1,774\.78554216867474,20578304,838860800,80\.906326393393172,34\.406975940265497,80\.906326393393172,1,44\.648124264743657,55\.351875735256343$'

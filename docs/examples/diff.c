@@ -40,7 +40,7 @@ static int compare_files(struct opk_ctx *ctx, const char *before, const char *af
 	if (!code)
 		code = opk_file_open(&files[1], ctx, after);
 	if (!code)
-		code = opk_diff_new(&diff, ctx, files, 1, files + 1, 1, NULL);
+		code = opk_diff_new(&diff, ctx, files, 1, 1, NULL);
 	if (!code)
 		code = print_diff(ctx, diff);
 	opk_diff_free(diff);

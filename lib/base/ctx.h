@@ -99,4 +99,9 @@ void opk_log(struct opk_ctx *ctx, const char *format, ...) OPK_PRINTF(2, 3);
 /* Takes a piece of output, valid during the call; non-zero stops the writer with OPK_EFAILED. */
 typedef int opk_sink_fn(void *data, const void *bytes, size_t size);
 
+struct opk_sink {
+	opk_sink_fn *write;
+	void *data;
+};
+
 #endif

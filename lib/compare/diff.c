@@ -219,9 +219,8 @@ static int make(struct opk_diff *diff, struct opk_ctx *ctx)
 	return opk_compared_judge(diff, ctx);
 }
 
-int opk_diff_new(struct opk_diff **out, struct opk_ctx *ctx, struct opk_file *const *before,
-                 size_t before_count, struct opk_file *const *after, size_t after_count,
-                 const struct opk_diff_options *given)
+int opk_diff_new(struct opk_diff **out, struct opk_ctx *ctx, struct opk_file *const *files,
+                 size_t before_count, size_t after_count, const struct opk_diff_options *given)
 {
 	struct opk_diff *diff = opk_alloc(sizeof *diff);
 	int code;
@@ -233,10 +232,10 @@ int opk_diff_new(struct opk_diff **out, struct opk_ctx *ctx, struct opk_file *co
 	diff->options.by = diff->by;
 	diff->found.summary.level = diff->options.level > 0 ? diff->options.level : default_level;
 	diff->sources = opk_alloc_array(before_count + after_count + 1, sizeof *diff->sources);
-	code = diff->sources && diff->by ? add_sources(diff, ctx, before, before_count, OPK_BEFORE)
+	code = diff->sources && diff->by ? add_sources(diff, ctx, files, before_count, OPK_BEFORE)
 	                                 : fail_nomem(ctx);
 	if (!code)
-		code = add_sources(diff, ctx, after, after_count, OPK_AFTER);
+		code = add_sources(diff, ctx, files + before_count, after_count, OPK_AFTER);
 	if (!code)
 		code = make(diff, ctx);
 	if (!code)

@@ -45,8 +45,9 @@ static void put_tick(struct opk_bars *bars, double value, const char *unit, bool
 		opk_buf_add_printf(&text, "%.3g%%", 100 * value);
 	else
 		opk_put_value(&text, value, unit);
-	opk_svg_tick(bars->svg, OPK_SHAPE_X_TICK, x, "muted", x, bars->bottom + OPK_SVG_LINE,
-	             &text);
+	opk_svg_tick(bars->svg,
+	             &(struct opk_tick){ OPK_SHAPE_X_TICK, x, x, bars->bottom + OPK_SVG_LINE },
+	             "muted", &text);
 }
 
 void opk_bars_begin(struct opk_bars *bars, const struct opk_picture_options *options,
@@ -84,26 +85,27 @@ void opk_bars_put_name(struct opk_bars *bars, size_t row, const char *name)
 
 	text.failed = !fitting;
 	opk_buf_add_text(&text, fitting ? fitting : "");
-	opk_svg_tick(bars->svg, OPK_SHAPE_Y_TICK, y, "label", bars->x.begin - 8, y + 4, &text);
+	opk_svg_tick(bars->svg, &(struct opk_tick){ OPK_SHAPE_Y_TICK, y, bars->x.begin - 8, y + 4 },
+	             "label", &text);
 }
 
-void opk_bars_put_bar(struct opk_bars *bars, size_t row, double from, double to, const char *class,
-                      size_t kernel, struct opk_buf *title)
+void opk_bars_put_bar(struct opk_bars *bars, const struct opk_bar *bar, struct opk_buf *title)
 {
-	double x = opk_axis_at(&bars->x, from), end = opk_axis_at(&bars->x, to);
-	double y = opk_bars_y(bars, row);
+	double x = opk_axis_at(&bars->x, bar->from), end = opk_axis_at(&bars->x, bar->to);
+	double y = opk_bars_y(bars, bar->row);
 
-	opk_svg_shape(bars->svg, &(struct opk_shape){ .kind = OPK_SHAPE_RECT,
-	                                              .class = class,
-	                                              .x = x,
-	                                              .y = y - OPK_BARS_BAR / 2.0,
-	                                              /* Keep nonzero bars visible. */
-	                                              .x2 = fmax(end, to > from ? x + 0.5 : x),
-	                                              .y2 = y + OPK_BARS_BAR / 2.0,
-	                                              .opacity = 0.6,
-	                                              .of_kernel = kernel != SIZE_MAX,
-	                                              .kernel = kernel,
-	                                              .title = title });
+	opk_svg_shape(bars->svg,
+	              &(struct opk_shape){ .kind = OPK_SHAPE_RECT,
+	                                   .class = bar->class,
+	                                   .x = x,
+	                                   .y = y - OPK_BARS_BAR / 2.0,
+	                                   /* Keep nonzero bars visible. */
+	                                   .x2 = fmax(end, bar->to > bar->from ? x + 0.5 : x),
+	                                   .y2 = y + OPK_BARS_BAR / 2.0,
+	                                   .opacity = 0.6,
+	                                   .of_kernel = bar->kernel != SIZE_MAX,
+	                                   .kernel = bar->kernel,
+	                                   .title = title });
 }
 
 void opk_bars_put_key(struct opk_bars *bars, double x, double y, const char *class,

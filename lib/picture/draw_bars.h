@@ -33,8 +33,13 @@ void opk_bars_begin(struct opk_bars *bars, const struct opk_picture_options *opt
 double opk_bars_y(const struct opk_bars *bars, size_t row);
 void opk_bars_put_name(struct opk_bars *bars, size_t row, const char *name);
 /* A bar between two values, with this title; kernel SIZE_MAX: not of a kernel. */
-void opk_bars_put_bar(struct opk_bars *bars, size_t row, double from, double to, const char *class,
-                      size_t kernel, struct opk_buf *title);
+struct opk_bar {
+	size_t row;
+	double from, to;
+	const char *class;
+	size_t kernel;
+};
+void opk_bars_put_bar(struct opk_bars *bars, const struct opk_bar *bar, struct opk_buf *title);
 /* A word of the legend, after its colour. */
 void opk_bars_put_key(struct opk_bars *bars, double x, double y, const char *class,
                       const char *text);

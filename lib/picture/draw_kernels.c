@@ -41,7 +41,8 @@ static void put_kernel(struct kernels *k, size_t row)
 	opk_buf_add_printf(&title, ", %.1f%% of the time", 100 * kernel->share);
 	opk_bars_put_name(&k->bars, row, kernel->name);
 	if (kernel->share > 0)
-		opk_bars_put_bar(&k->bars, row, 0, kernel->share, "c0", row, &title);
+		opk_bars_put_bar(&k->bars, &(struct opk_bar){ row, 0, kernel->share, "c0", row },
+		                 &title);
 	put_side(k, row, kernel->time, kernel->share);
 }
 
@@ -57,7 +58,7 @@ static void put_rest(struct kernels *k)
 		time += isnan(k->of->items[i].time) ? 0 : k->of->items[i].time;
 	opk_buf_add_printf(&title, "%s kernels", name ? name : "");
 	opk_bars_put_name(&k->bars, row, name ? name : "");
-	opk_bars_put_bar(&k->bars, row, 0, k->rest, "c7", SIZE_MAX, &title);
+	opk_bars_put_bar(&k->bars, &(struct opk_bar){ row, 0, k->rest, "c7", SIZE_MAX }, &title);
 	put_side(k, row, time, k->rest);
 }
 

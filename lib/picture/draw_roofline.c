@@ -82,8 +82,10 @@ static void put_x_ticks(struct opk_roofline_plot *p)
 		if (!ticks.major[i])
 			continue;
 		opk_put_short(&text, ticks.values[i]);
-		opk_svg_tick(p->svg, OPK_SHAPE_X_TICK, x, "label", x, p->y.begin + OPK_SVG_LINE,
-		             &text);
+		opk_svg_tick(p->svg,
+		             &(struct opk_tick){ OPK_SHAPE_X_TICK, x, x,
+		                                 p->y.begin + OPK_SVG_LINE },
+		             "label", &text);
 	}
 }
 
@@ -100,7 +102,9 @@ static void put_y_ticks(struct opk_roofline_plot *p)
 		if (!ticks.major[i])
 			continue;
 		opk_put_short(&text, ticks.values[i]);
-		opk_svg_tick(p->svg, OPK_SHAPE_Y_TICK, y, "label", p->x.begin - 6, y + 4, &text);
+		opk_svg_tick(p->svg,
+		             &(struct opk_tick){ OPK_SHAPE_Y_TICK, y, p->x.begin - 6, y + 4 },
+		             "label", &text);
 	}
 }
 

@@ -14,19 +14,19 @@ static char *roof_text(const struct opk_roof *roof)
 	return opk_buf_take_text(&text);
 }
 
-/* The line shows its value under the mouse; it is faint if no kernel has such operations. */
+/* From x1, y1 to x2, y2. The line shows its value under the mouse; it is faint if no kernel has such operations. */
 static void put_roof_line(struct opk_roofline_plot *p, const struct opk_roof *roof,
-                          const char *text, double x1, double y1, double x2, double y2)
+                          const char *text, const double line[4])
 {
 	opk_autobuf struct opk_buf title = { 0 };
 
 	opk_buf_add_text(&title, text);
 	opk_svg_shape(p->svg, &(struct opk_shape){ .kind = OPK_SHAPE_LINE,
 	                                           .class = "roof",
-	                                           .x = opk_axis_at(&p->x, x1),
-	                                           .y = opk_axis_at(&p->y, y1),
-	                                           .x2 = opk_axis_at(&p->x, x2),
-	                                           .y2 = opk_axis_at(&p->y, y2),
+	                                           .x = opk_axis_at(&p->x, line[0]),
+	                                           .y = opk_axis_at(&p->y, line[1]),
+	                                           .x2 = opk_axis_at(&p->x, line[2]),
+	                                           .y2 = opk_axis_at(&p->y, line[3]),
 	                                           .stroke = 1.5,
 	                                           .opacity = roof->idle ? 0.35 : 0,
 	                                           .title = &title });
@@ -49,7 +49,7 @@ static void put_roof(struct opk_roofline_plot *p, const struct opk_roof *roof, c
 	double left = p->fastest > 0 ? fmax(roof->peak / p->fastest, p->x.from) : p->x.from;
 	double y = opk_axis_at(&p->y, roof->peak), step = (p->x.end - p->x.begin) / STEPS;
 
-	put_roof_line(p, roof, text, left, roof->peak, p->x.to, roof->peak);
+	put_roof_line(p, roof, text, (double[]){ left, roof->peak, p->x.to, roof->peak });
 	for (int i = 0; i < STEPS; i++) {
 		double x = p->x.end - 4 - i * step;
 		struct opk_box box = opk_label_box(x, y - 4, OPK_ANCHOR_END, text);
@@ -105,7 +105,7 @@ static void put_level(struct opk_roofline_plot *p, const struct opk_roof *roof, 
 
 	if (!(from < to))
 		return;
-	put_roof_line(p, roof, text, from, from * roof->peak, to, to * roof->peak);
+	put_roof_line(p, roof, text, (double[]){ from, from * roof->peak, to, to * roof->peak });
 	for (int i = 0; i < STEPS; i++) {
 		double at = 12 + (length - width) * i / STEPS;
 		double x = x1 + at * cosine - ABOVE * sine, y = y1 - at * sine - ABOVE * cosine;

@@ -97,7 +97,7 @@ static void put_part(struct stacks *s, size_t row, const struct opk_stack_part *
 	opk_buf_add_printf(&title, "%s: ", part->text);
 	put_value(&title, s, value);
 	snprintf(class, sizeof class, "c%zu", part->colour);
-	opk_bars_put_bar(&s->bars, row, *at, *at + value, class, row, &title);
+	opk_bars_put_bar(&s->bars, &(struct opk_bar){ row, *at, *at + value, class, row }, &title);
 	if (part->own)
 		put_inside(s, row, *at, *at + value);
 	*at += value;

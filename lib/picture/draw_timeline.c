@@ -90,8 +90,10 @@ static void put_lane(struct timeline *t, const struct opk_chart_lane *lane)
 
 	opk_buf_add_text(&title, lane->title);
 	if (!lane->row)
-		opk_svg_tick(t->svg, OPK_SHAPE_Y_TICK, t->y + LANE / 2.0, "label", LEFT - 10,
-		             t->y + OPK_SVG_FONT, &title);
+		opk_svg_tick(t->svg,
+		             &(struct opk_tick){ OPK_SHAPE_Y_TICK, t->y + LANE / 2.0, LEFT - 10,
+		                                 t->y + OPK_SVG_FONT },
+		             "label", &title);
 	for (size_t i = 0; i < lane->bar_count; i++)
 		put_bar(t, &lane->bars[i]);
 	t->y += LANE;
@@ -147,8 +149,9 @@ static void put_scale(struct timeline *t, const struct opk_axis *y, const char *
 
 		opk_put_value(&text, values[i], unit);
 		opk_svg_line(t->svg, "grid", t->x.begin, at, t->x.end, at);
-		opk_svg_tick(t->svg, OPK_SHAPE_Y_TICK, at, "muted", LEFT - 6, at + (i ? 8 : 0),
-		             &text);
+		opk_svg_tick(t->svg,
+		             &(struct opk_tick){ OPK_SHAPE_Y_TICK, at, LEFT - 6, at + (i ? 8 : 0) },
+		             "muted", &text);
 	}
 }
 
@@ -230,7 +233,9 @@ static void put_times(struct timeline *t)
 
 		opk_put_value(&text, ticks.values[i], "nanosecond");
 		opk_svg_line(t->svg, "grid", x, TOP - 4, x, bottom);
-		opk_svg_tick(t->svg, OPK_SHAPE_X_TICK, x, "muted", x, bottom + OPK_SVG_LINE, &text);
+		opk_svg_tick(t->svg,
+		             &(struct opk_tick){ OPK_SHAPE_X_TICK, x, x, bottom + OPK_SVG_LINE },
+		             "muted", &text);
 	}
 }
 

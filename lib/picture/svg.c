@@ -370,24 +370,19 @@ static void put_label(struct opk_svg *svg, const char *class, double x, double y
 	opk_svg_put(svg, "</text>\n");
 }
 
-static void add_text(struct opk_svg *svg, enum opk_shape_kind kind, const char *class, double x,
-                     double y, enum opk_anchor anchor, long angle, const char *text)
-{
-	add_row(svg, &(struct opk_shape){ kind, class, x, y, .size = OPK_SVG_FONT }, text, anchor,
-	        angle);
-}
-
 void opk_svg_label(struct opk_svg *svg, const char *class, double x, double y,
                    enum opk_anchor anchor, const char *text)
 {
-	add_text(svg, OPK_SHAPE_TEXT, class, x, y, anchor, 0, text);
+	add_row(svg, &(struct opk_shape){ OPK_SHAPE_TEXT, class, x, y, .size = OPK_SVG_FONT }, text,
+	        anchor, 0);
 	put_label(svg, class, x, y, anchor, text);
 }
 
 void opk_svg_label_along(struct opk_svg *svg, const char *class, double x, double y, long angle,
                          const char *text)
 {
-	add_text(svg, OPK_SHAPE_TEXT, class, x, y, OPK_ANCHOR_START, angle, text);
+	add_row(svg, &(struct opk_shape){ OPK_SHAPE_TEXT, class, x, y, .size = OPK_SVG_FONT }, text,
+	        OPK_ANCHOR_START, angle);
 	opk_buf_add_printf(&svg->buf, "<g transform=\"translate(%ld %ld) rotate(%ld)\">", lround(x),
 	                   lround(y), -angle);
 	put_label(svg, class, 0, 0, OPK_ANCHOR_START, text);
@@ -403,19 +398,21 @@ void opk_svg_put_buffer(struct opk_svg *svg, const char *class, double x, double
 		opk_svg_label(svg, class, x, y, anchor, (const char *)text->data);
 }
 
-void opk_svg_tick(struct opk_svg *svg, enum opk_shape_kind which, double at, const char *class,
-                  double x, double y, struct opk_buf *text)
+void opk_svg_tick(struct opk_svg *svg, const struct opk_tick *tick, const char *class,
+                  struct opk_buf *text)
 {
-	bool across = which == OPK_SHAPE_X_TICK;
+	bool across = tick->kind == OPK_SHAPE_X_TICK;
 	enum opk_anchor anchor = across ? OPK_ANCHOR_MIDDLE : OPK_ANCHOR_END;
 
 	opk_buf_add(text, "", 1);
 	svg->buf.failed |= text->failed;
 	if (text->failed)
 		return;
-	add_text(svg, which, class, across ? at : x, across ? y : at, anchor, 0,
-	         (const char *)text->data);
-	put_label(svg, class, x, y, anchor, (const char *)text->data);
+	add_row(svg,
+	        &(struct opk_shape){ tick->kind, class, across ? tick->at : tick->x,
+	                             across ? tick->y : tick->at, .size = OPK_SVG_FONT },
+	        (const char *)text->data, anchor, 0);
+	put_label(svg, class, tick->x, tick->y, anchor, (const char *)text->data);
 }
 
 void opk_svg_heading(struct opk_svg *svg, double x, double y, const char *text)

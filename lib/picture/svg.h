@@ -93,8 +93,13 @@ void opk_svg_heading(struct opk_svg *svg, double x, double y, const char *text);
 struct opk_axis;
 void opk_svg_panel(struct opk_svg *svg, const struct opk_axis *x, const struct opk_axis *y);
 /* Labels a value on the last panel's axis, at this position; the text is at x, y. */
-void opk_svg_tick(struct opk_svg *svg, enum opk_shape_kind which, double at, const char *class,
-                  double x, double y, struct opk_buf *text);
+struct opk_tick {
+	enum opk_shape_kind kind;
+	double at;
+	double x, y; /* of its label */
+};
+void opk_svg_tick(struct opk_svg *svg, const struct opk_tick *tick, const char *class,
+                  struct opk_buf *text);
 
 /* Adds the first line of a title: a name, or its beginning and end. */
 void opk_svg_add_name(struct opk_buf *title, const char *name);

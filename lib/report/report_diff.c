@@ -259,12 +259,12 @@ static int index_kernels(struct report_page *page)
 static int compare(struct opk_diff **out, struct report_page *page,
                    const struct opk_eval_options *eval)
 {
+	struct opk_file *const files[] = { page->runs[0].file, page->runs[1].file };
 	struct opk_diff_options options = OPK_INIT(options);
 	int code;
 
 	options.eval = eval;
-	code = opk_diff_new(out, page->ctx, &page->runs[0].file, 1, &page->runs[1].file, 1,
-	                    &options);
+	code = opk_diff_new(out, page->ctx, files, 1, 1, &options);
 	/* Recordings that can't be compared are still on one page. */
 	if (code == OPK_EUSAGE) {
 		opk_log(page->ctx, "the recordings are not compared: %s", opk_innermost(page->ctx));

@@ -209,7 +209,7 @@ static int make_line(struct opk_chart_line *line, const struct chart *chart,
 	};
 	if (!values)
 		return nomem(chart);
-	opk_track_envelope(values, values + points, points, track, metric, chart->public.start_ns,
+	opk_track_envelope(values, points, track, metric, chart->public.start_ns,
 	                   chart->public.end_ns);
 	return OPK_OK;
 }

@@ -79,9 +79,10 @@ void opk_track_clear(struct opk_track *track);
 
 /*
  * The envelope of a metric: divides the time from `start` until before `end` into `columns` equal
- * parts, and gives the least and the most of all buckets that touch each part; NaN: no value.
+ * parts. `values`: of each part the least of all buckets that touch it, then of each the most;
+ * NaN: no value.
  */
-void opk_track_envelope(double *least, double *most, size_t columns, const struct opk_track *track,
+void opk_track_envelope(double *values, size_t columns, const struct opk_track *track,
                         size_t metric, uint64_t start, uint64_t end);
 
 /*

@@ -225,9 +225,10 @@ static size_t first_after(const struct opk_track *track, uint64_t time)
 	return low;
 }
 
-void opk_track_envelope(double *least, double *most, size_t columns, const struct opk_track *track,
+void opk_track_envelope(double *values, size_t columns, const struct opk_track *track,
                         size_t metric, uint64_t start, uint64_t end)
 {
+	double *least = values, *most = values + columns;
 	double scale = (double)columns / (double)(end - start);
 
 	for (size_t i = 0; i < columns; i++)

@@ -21,6 +21,6 @@ struct opk_trace_counts {
 /* As opk_trace_save(), but to a sink; `counts` may be NULL. OPK_EFAILED also if the sink fails. */
 int opk_trace_write(struct opk_trace_counts *counts, struct opk_ctx *ctx,
                     struct opk_file *const *files, size_t count,
-                    const struct opk_trace_options *options, opk_sink_fn *sink, void *sink_data);
+                    const struct opk_trace_options *options, const struct opk_sink *sink);
 
 #endif

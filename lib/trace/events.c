@@ -15,7 +15,7 @@ static int pass_on(struct opk_trace_out *out)
 
 	if (!code && out->text.size)
 		code = out->gzip ? opk_gzip_write(out->gzip, out->text.data, out->text.size)
-		                 : out->sink(out->sink_data, out->text.data, out->text.size);
+		                 : out->sink.write(out->sink.data, out->text.data, out->text.size);
 	out->text.size = 0;
 	return code;
 }
@@ -24,7 +24,7 @@ int opk_trace_open(struct opk_trace_out *out, bool gzip)
 {
 	out->json.buf = &out->text;
 	opk_buf_add_text(&out->text, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
-	return gzip ? opk_gzip_new(&out->gzip, out->ctx, out->sink, out->sink_data) : OPK_OK;
+	return gzip ? opk_gzip_new(&out->gzip, out->ctx, out->sink.write, out->sink.data) : OPK_OK;
 }
 
 void opk_trace_next_event(struct opk_trace_out *out)

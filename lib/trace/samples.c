@@ -134,19 +134,24 @@ static int find_source(struct counting *c, const struct opk_row *row)
 
 /* ---- gaps ------------------------------------------------------------------------------- */
 
+struct gap {
+	const char *id;
+	const char *what, *of; /* its name */
+};
+
 /* Writes the begin "b" or end "e" of a slice beside the rows. */
-static int put_gap(struct opk_trace *trace, const struct source *source, const char *phase,
-                   const char *id, const char *what, const char *metric, uint64_t time)
+static int put_gap(struct opk_trace *trace, const struct source *source, const struct gap *gap,
+                   const char *phase, uint64_t time)
 {
 	struct opk_trace_out *out = &trace->out;
-	opk_autofree char *name = opk_printf("%s%s", what, metric);
+	opk_autofree char *name = opk_printf("%s%s", gap->what, gap->of);
 
 	if (!name)
 		return opk_nomem(trace->ctx, "a trace");
 	opk_trace_begin_event(out, phase, source->process->id, 0);
 	opk_trace_put_time(out, "ts", time - out->origin);
 	opk_json_add_string(&out->json, "cat", "gap");
-	opk_json_add_string(&out->json, "id", id);
+	opk_json_add_string(&out->json, "id", gap->id);
 	opk_json_add_string(&out->json, "name", name);
 	return opk_trace_end_event(out);
 }
@@ -157,19 +162,20 @@ static int put_missing(struct opk_trace *trace, const struct source *source,
 	if (counter->missing == missing)
 		return OPK_OK;
 	counter->missing = missing;
-	return put_gap(trace, source, missing ? "b" : "e", counter->gap,
-	               "no value: ", counter->name, time);
+	return put_gap(trace, source, &(struct gap){ counter->gap, "no value: ", counter->name },
+	               missing ? "b" : "e", time);
 }
 
 /* Marks a time without samples: sampling stood still, or --where left samples out. */
 static int put_pause(struct opk_trace *trace, const struct source *source, uint64_t until)
 {
 	char device[24] = "";
+	const struct gap gap = { source->gap, "no samples", device };
 
 	if (source->process->many_devices)
 		snprintf(device, sizeof device, ": GPU %d", source->device);
-	TRY(put_gap(trace, source, "b", source->gap, "no samples", device, source->end));
-	return put_gap(trace, source, "e", source->gap, "no samples", device, until);
+	TRY(put_gap(trace, source, &gap, "b", source->end));
+	return put_gap(trace, source, &gap, "e", until);
 }
 
 /* ---- values ----------------------------------------------------------------------------- */

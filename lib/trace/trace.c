@@ -290,7 +290,7 @@ static void clear(struct opk_trace *trace)
 
 int opk_trace_write(struct opk_trace_counts *counts, struct opk_ctx *ctx,
                     struct opk_file *const *files, size_t count,
-                    const struct opk_trace_options *given, opk_sink_fn *sink, void *sink_data)
+                    const struct opk_trace_options *given, const struct opk_sink *sink)
 {
 	OPK_OPTIONS(opk_trace_options, options, given);
 	OPK_OPTIONS(opk_eval_options, eval, options.eval);
@@ -298,7 +298,7 @@ int opk_trace_write(struct opk_trace_counts *counts, struct opk_ctx *ctx,
 		.ctx = ctx,
 		.options = options,
 		.eval = eval,
-		.out = { .ctx = ctx, .sink = sink, .sink_data = sink_data },
+		.out = { .ctx = ctx, .sink = *sink },
 		.first = UINT64_MAX,
 	};
 
@@ -334,10 +334,11 @@ int opk_trace_save(struct opk_listing **counts, struct opk_ctx *ctx, struct opk_
 {
 	opk_autonewfile struct opk_newfile file = { 0 };
 	opk_auto(opk_listing) struct opk_listing *listed = NULL;
+	const struct opk_sink sink = { opk_newfile_write, &file };
 	struct opk_trace_counts of;
 
 	TRY(opk_newfile_create(&file, ctx, path, opk_check_output, OPK_OUTPUT_TRACE));
-	TRY(opk_trace_write(&of, ctx, files, count, options, opk_newfile_write, &file));
+	TRY(opk_trace_write(&of, ctx, files, count, options, &sink));
 	TRY(list_counts(&listed, ctx, &of));
 	TRY(opk_newfile_commit(&file));
 	*counts = opk_take(listed);

@@ -16,8 +16,7 @@
 
 struct opk_trace_out {
 	struct opk_ctx *ctx;
-	opk_sink_fn *sink;
-	void *sink_data;
+	struct opk_sink sink;
 	struct opk_gzip *gzip; /* NULL: the sink gets plain text */
 	struct opk_buf text;   /* not yet written */
 	struct opk_json_writer json;

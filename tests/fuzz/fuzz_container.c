@@ -23,7 +23,7 @@ static void trace(struct opk_ctx *ctx, struct opk_file *file)
 	for (size_t i = 0; i < opk_file_section_count(file); i++)
 		if (opk_file_section(file, i)->type == OPK_SECTION_DATA)
 			return;
-	opk_trace_write(NULL, ctx, &file, 1, &options, drop, NULL);
+	opk_trace_write(NULL, ctx, &file, 1, &options, &(struct opk_sink){ drop, NULL });
 }
 
 static void read_all(struct opk_ctx *ctx, struct opk_file *file)

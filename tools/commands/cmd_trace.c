@@ -99,6 +99,7 @@ static int write_trace(struct app *app, const struct opk_trace_options *options)
 {
 	struct opk_trace_counts counts;
 	opk_autonewfile struct opk_newfile out = { 0 };
+	const struct opk_sink sink = { opk_newfile_write, &out };
 	const char *path = app->output;
 	struct inputs inputs = { 0 };
 	int code = open_inputs(app, &inputs);
@@ -107,7 +108,7 @@ static int write_trace(struct app *app, const struct opk_trace_options *options)
 		code = opk_newfile_create(&out, app->ctx, path, opk_check_output, OPK_OUTPUT_TRACE);
 	if (!code)
 		code = opk_trace_write(&counts, app->ctx, inputs.files, inputs.count, options,
-		                       opk_newfile_write, &out);
+		                       &sink);
 	if (!code)
 		code = opk_newfile_commit(&out);
 	close_inputs(&inputs);

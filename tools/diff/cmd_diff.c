@@ -135,8 +135,8 @@ static int compare(struct opk_diff **out, struct diff *diff, struct opk_file **f
 	if (!code)
 		code = open_files(app, files + diff->before.count, &diff->after);
 	if (!code)
-		code = opk_diff_new(out, app->ctx, files, diff->before.count,
-		                    files + diff->before.count, diff->after.count, options);
+		code = opk_diff_new(out, app->ctx, files, diff->before.count, diff->after.count,
+		                    options);
 	return code ? opk_add(app->ctx, code, "can't compare") : OPK_OK;
 }
 

@@ -227,7 +227,8 @@ def diff(
     if not 0 < false_changes < 1:
         raise misuse(f"false_changes {false_changes}: a share such as 0.005")
     ctx = _context.new()
-    old, new = Files(ctx, paths_of(before)), Files(ctx, paths_of(after))
+    old, new = paths_of(before), paths_of(after)
+    files = Files(ctx, old + new)
     options = Struct("opk_diff_options")
     evaluation = Evaluation(names_of(metrics), set, allow_incomplete, where=listed(where)).made(ctx)
     options.c.eval = evaluation.c
@@ -237,8 +238,8 @@ def diff(
     if rules is not None:
         _add_rules(options, rules)
     out = ffi.new("struct opk_diff **")
-    _context.call(ctx, lib.opk_diff_new, out, ctx, old.c, old.count, new.c, new.count, options.c)
-    found = Diff(ctx, _context.owned(ctx, out[0], lib.opk_diff_free, old, new, evaluation))
+    _context.call(ctx, lib.opk_diff_new, out, ctx, files.c, len(old), len(new), options.c)
+    found = Diff(ctx, _context.owned(ctx, out[0], lib.opk_diff_free, files, evaluation))
     if not found.rows:
         _context.warn("no row is on both sides" + ": the names of kernels or ranges differ" * bool(found.unmatched))
     return found
