@@ -1156,11 +1156,12 @@ struct opk_diff_options {
  * a two-sided Mann-Whitney U test over launches, with Benjamini and Hochberg's procedure for many
  * comparisons. Times and rates must also change by more than the SM's clock explains.
  *
- * `files`: those before, then those after; they must outlive the result. They are evaluated as by opk_table_new(); samples are divided
- * among the kernels that ran. Kernels match by name. Rows are in order of their change in time;
- * rows that changed beyond noise come first. Broken rules do not make the call fail. OPK_EUSAGE: a
- * side has no file, or the same file twice; its rows can't be compared; or a rule is malformed, or
- * on an unknown metric. OPK_EINPUT: a file is a set, or a file of rules is wrong.
+ * `files`: those before, then those after; they must outlive the result. They are evaluated as by
+ * opk_table_new(); samples are divided among the kernels that ran. Kernels match by name. Rows are
+ * in order of their change in time; rows that changed beyond noise come first. Broken rules do not
+ * make the call fail. OPK_EUSAGE: a side has no file, or the same file twice; its rows can't be
+ * compared; or a rule is malformed, or on an unknown metric. OPK_EINPUT: a file is a set, or a
+ * file of rules is wrong.
  */
 struct opk_diff;
 int opk_diff_new(struct opk_diff **out, struct opk_ctx *ctx, struct opk_file *const *files,

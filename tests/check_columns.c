@@ -373,6 +373,47 @@ FAKE_TEST(of_joined_rows)
 
 /* ---- units ------------------------------------------------------------------------------ */
 
+/* ---- ranges inside others */
+
+static const struct nested {
+	struct here here;
+	const char *outer_scope, *outer, *scope, *path;
+	bool is_kernel, is_inside;
+} nested[] = {
+	{ HERE, "s", "a", "s", "a/b", false, true },
+	{ HERE, "s", "a", "s", "a", false, false },
+	{ HERE, "s", "a", "s", "a", true, true },
+	{ HERE, "s", "a", "t", "a/b", false, false },
+	{ HERE, "s", "a", "s", "a\\/b", false, false },
+	/* Texts of files may have any bytes. */
+	{ HERE, "a", "b", "a\nb/c", "", false, false },
+	{ HERE, "a\nb", "c", "a\nb", "c/d", false, true },
+	{ HERE, "a", "b", "a\n", "b/c", false, false },
+	{ HERE, "1", "2:b", "12", ":b/c", false, false },
+	{ HERE, "s", "a/\n", "s", "a", true, false },
+	{ HERE, "s", "", "s", "", true, false },
+};
+
+TEST_EACH(ranges_inside_others, nested)
+{
+	opk_autofree char *key = opk_nesting_key(row->scope, row->path, row->is_kernel);
+	size_t number = 9, end = 0, path = (size_t)(opk_nesting_path(key) - key);
+	opk_autofree char *before = strdup(key);
+	struct opk_nesting nesting = { 0 };
+	bool inside;
+
+	ck_assert(opk_nesting_add(&number, &nesting,
+	                          opk_nesting_key(row->outer_scope, row->outer, false)));
+	ck_assert_uint_eq(number, 0);
+	ck_row(row, !strncmp(key + path, row->path, strlen(row->path)), "path %s", key + path);
+	inside = opk_nesting_next(&number, &end, &nesting, key);
+	ck_row(row, inside == row->is_inside, "inside: %d", inside);
+	ck_row(row, !inside || end == path + strlen(row->outer), "end %zu", end);
+	ck_assert(!inside || !opk_nesting_next(&number, &end, &nesting, key));
+	ck_assert_str_eq(key, before);
+	opk_nesting_clear(&nesting);
+}
+
 CTX_TEST(units_of_columns)
 {
 	static const struct {

@@ -581,4 +581,14 @@ CTX_TEST(range_sizes)
 	ck_assert_str_eq(got[3].kernel, "");
 }
 
+CTX_TEST(ranges_without_size)
+{
+	static const struct opk_range range = { .name = "a" };
+	freed(opk_writer) *writer = NULL;
+
+	ck_ok(ctx, opk_writer_new(&writer, ctx, path));
+	ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, "image", 5));
+	ck_fails(ctx, opk_writer_add_ranges(writer, &range, 1, 0), OPK_EUSAGE, "rows of 0 bytes");
+}
+
 SUITE(.set_up = make_path, .tear_down = remove_path);

@@ -238,7 +238,7 @@ static void get_cause(struct opk_ctx *ctx, struct opk_reader *in)
 
 	cause.kind = opk_read_u32(in) == OPK_CAUSE_ERROR ? OPK_CAUSE_ERROR : OPK_CAUSE_WHILE;
 	remedy = opk_read_u32(in);
-	cause.remedy = remedy <= OPK_REMEDY_LIBCUDA ? (enum opk_remedy)remedy : OPK_REMEDY_NONE;
+	cause.remedy = remedy <= OPK_REMEDY_LAST ? (enum opk_remedy)remedy : OPK_REMEDY_NONE;
 	cause.os_error = (int)opk_read_u32(in);
 	cause.line = opk_read_u64(in);
 	cause.column = opk_read_u64(in);

@@ -38,8 +38,8 @@ static int find_mode(struct opk_compared_source *source, struct opk_ctx *ctx)
 		opk_fail(
 			ctx, OPK_EUSAGE,
 			"%s has PM samples that are of no kernel, and neighbouring samples are not "
-			"independent: changes can't be told from noise, only statistics by device "
-			"compared",
+			"independent: changes can't be told from noise, but statistics by device "
+			"can be compared",
 			source->file->path);
 		return opk_advise(ctx, OPK_EUSAGE, OPK_REMEDY_TRACE);
 	}

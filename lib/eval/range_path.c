@@ -43,14 +43,21 @@ char *opk_path_of_domain(const char *path, size_t part)
 
 /* ---- ranges inside others */
 
+/* A key begins with its kind and the length of its scope, because both texts may have any bytes. */
+enum { RANGE = 'r', KERNEL = 'k' };
+
 char *opk_nesting_key(const char *scope, const char *path, bool is_kernel)
 {
-	return opk_printf("%s\n%s%s", scope, path, is_kernel ? "/\n" : "");
+	return opk_printf("%c%zu:%s%s%s", is_kernel ? KERNEL : RANGE, strlen(scope), scope, path,
+	                  is_kernel ? "/" : "");
 }
 
 const char *opk_nesting_path(const char *key)
 {
-	return strchr(key, '\n') + 1;
+	char *scope;
+	size_t length = strtoul(key + 1, &scope, 10);
+
+	return scope + 1 + length;
 }
 
 bool opk_nesting_add(size_t *number, struct opk_nesting *nesting, char *key)
@@ -65,6 +72,20 @@ bool opk_nesting_add(size_t *number, struct opk_nesting *nesting, char *key)
 	return true;
 }
 
+/* Finds the range whose path is the key's up to `end`. */
+static bool find_range(size_t *number, const struct opk_nesting *nesting, char *key, size_t end)
+{
+	char kind = key[0];
+	bool found;
+
+	key[0] = RANGE;
+	key[end] = '\0';
+	found = opk_index_find(number, &nesting->numbers, key);
+	key[end] = '/';
+	key[0] = kind;
+	return found;
+}
+
 bool opk_nesting_next(size_t *holder, size_t *end, const struct opk_nesting *nesting, char *key)
 {
 	size_t path = (size_t)(opk_nesting_path(key) - key);
@@ -74,9 +95,7 @@ bool opk_nesting_next(size_t *holder, size_t *end, const struct opk_nesting *nes
 		*end = at = opk_path_end_part(key, at);
 		if (!key[at])
 			return false;
-		key[at] = '\0';
-		found = at > path && opk_index_find(holder, &nesting->numbers, key);
-		key[at] = '/';
+		found = at > path && find_range(holder, nesting, key, at);
 	}
 	return true;
 }

@@ -14,7 +14,10 @@ static char *roof_text(const struct opk_roof *roof)
 	return opk_buf_take_text(&text);
 }
 
-/* From x1, y1 to x2, y2. The line shows its value under the mouse; it is faint if no kernel has such operations. */
+/*
+ * `line`: x, y, x2, y2. It shows its value under the mouse, and is faint if no kernel has such
+ * operations.
+ */
 static void put_roof_line(struct opk_roofline_plot *p, const struct opk_roof *roof,
                           const char *text, const double line[4])
 {

@@ -68,13 +68,15 @@ static void print_cause(const char *prefix, const struct opk_cause *cause)
 		[OPK_REMEDY_LIST_CHIPS] = "; 'offpeak chips' lists them",
 		[OPK_REMEDY_LIST_SETS] = "; 'offpeak sets' lists the shipped ones, a path or "
 					 "metric names with commas work too",
-		[OPK_REMEDY_LIST_SINGLE_PASS] = "; 'offpeak sets --single-pass CHIP' lists them",
+		[OPK_REMEDY_LIST_SINGLE_PASS] =
+			"; 'offpeak sets --single-pass CHIP' lists its sets",
 		[OPK_REMEDY_LIST_ROWS] = "; 'offpeak show FILE' lists them",
 		[OPK_REMEDY_SPLIT] = ", as 'offpeak build --split' does",
-		[OPK_REMEDY_TRACE] = "; record it with --trace kernels",
+		[OPK_REMEDY_TRACE] = "; record it with offpeak-collect --trace kernels",
 		[OPK_REMEDY_CUDA] = "; --cuda DIR names the toolkit's folder, too",
 		[OPK_REMEDY_LIBCUDA] = "; --libcuda FILE names the library, too",
 	};
+	_Static_assert(COUNT(remedies) == OPK_REMEDY_LAST + 1, "words for each");
 	opk_autofree char *text = opk_printf("%s%s", cause->message, remedies[cause->remedy]);
 
 	app_print_cause(prefix, text ? text : cause->message);

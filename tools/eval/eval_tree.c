@@ -199,11 +199,12 @@ static int nest_list(struct eval_tree *tree, struct app *app, const struct eval_
 {
 	const struct eval_tree_node *node = &tree->nodes[inner->first];
 	opk_autofree char *key = opk_nesting_key(node->scope, node->path, node->is_kernel);
-	size_t path = strlen(node->scope) + 1, label = 0, end = 0, holder;
+	size_t path, label = 0, end = 0, holder;
 	const struct eval_tree_list *outer = NULL;
 
 	if (!key)
 		return app_nomem(app);
+	path = (size_t)(opk_nesting_path(key) - key);
 	while (opk_nesting_next(&holder, &end, &tree->nesting, key)) {
 		outer = &tree->lists[holder];
 		label = end - path + 1;

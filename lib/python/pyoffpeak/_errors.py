@@ -99,9 +99,11 @@ _REMEDIES = {
     lib.OPK_REMEDY_RECOVER: "; 'offpeak recover' makes a recording of what is whole",
     lib.OPK_REMEDY_LIST_CHIPS: "; chips() lists them",
     lib.OPK_REMEDY_LIST_SETS: "; sets() lists the shipped ones, a path or metric names with commas work too",
-    lib.OPK_REMEDY_LIST_SINGLE_PASS: "; single_pass_sets(chip) lists them",
+    lib.OPK_REMEDY_LIST_SINGLE_PASS: "; single_pass_sets(chip) lists its sets",
     lib.OPK_REMEDY_LIST_ROWS: "; summary() lists them",
-    lib.OPK_REMEDY_SPLIT: ", as 'offpeak build --split' does",
+    lib.OPK_REMEDY_SPLIT: ", as split_plan() does",
+    lib.OPK_REMEDY_CUDA: "; the environment variable OFFPEAK_CUDA names the toolkit's folder, too",
+    lib.OPK_REMEDY_LIBCUDA: "; the environment variable OFFPEAK_LIBCUDA names the library, too",
     lib.OPK_REMEDY_TRACE: "; record it with offpeak-collect --trace kernels",
 }
 
