@@ -45,7 +45,7 @@ works eval trace.opk --launch-columns all --where kernel=beside --top 1
 same 'all that is known' "$(cat out)" 'kernel,grid,block,device,context,kind,stream,start_ns,end_ns,duration_ns,shared_ns,bytes
 beside(int),128x1x1,256x1x1,0,1,kernel,9,1001000000,1001900000,900000,900000,'
 refuses 2 "no column 'samplez', did you mean samples\?" eval trace.opk --columns samplez
-refuses 2 'does not say which kernels ran when; record it with --trace kernels' eval "$pm" --per kernel
+refuses 2 'does not say which kernels ran when; record it with offpeak-collect --trace kernels' eval "$pm" --per kernel
 refuses 2 'no --aggregate' eval "$pm" --per kernel --aggregate device
 refuses 2 '--per takes recordings' eval --raw x --metrics a__b.sum --per kernel
 
