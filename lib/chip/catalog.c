@@ -9,15 +9,6 @@
 
 static const char *const type_names[] = { "counter", "ratio", "throughput" };
 
-/* What makes a base metric a full name, in short; docs/metric-sets.md has them all. */
-static const char *const endings[] = {
-	[OPK_COUNTER] = ".sum, .avg, .min or .max, and after it possibly .per_second, "
-			".per_cycle_active, .pct_of_peak_sustained_elapsed and the like",
-	[OPK_RATIO] = ".ratio, .pct or .max_rate",
-	[OPK_THROUGHPUT] = ".sum, .avg, .min or .max, and after it "
-			   ".pct_of_peak_sustained_elapsed or the like",
-};
-
 enum { TYPE_COUNT = sizeof type_names / sizeof *type_names };
 
 const char *opk_method_name(enum opk_method method)
@@ -209,13 +200,6 @@ void opk_catalog_keep(struct opk_catalog *catalog, struct opk_ctx *ctx)
 /* So many scopes are worth a file: CUPTI takes a millisecond for each. */
 enum { WORTH_KEEPING = 50 };
 
-int opk_catalog_need_host(struct opk_catalog *catalog, struct opk_ctx *ctx)
-{
-	return catalog->host ? OPK_OK
-	                     : opk_nv_host_new_for_set(&catalog->host, ctx, catalog->chip,
-	                                               catalog->profiler, NULL, catalog->set);
-}
-
 static int ask_scope(struct opk_catalog *catalog, struct opk_ctx *ctx, size_t i)
 {
 	enum opk_scope scope;
@@ -349,18 +333,6 @@ size_t opk_catalog_plainest(const struct opk_catalog *catalog, const struct opk_
 	               : 0;
 }
 
-/*
- * "dram__bytes.sum" -> "dram__bytes". Names of single-pass sets have dots of their own before the
- * double underscore: "CTC.TriageCompute.ctc__rx_bytes.sum".
- */
-size_t opk_base_length(const char *name)
-{
-	const char *unit_end = strstr(name, "__");
-	const char *dot = strchr(unit_end ? unit_end : name, '.');
-
-	return dot ? (size_t)(dot - name) : strlen(name);
-}
-
 struct base_name {
 	const char *text;
 	size_t length;
@@ -445,54 +417,4 @@ bool opk_catalog_has_full(const struct opk_catalog *catalog, struct opk_ctx *ctx
 	if (ask_listed(&listed, catalog, ctx, base, name + strlen(base->name)))
 		return listed;
 	return usual && has_properties(catalog, ctx, name);
-}
-
-/* PerfWorks has regions and frames for graphics; ranges and samples of CUPTI have neither. */
-static bool is_of_graphics(const char *name)
-{
-	const char *suffix = name + opk_base_length(name);
-
-	return strstr(suffix, "_region") || strstr(suffix, "_frame");
-}
-
-char *opk_catalog_explain(const struct opk_catalog *catalog, const char *chip, const char *name)
-{
-	const struct opk_metric *metric = opk_catalog_find(catalog, name);
-	opk_autostrlist struct opk_strlist near = { 0 };
-
-	if (strpbrk(name, "*?"))
-		return opk_printf("%s has no metric '%s': patterns are not taken here, but where "
-		                  "metrics are listed",
-		                  chip, name);
-	if (metric && !strcmp(metric->name, name))
-		return opk_printf("%s needs a %s, for example %s%s", name,
-		                  metric->type == OPK_RATIO ? "submetric" : "rollup", name,
-		                  metric->type == OPK_COUNTER ? ".sum"
-		                  : metric->type == OPK_RATIO
-		                          ? ".pct"
-		                          : ".avg.pct_of_peak_sustained_elapsed");
-	if (metric)
-		return opk_printf("%s has no rollup or submetric '%s'%s; a %s takes %s",
-		                  metric->name, name + strlen(metric->name) + 1,
-		                  is_of_graphics(name) ? ", and what CUPTI computes of regions and "
-		                                         "frames is 0 or inf"
-		                                       : "",
-		                  type_names[metric->type], endings[metric->type]);
-	if (!opk_catalog_suggest(&near, catalog, name, 1))
-		return NULL;
-	return opk_printf("%s has no metric '%s'%s" OPK_DID_YOU_MEAN, chip, name,
-	                  catalog->profiler == OPK_PROFILER_PM ? " for PM sampling" : "",
-	                  OPK_NEAR(near.count ? near.items[0] : NULL));
-}
-
-void opk_catalog_report(struct opk_problems *problems, const struct opk_place *place,
-                        const struct opk_catalog *catalog, const char *name)
-{
-	opk_autofree char *text = NULL;
-
-	/* Finding the nearest name is slow. */
-	if (!opk_problems_full(problems))
-		text = opk_catalog_explain(catalog, OPK_THE_CHIP, name);
-	opk_problems_need(problems, opk_problems_full(problems) || text);
-	opk_problems_add(problems, place, "%s", text ? text : "");
 }

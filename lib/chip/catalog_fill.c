@@ -61,6 +61,13 @@ static int fill_base(struct opk_base_record *base, struct opk_ctx *ctx, struct o
 	               : opk_nomem(ctx, "metrics");
 }
 
+int opk_catalog_need_host(struct opk_catalog *catalog, struct opk_ctx *ctx)
+{
+	return catalog->host ? OPK_OK
+	                     : opk_nv_host_new_for_set(&catalog->host, ctx, catalog->chip,
+	                                               catalog->profiler, NULL, catalog->set);
+}
+
 int opk_catalog_fill_bases(struct opk_catalog *catalog, struct opk_ctx *ctx, const char *chip)
 {
 	opk_autostrlist struct opk_strlist names = { 0 };

@@ -138,16 +138,6 @@ static bool same_quantity(const char *a, const char *b)
 
 /* ---- suggestions */
 
-bool opk_same_hardware_unit(const char *a, const char *b)
-{
-	const char *end_a = strstr(a, "__"), *end_b = strstr(b, "__");
-
-	/* Endings and legacy names have no hardware unit. */
-	if (!end_a && !end_b)
-		return true;
-	return end_a && end_b && end_a - a == end_b - b && !strncmp(a, b, (size_t)(end_a - a));
-}
-
 void opk_suggestions_try(struct opk_suggestions *suggestions, const char *candidate)
 {
 	unsigned letters = cost_of_letters(suggestions->name, candidate);
@@ -223,4 +213,65 @@ bool opk_catalog_suggest(struct opk_strlist *out, const struct opk_catalog *cata
 		ok = opk_strlist_take(out, opk_printf("%s%s", near, full ? ending : ""));
 	}
 	return ok;
+}
+
+/* ---- errors */
+
+/* What makes a base metric a full name, in short; docs/metric-sets.md has them all. */
+static const char *const endings[] = {
+	[OPK_COUNTER] = ".sum, .avg, .min or .max, and after it possibly .per_second, "
+			".per_cycle_active, .pct_of_peak_sustained_elapsed and the like",
+	[OPK_RATIO] = ".ratio, .pct or .max_rate",
+	[OPK_THROUGHPUT] = ".sum, .avg, .min or .max, and after it "
+			   ".pct_of_peak_sustained_elapsed or the like",
+};
+
+/* PerfWorks has regions and frames for graphics; ranges and samples of CUPTI have neither. */
+static bool is_of_graphics(const char *name)
+{
+	const char *suffix = name + opk_base_length(name);
+
+	return strstr(suffix, "_region") || strstr(suffix, "_frame");
+}
+
+char *opk_catalog_explain(const struct opk_catalog *catalog, const char *chip, const char *name)
+{
+	const struct opk_metric *metric = opk_catalog_find(catalog, name);
+	opk_autostrlist struct opk_strlist near = { 0 };
+
+	if (strpbrk(name, "*?"))
+		return opk_printf("%s has no metric '%s': patterns are not taken here, but where "
+		                  "metrics are listed",
+		                  chip, name);
+	if (metric && !strcmp(metric->name, name))
+		return opk_printf("%s needs a %s, for example %s%s", name,
+		                  metric->type == OPK_RATIO ? "submetric" : "rollup", name,
+		                  metric->type == OPK_COUNTER ? ".sum"
+		                  : metric->type == OPK_RATIO
+		                          ? ".pct"
+		                          : ".avg.pct_of_peak_sustained_elapsed");
+	if (metric)
+		return opk_printf("%s has no rollup or submetric '%s'%s; a %s takes %s",
+		                  metric->name, name + strlen(metric->name) + 1,
+		                  is_of_graphics(name) ? ", and what CUPTI computes of regions and "
+		                                         "frames is 0 or inf"
+		                                       : "",
+		                  opk_metric_type_name(metric->type), endings[metric->type]);
+	if (!opk_catalog_suggest(&near, catalog, name, 1))
+		return NULL;
+	return opk_printf("%s has no metric '%s'%s" OPK_DID_YOU_MEAN, chip, name,
+	                  catalog->profiler == OPK_PROFILER_PM ? " for PM sampling" : "",
+	                  OPK_NEAR(near.count ? near.items[0] : NULL));
+}
+
+void opk_catalog_report(struct opk_problems *problems, const struct opk_place *place,
+                        const struct opk_catalog *catalog, const char *name)
+{
+	opk_autofree char *text = NULL;
+
+	/* Finding the nearest name is slow. */
+	if (!opk_problems_full(problems))
+		text = opk_catalog_explain(catalog, OPK_THE_CHIP, name);
+	opk_problems_need(problems, opk_problems_full(problems) || text);
+	opk_problems_add(problems, place, "%s", text ? text : "");
 }

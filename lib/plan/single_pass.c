@@ -14,23 +14,13 @@
 
 static const char kind[] = "single-pass";
 
-static const char *const origins[] = { "cupti", "emulated", "offpeak" };
-
-const char *opk_single_pass_origin_name(enum opk_single_pass_origin origin)
-{
-	return origins[origin];
-}
-
 /* ---- the text in pieces */
 
 static bool parse_origin(enum opk_single_pass_origin *out, const char *name)
 {
-	for (size_t i = 0; name && i < sizeof origins / sizeof *origins; i++) {
-		if (strcmp(name, origins[i]))
-			continue;
-		*out = (enum opk_single_pass_origin)i;
-		return true;
-	}
+	for (*out = 0; name && *out <= OPK_SINGLE_PASS_OFFPEAK; ++*out)
+		if (!strcmp(name, opk_single_pass_origin_name(*out)))
+			return true;
 	return false;
 }
 

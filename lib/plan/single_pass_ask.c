@@ -66,6 +66,13 @@ static int pack(struct packing *p, size_t first, size_t count)
 	return pack(p, first + count / 2, count - count / 2);
 }
 
+const char *opk_single_pass_origin_name(enum opk_single_pass_origin origin)
+{
+	static const char *const origins[] = { "cupti", "emulated", "offpeak" };
+
+	return origins[origin];
+}
+
 static int pack_set(struct packing *p)
 {
 	opk_autofree const char **kept = opk_alloc_array(p->names.count + 1, sizeof *kept);

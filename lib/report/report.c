@@ -89,13 +89,6 @@ static void clear(struct report_page *page)
 	opk_strlist_clear(&page->units);
 }
 
-const char *report_file_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* ---- articles */
 
 static int write_run(struct report_page *page, const struct report_run *run)

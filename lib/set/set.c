@@ -6,37 +6,11 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/ascii.h"
 #include "base/index.h"
 #include "base/nearest.h"
 #include "base/problems.h"
 #include "chip/chip.h"
 #include "set/door.h"
-
-bool opk_set_is_name(const char *text)
-{
-	return opk_is_letter(*text) && !text[opk_span(text, opk_in_name)] && !strstr(text, "__")
-	       && strlen(text) <= 100;
-}
-
-bool opk_words_add(struct opk_words *words, const char *text, const struct opk_place *place)
-{
-	struct opk_word *word = opk_list_add(words);
-
-	if (!word)
-		return false;
-	word->place = *place;
-	word->text = opk_strdup(text);
-	words->count -= !word->text;
-	return word->text != NULL;
-}
-
-void opk_words_clear(struct opk_words *words)
-{
-	for (size_t i = 0; i < words->count; i++)
-		free(words->items[i].text);
-	free(words->items);
-}
 
 bool opk_set_add_name(struct opk_set *set, const char *name)
 {

@@ -2,11 +2,37 @@
 /* The YAML form of a metric set, docs/metric-sets.md: values and maps. */
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/nearest.h"
 #include "base/decimal.h"
 #include "formula/formula.h"
 #include "set/set_read.h"
 #include "set/set.h"
+
+bool opk_set_is_name(const char *text)
+{
+	return opk_is_letter(*text) && !text[opk_span(text, opk_in_name)] && !strstr(text, "__")
+	       && strlen(text) <= 100;
+}
+
+bool opk_words_add(struct opk_words *words, const char *text, const struct opk_place *place)
+{
+	struct opk_word *word = opk_list_add(words);
+
+	if (!word)
+		return false;
+	word->place = *place;
+	word->text = opk_strdup(text);
+	words->count -= !word->text;
+	return word->text != NULL;
+}
+
+void opk_words_clear(struct opk_words *words)
+{
+	for (size_t i = 0; i < words->count; i++)
+		free(words->items[i].text);
+	free(words->items);
+}
 
 void opk_set_reader_clear(struct opk_set_reader *r)
 {

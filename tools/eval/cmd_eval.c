@@ -411,7 +411,7 @@ static int evaluate(struct eval *eval, const struct eval_args *args,
 {
 	TRY(name_option(eval, read_files(eval, args, options)));
 	TRY(check_files(eval));
-	return eval_rows_print(eval);
+	return eval_print(eval);
 }
 
 static void clear(struct eval *eval)

@@ -61,8 +61,6 @@ int eval_rows_begin_file(struct eval *eval, size_t file);
 eval_source_fn eval_rows_print_source;
 /* The table's column that is printed as the i-th. */
 size_t eval_rows_column(const struct eval *eval, size_t i);
-/* Prints the table. */
-int eval_rows_print(struct eval *eval);
 
 /* ---- eval_sorted.c */
 
@@ -81,5 +79,10 @@ int eval_sorted_print(struct eval *eval);
 eval_source_fn eval_tree_take;
 /* Prints the added rows, each after the row that contains it. */
 int eval_tree_print(struct eval *eval);
+
+/* ---- eval_print.c */
+
+/* Prints the table. */
+int eval_print(struct eval *eval);
 
 #endif

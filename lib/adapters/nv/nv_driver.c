@@ -86,6 +86,12 @@ static const char *flaw_of(void *library)
 	return NULL;
 }
 
+int nv_give_reason(struct opk_nv *nv, char *reason)
+{
+	free(nv->tried.items[--nv->tried.count]);
+	return opk_strlist_take(&nv->tried, reason) ? OPK_OK : OPK_ENOMEM;
+}
+
 static int try_driver(bool *found, struct opk_nv *nv, const char *path)
 {
 	const char *flaw = opk_library_flaw(path), *reason;

@@ -326,12 +326,6 @@ static void bind(struct opk_nv *nv)
 
 /* ---- opening */
 
-int nv_give_reason(struct opk_nv *nv, char *reason)
-{
-	free(nv->tried.items[--nv->tried.count]);
-	return opk_strlist_take(&nv->tried, reason) ? OPK_OK : OPK_ENOMEM;
-}
-
 /* Opens libnvperf_host of the same folder first, so that libcupti uses that one. */
 static int open_pair(struct opk_nv *nv, const char *cupti_path)
 {
