@@ -27,7 +27,7 @@ flags=$(pkg-config --cflags liboffpeak) libraries=$(pkg-config --libs liboffpeak
 LD_LIBRARY_PATH=${package%/pkgconfig/*}${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH
 names=$(for file in "$SOURCE"/docs/examples/*.c; do basename "$file" .c; done)
-same 'examples' "$(echo "$names" | wc -w)" 6
+same 'examples' "$(echo "$names" | wc -w)" 7
 
 # build FOLDER COMPILER...: all examples, each into $tmp/FOLDER.
 build() {
@@ -49,27 +49,22 @@ example() {
 	same "$last $*" "$tap_code $(head -n 5 "$tmp/err")" '0 '
 }
 
-# The values of an evaluation as the example prints them, in the order of rows and columns.
-example_values() {
-	sed -n 's/^  .* = //p' "$tmp/out"
-}
-
 metrics='dram__bytes.sum sm__cycles_elapsed.max gpu__time_duration.sum'
 
 # written FOLDER: the recording that write makes has the values of the one that its image is of.
 written() {
 	sum=$(echo "$metrics" | tr ' ' ,)
 	works eval "$simple" --metrics "$sum" --columns "$sum" --format csv
-	sed 1d "$tmp/out" | tr , '\n' >"$tmp/wanted"
+	cp "$tmp/out" "$tmp/wanted"
 	example "$1" eval "$simple" $metrics
-	same 'values that eval prints' "$(example_values)" "$(cat "$tmp/wanted")"
+	same 'values that eval prints' "$(cat "$tmp/out")" "$(cat "$tmp/wanted")"
 	works extract "$simple" --data "$tmp/image"
 	example "$1" write "$simple" "$tmp/image" "$tmp/written.opk" one two three four five
 	works verify "$tmp/written.opk"
 	example "$1" eval "$tmp/written.opk" $metrics
-	same 'values of what write wrote' "$(example_values)" "$(cat "$tmp/wanted")"
+	same 'values of what write wrote' "$(cat "$tmp/out")" "$(cat "$tmp/wanted")"
 	example "$1" eval "$tmp/written.opk" range kernel
-	same 'kernels of what write wrote' "$(example_values | paste -s -d ' ')" '0 one 1 two 2 three 3 four 4 five'
+	same 'kernels of what write wrote' "$(paste -s -d ' ' "$tmp/out")" 'range,kernel 0,"one" 1,"two" 2,"three" 3,"four" 4,"five"'
 }
 
 # others FOLDER: the rest of them.
@@ -81,12 +76,18 @@ others() {
 	out_has '^GH100 +Hopper +compute 9.0 +[0-9]{4} metrics, PM sampling$'
 	works build --chip GH100 dram__bytes.sum,sm__cycles_elapsed.max -o "$tmp/wanted.opk"
 	example "$1" build GH100 dram__bytes.sum,sm__cycles_elapsed.max "$tmp/built.opk"
-	out_has '^custom on GH100: metrics 2, passes 1,'
+	out_has '^custom on GH100: metrics 2, passes 1$'
 	equal "$tmp/built.opk" "$tmp/wanted.opk"
 	example "$1" arrow "$simple" "$simple"
 	out_has '^gpu__time_duration.sum: g$' '^a batch of 10 rows$'
-	example "$1" diff "$recordings/gh100-before.opk" "$recordings/gh100-after.opk"
-	out_has '^transpose\(const float \*, float \*\) 64x64x1 32x32x1: duration: 7.5408e-05 to 2.2336e-05 \(changed\)$'
+	example "$1" diff "$recordings/gh100-before.opk" "$recordings/gh100-after.opk" 'duration>500%'
+	out_has '^kept: duration>500%: '
+	example "$1" names GH100 'dram__bytes_r*'
+	out_has '^dram__bytes_read  *counter '
+	last='docs/examples/diff'
+	"$tmp/$1/diff" "$recordings/gh100-before.opk" "$recordings/gh100-after.opk" 'duration>5%' >"$tmp/out" 2>"$tmp/err"
+	same 'exit code for a broken rule' $? 1
+	out_has '^broken: duration>5%: '
 	last='docs/examples/eval'
 	"$tmp/$1/eval" "$simple" dram__byte.sum >"$tmp/out" 2>"$tmp/err"
 	same 'exit code for an unknown metric' $? 2

@@ -9,54 +9,49 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A row for each range of the image that was added last. Unknown values are 0, "" or NULL. */
-static int add_ranges(struct opk_writer *writer, char **kernels, size_t count)
+/* Ends the program with a call's error, the outermost cause first, as the offpeak tool prints it. */
+static void check(const struct opk_ctx *ctx, int code)
 {
-	struct opk_range *ranges = (struct opk_range *)calloc(count, sizeof *ranges);
-	int code = OPK_ENOMEM;
-
-	for (size_t i = 0; ranges && i < count; i++) {
-		ranges[i].kernel = kernels[i];
-		ranges[i].launch = i + 1;
-		ranges[i].device = ranges[i].rank = -1; /* not known: 0 is the first one */
-	}
-	if (ranges)
-		code = opk_writer_add_ranges(writer, ranges, count, sizeof(struct opk_range));
-	free(ranges);
-	return code;
+	for (size_t i = code ? opk_error_count(ctx) : 0; i > 0; i--)
+		fprintf(stderr, "%s\n", opk_error_message(ctx, i - 1));
+	if (code)
+		exit(code);
 }
 
 int main(int argc, char **argv)
 {
 	static uint64_t image[1 << 21]; /* images are at multiples of 8 bytes */
-	FILE *from = argc > 4 ? fopen(argv[2], "rb") : NULL;
-	size_t size = from ? fread(image, 1, sizeof image, from) : 0;
+	static struct opk_range ranges[4096];
+	FILE *from = argc > 4 && argc < 4100 ? fopen(argv[2], "rb") : NULL;
+	size_t size = from ? fread(image, 1, sizeof image, from) : 0, count = (size_t)argc - 4;
 	struct opk_recorded how = OPK_INIT(how);
-	struct opk_writer *writer = NULL;
-	struct opk_file *set = NULL;
+	struct opk_writer *writer;
+	struct opk_file *set;
 	struct opk_ctx *ctx;
-	int code;
 
 	if (!size || fgetc(from) != EOF) {
 		fprintf(stderr, argc > 4 ? "can't read an image of up to 16 MiB from IMAGE\n"
 		                         : "usage: write SET.opk IMAGE OUT.opk KERNEL...\n");
 		return OPK_EUSAGE;
 	}
+	/* A row for each range of the image. Unknown values are 0, "" or NULL. */
+	for (size_t i = 0; i < count; i++) {
+		ranges[i].kernel = argv[4 + i];
+		ranges[i].launch = i + 1;
+		ranges[i].device = ranges[i].rank = -1; /* not known: 0 is the first one */
+	}
 	how.generator = "write.c 1.0";
 	how.mode = "kernel"; /* CUPTI's auto range and kernel replay */
-	code = opk_ctx_new(&ctx, NULL);
-	if (code)
-		return code;
-	if (!(code = opk_file_open(&set, ctx, argv[1]))
-	    && !(code = opk_writer_new(&writer, ctx, argv[3]))
-	    && !(code = opk_writer_begin(writer, set, &how))
-	    && !(code = opk_writer_add(writer, OPK_SECTION_DATA, image, size))
-	    && !(code = add_ranges(writer, argv + 4, (size_t)(argc - 4))))
-		code = opk_writer_finish(writer); /* the file appears, whole */
-	for (size_t i = code ? opk_error_count(ctx) : 0; i > 0; i--)
-		fprintf(stderr, "%s\n", opk_error_message(ctx, i - 1));
-	opk_writer_free(writer); /* without finish nothing is left of it */
+	if (opk_ctx_new(&ctx, NULL))
+		return OPK_ENOMEM;
+	check(ctx, opk_file_open(&set, ctx, argv[1]));
+	check(ctx, opk_writer_new(&writer, ctx, argv[3]));
+	check(ctx, opk_writer_begin(writer, set, &how));
+	check(ctx, opk_writer_add(writer, OPK_SECTION_DATA, image, size));
+	check(ctx, opk_writer_add_ranges(writer, ranges, count, sizeof(struct opk_range)));
+	check(ctx, opk_writer_finish(writer)); /* the file appears, whole */
+	opk_writer_free(writer);
 	opk_file_free(set);
 	opk_ctx_free(ctx);
-	return code;
+	return 0;
 }

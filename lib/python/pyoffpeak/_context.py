@@ -2,9 +2,9 @@
 """Contexts of liboffpeak. Calls take them from a pool and return them, so that NVIDIA's libraries are loaded once.
 
     ctx = _context.new()                               # in use here alone
-    out = ffi.new("struct opk_chips **")
-    _context.call(ctx, lib.opk_chips_new, out, ctx)    # raises; SIGINT ends it soon
-    chips = _context.owned(ctx, out[0], lib.opk_chips_free)
+    out = ffi.new("struct opk_listing **")
+    _context.call(ctx, lib.opk_set_list, out, ctx, ffi.NULL)  # raises; SIGINT ends it soon
+    sets = _context.owned(ctx, out[0], lib.opk_listing_free)
 
 A context returns to the pool when the last reference to it, and to all that `owned` made of it, is gone. The pool keeps
 the last few for later calls; loaded libraries stay loaded anyway. A signal never finds a freed context: it interrupts
