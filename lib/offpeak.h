@@ -53,7 +53,7 @@ enum opk_status {
 
 /*
  * `struct opk_xxx_options o = OPK_INIT(o);` zeroes a struct that begins with its size, and sets the
- * size. It works in C99 and C++11; only in C also for an element of an array.
+ * size. It initialises variables and members in C99 and C++11, elements of arrays only in C.
  */
 #ifdef __cplusplus
 #define OPK_INIT(var) opk_init<decltype(var)>()
@@ -116,7 +116,7 @@ struct opk_env {
 /* Fills *env, whose size the caller has set (OPK_INIT), with pointers into the environment. */
 void opk_env_read(struct opk_env *env);
 
-/* Takes a note: a sentence without a newline, freed afterwards. It must not use the context. */
+/* Takes a note: a sentence without a newline, valid until it returns. It can't use the context. */
 typedef void opk_log_fn(void *data, const char *message);
 
 /* Work that takes long, and what `done` and `total` count meanwhile. */
@@ -160,7 +160,7 @@ void opk_ctx_free(struct opk_ctx *ctx);
  * and any signal handler may call it.
  */
 void opk_ctx_interrupt(struct opk_ctx *ctx);
-/* Ends the effect of opk_ctx_interrupt(), also if it came after the long call had ended. */
+/* Call it before the next call that shall work, also if the interrupt came between calls. */
 void opk_ctx_resume(struct opk_ctx *ctx);
 
 /* ---- errors ---------------------------------------------------------------------------------- */
@@ -346,7 +346,7 @@ int opk_chip_list(struct opk_listing **out, struct opk_ctx *ctx, const char *chi
 /* A count, a quotient of counts, or how near the busiest of several units is to its peak. */
 enum opk_metric_type { OPK_COUNTER, OPK_RATIO, OPK_THROUGHPUT };
 
-/* A metric counts the work of one CUDA context, or of the whole device (PCIe, PM sampling). */
+/* A metric counts the work of one CUDA context, or of all that use the device, as on PCIe. */
 enum opk_scope { OPK_SCOPE_UNKNOWN, OPK_SCOPE_CONTEXT, OPK_SCOPE_DEVICE };
 
 /* Chooses the metrics of a list: all conditions must hold. NULL and 0: any. */
@@ -557,9 +557,7 @@ struct opk_plan;
 int opk_plan_new(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_set *set,
                  const struct opk_plan_options *options);
 void opk_plan_free(struct opk_plan *plan);
-/*
- * The config image, borrowed: for cuptiRangeProfilerSetConfig or cuptiPmSamplingSetConfig.
- */
+/* The config image, borrowed: for cuptiRangeProfilerSetConfig or cuptiPmSamplingSetConfig. */
 const void *opk_plan_config(const struct opk_plan *plan, size_t *size);
 
 /* Lists about a plan, and their columns in this order. */
@@ -598,8 +596,8 @@ enum opk_plan_list {
 	 */
 	OPK_PLAN_COSTS,
 	/*
-	 * pass, from 1; counters, the number of raw counters; domains, "gpu_lts:8" for 8 counters
-	 * in gpu_lts and domains that share counters with it; launch_us; replay_us; metrics in it.
+	 * pass, from 1; counters, how many raw ones; domains, "gpu_lts:8" for 8 counters in gpu_lts
+	 * and domains sharing counters with it; launch_us; replay_us; metrics with counters in it.
 	 */
 	OPK_PLAN_PASSES,
 	/*
@@ -744,8 +742,9 @@ enum opk_file_list {
 	OPK_FILE_AVAILABILITY, /* device (index), chip, profiler: images of a probe */
 	/* At most one row: launches (seen), ranges (recorded), depth (of ranges), activities. */
 	OPK_FILE_STATS,
-	OPK_FILE_DROPS,  /* reason, count: ranges or samples that are missing */
-	OPK_FILE_CLOCKS, /* clock ("sm" or "memory"), least, most (MHz of any range), drifted */
+	OPK_FILE_DROPS, /* reason, count: ranges or samples that are missing */
+	/* clock ("sm", "memory"), least, most (MHz), drifted (on some GPU, by more than 5%) */
+	OPK_FILE_CLOCKS,
 };
 /*
  * OPK_EINPUT: the metadata, or the tables that the list comes from, are damaged. For ranges, times
@@ -755,7 +754,9 @@ int opk_file_list(struct opk_listing **out, struct opk_ctx *ctx, struct opk_file
                   enum opk_file_list list);
 
 /*
- * The counter-availability image in an .opk file; of any other file the bytes, unchecked; free().
+ * Reads the counter-availability image of an .opk file, or another file as it is, unchecked; free()
+ * it. `chip` chooses from a probe's chips; it may be NULL only if the file is not a probe.
+ * OPK_EUSAGE: a probe's GPUs differ. OPK_EINPUT: there is no such image.
  */
 int opk_availability_load(void **data, size_t *size, struct opk_ctx *ctx, const char *path,
                           const char *chip, enum opk_profiler profiler);
@@ -1203,8 +1204,8 @@ enum opk_diff_list {
 	 * before_count, after_count, before_low, before_high, after_low, after_high; clock_pct, the
 	 * most that the SM's clock can have changed a time or a rate, or NaN. Verdicts: "same", all
 	 * launches have one value; "noise"; "changed", beyond noise; "too few" launches to tell;
-	 * "nan", a launch has no value; "missing", a side was not measured; "clock", that explains
-	 * it.
+	 * "nan", a launch has no value; "missing", a side was not measured; "clock", changed, but
+	 * the clock can explain it.
 	 */
 	OPK_DIFF_VALUES,
 	/*

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # Compares the evaluation of large recordings with a plain loop over CUPTI's call that reads the same bare images, from the
-# page cache: make bench-eval [BYTES=1000000000] [RECORDINGS='simple legacy-user']. Whole processes, fastest of several
-# runs. Not a test.
+# page cache: make bench-eval [BYTES=1000000000] [RECORDINGS='simple legacy-user'].
+# It times whole processes, and takes the fastest of several runs. It is not a test.
 # shellcheck disable=SC2046,SC2086 # several words in one variable
 set -eu
 : "${OFFPEAK:?}" "${BUILD:?}" "${SOURCE:?}"

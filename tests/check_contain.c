@@ -165,7 +165,7 @@ static void check_space(const struct rlimit *space, uint64_t asked)
 	uint64_t least = ((uint64_t)8 << 30) + asked;
 
 	ck_assert_uint_eq(space->rlim_cur, space->rlim_max);
-	/* This process has mapped a part of it. */
+	/* The limit also covers what this process has mapped already. */
 	ck_assert_uint_gt(space->rlim_max, least);
 	ck_assert_uint_lt(space->rlim_max, least + ((uint64_t)4 << 30));
 #else

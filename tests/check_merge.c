@@ -49,7 +49,7 @@ CTX_TEST(all_sections_in_order)
 	freed(opk_file) *file = NULL;
 	size_t count;
 
-	/* These may differ. */
+	/* Facts in which the files of a merge may differ. */
 	part.meta.run = run;
 	part.meta.run_count = COUNT(run);
 	other.meta.run = other_run;
@@ -194,7 +194,7 @@ static const struct part ranged = { .images = true, .ranges = true };
 static const struct part timed = { .images = true, .times = true };
 static const struct part cut_off = { .images = true, .incomplete = true };
 static const struct part joined = { .images = true, .meta = { .join = "kernel" } };
-/* One without images, of these facts. */
+/* A part without images, with these metadata. */
 #define META(...)                                                                                  \
 	&(const struct part)                                                                       \
 	{                                                                                          \

@@ -64,7 +64,7 @@ static void check_same_meta(const struct opk_meta *got, const struct opk_meta *w
 	ck_assert(same_set(got, wanted));
 }
 
-/* The same table twice, for two images. */
+/* Writes two images, each followed by the same table. */
 static void write_ranges(struct opk_ctx *ctx, const struct opk_range *ranges, size_t count)
 {
 	freed(opk_writer) *writer = NULL;

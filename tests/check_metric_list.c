@@ -149,7 +149,7 @@ FAKE_TEST(out_of_memory)
 			stream.release(&stream);
 		}
 		failed = allocation_failed();
-		/* A smaller buffer may suffice. */
+		/* A failed allocation may leave a result: a smaller buffer can suffice. */
 		ck_assert(!code || failed);
 	} while (failed);
 	ck_assert_int_gt(i, 20);

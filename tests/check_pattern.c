@@ -59,7 +59,7 @@ static const struct {
 	{ HERE, "dram__bytes", "" },
 	{ HERE, "dram__bytes*.sum", "0 1 2 " },
 	{ HERE, "*", "0 1 2 3 4 5 " },
-	/* It must match the whole name, also with alternatives or anchors. */
+	/* An expression must match the whole name, also with alternatives or anchors. */
 	{ HERE, "/dram/", "4 " },
 	{ HERE, "/dram__.*/", "0 1 2 " },
 	{ HERE, "/dram__bytes_(read|write)\\.sum/", "1 2 " },

@@ -67,7 +67,7 @@ CTX_TEST(cheap_plans, .needs = have_cupti)
 	} rows[] = {
 		{ HERE, "smsp__inst_executed.sum", 1, 0 },
 		{ HERE, "sm__cycles_elapsed.max,lts__t_sectors.sum,dram__bytes.sum", 0, 0 },
-		/* This one needs the SMs' own counters. */
+		/* Metrics of this row need the SMs' own counters. */
 		{ HERE, "smsp__warps_active.sum,sm__inst_executed.sum", 1, 1 },
 		{ HERE,
 		  "smsp__inst_executed.sum,sm__cycles_active.sum,smsp__issue_active.sum,"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Chips and catalogs from NVIDIA's own libraries, and the paths of these. */
+/* Chips and catalogs from NVIDIA's own libraries, and the paths of the libraries. */
 #include <ctype.h>
 #include <string.h>
 

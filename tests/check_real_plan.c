@@ -63,7 +63,7 @@ static struct opk_plan *plan_recording(struct opk_ctx *ctx, const char *path)
 	freed(opk_file) *file = NULL;
 	opk_autofree char *names = NULL;
 
-	/* They were recorded with CUPTI's own plans. */
+	/* No search: the recordings were made with CUPTI's own plans. */
 	options.effort = -1;
 	ck_ok(ctx, opk_file_open(&file, ctx, path));
 	names = metrics_of(ctx, file);
@@ -394,7 +394,7 @@ CTX_TEST(build_and_read)
 
 		ck_ok(ctx, opk_build(ctx, plan, &options, path));
 		check_built(ctx, path, plan, keep);
-		/* It has no data to evaluate yet. */
+		/* A built set has no counter data to evaluate. */
 		ck_ok(ctx, opk_file_open(&file, ctx, path));
 		ck_fails(ctx, opk_eval_file(&evaluation, ctx, file, &eval), OPK_EINPUT,
 		         "no counter data");

@@ -172,7 +172,7 @@ static const struct symbol_row {
 #undef X
 };
 
-/* As before 12.9: everything else works. */
+/* Each symbol that CUPTI before 12.9 lacks: without it, everything else works. */
 TEST_TIMES(missing_symbol, i, FAKE_SYMBOL_COUNT - FAKE_CALL_COUNT)
 {
 	size_t call = FAKE_CALL_COUNT + i;

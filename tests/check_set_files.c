@@ -323,7 +323,7 @@ CTX_TEST_EACH(sets_of_text, sets_of_text_rows)
 	ck_assert(!set || !*opk_set_path(set));
 }
 
-/* It may include a file by an absolute path; errors do not show the file's text. */
+/* YAML in memory may include a file by an absolute path; errors don't show the file's text. */
 CTX_TEST(text_that_includes)
 {
 	opk_autofree char *text = opk_printf("name: a\ninclude: [%s]\nmetrics: [c__d.sum]\n",

@@ -363,7 +363,7 @@ CTX_TEST(real_sets, .needs = have_cupti)
 		{ "GB10B", 2, "TriageTop", OPK_SINGLE_PASS_EMULATED },
 		{ "GB202", 2, "offpeak-pm", OPK_SINGLE_PASS_OFFPEAK },
 	};
-	/* These have every origin. */
+	/* The first four rows have both origins. */
 	size_t count = is_long() ? COUNT(rows) : 4;
 
 	for (size_t i = 0; version_of(ctx) == CUPTI_13_0 && i < count; i++) {

@@ -203,7 +203,7 @@ TEST(recorded)
 		                           "fake__other_throughput" SHARE };
 	static const struct {
 		struct here here;
-		size_t count; /* number of those that were recorded */
+		size_t count; /* so many of `all` were recorded */
 		bool trusted;
 	} rows[] = { { HERE, 2, true }, { HERE, 1, false }, { HERE, 0, false } };
 

@@ -144,7 +144,7 @@ TEST(long_kernels)
 	free_run(run);
 }
 
-/* Shorter than a sample, never alone in one; the number of launches compensates. */
+/* Kernels shorter than a sample are never alone in one; many launches tell them apart. */
 TEST(short_kernels)
 {
 	static const struct step steps[] = {

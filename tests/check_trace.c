@@ -43,7 +43,7 @@ static void put_ran(const char *name, const struct opk_activity *activities, con
 	ck_ok(ctx, opk_writer_finish(writer));
 }
 
-/* Samples of 1,000 ns from there on, three in each image; the first of each begins earlier. */
+/* Samples of 1,000 ns from `start` on, three an image; the first of an image begins earlier. */
 struct sampled {
 	uint64_t start;
 	int64_t device;

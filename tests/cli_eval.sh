@@ -102,7 +102,7 @@ same "$last: first sample" "$(sed -n 2p out | cut -d , -f 1,4)" 0,yes
 same "$last: marked samples" "$(tail -n +2 out | cut -d , -f 4 | grep -c yes)" 1
 cut -d , -f 1-3,5- out >plain
 equal plain pm.csv
-# It would falsify every statistic: without --first-sample it is left out, and a note says so.
+# The first sample would falsify every statistic: it is left out by default, and a note says so.
 says 0 '1 sample begins at an earlier event.*; left out unless the first sample is kept$' eval "$pm"
 same "$last: lines on stderr" "$(grep -c . err)" 1
 lines_are 383

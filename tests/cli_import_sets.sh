@@ -108,7 +108,7 @@ if have_cupti 130000; then
 	shows '^GH100,1,[0-9]*,0,ok$' sets --check ./single.yaml
 	works sets --single-pass gh100 TriageCompute --yaml -o triage.yaml
 	shows '^GH100,1,[0-9]*,0,ok$' sets --check ./triage.yaml
-	# An unknown set is refused as by plan, which knows what the release lists.
+	# An unknown set is refused with the same message as from plan.
 	refuses 2 "GH100 has no single-pass set 'nope' with CUPTI" sets --single-pass GH100 nope
 	cp "$tmp/err" "$tmp/nope"
 	run 2 plan --chip GH100 single-pass:nope

@@ -109,7 +109,7 @@ notes '^offpeak: note: 29 of 39 kernels ran for less' eval "$recordings/gh100-tr
 	--kernel-names short --columns kernel,launches,samples_alone,sm__inst_executed.sum
 lines_are 41
 out_has '^fmha_cutlassB_f32_aligned_64x64_k64_dropout_sm80,58,131,9558124[.]'
-# 14,415,308 of them between the records: nothing ran for 143 of these 175 ms.
+# 14,415,308 instructions fall between the records: nothing ran for 143 of the 175 ms.
 out_has '^\(idle\),,6682,17600757[.]9' '^"?reduce_kernel<func_wrapper_t, 128>"?,232,38,nan'
 clock=dram__cycles_elapsed.avg.per_second
 shows '^beside\(int\),26[0-9]{8}' eval both.opk --per kernel --where kernel=beside --metrics $clock --columns kernel,$clock

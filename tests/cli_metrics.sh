@@ -121,7 +121,7 @@ notes '[0-9]+ of [0-9]+ metrics are left out: the GPU of .*gh100-simple\.opk can
 header_is metric,type,hw_unit,dim_unit,description,scope
 out_has '^dram__bytes,'
 out_lacks '^nvlrx__'
-# These counts are for that GPU, and not cached for the chip.
+# Passes that were counted for one GPU are not cached for the chip.
 gives 'j and all(m["passes"] == 1 for m in j)' metrics GH100 'nvlrx__*' --passes
 notes 'left out' metrics GH100 'nvlrx__*' 'sm__throughput' --passes --availability "$gpu"
 out_has '^sm__throughput,.*,[2-9],'

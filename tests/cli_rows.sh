@@ -179,7 +179,7 @@ works eval "$noinst" --columns name
 run 1 eval "$noinst" --strict --layout long
 says 1 'strict: nan in every group: sm__cycles_elapsed.max' eval "$noinst" --strict --aggregate name
 run 1 eval "$noinst" --strict -o x.db
-# One of the files has it.
+# A metric that has a value in one of the files is enough.
 works eval "$noinst" "$simple" --strict
 says 1 'strict: there are no rows' eval "$simple" --strict --where device=7
 says 1 'strict: there are no groups' eval "$simple" --strict --aggregate name --where device=7

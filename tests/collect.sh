@@ -256,7 +256,7 @@ equal run.opk old
 
 section 'merging'
 quietly '--merge' init ctx:0 launch:a spawn:begin init ctx:0 launch:b spawn:end launch:c
-# It is the recording itself, not recovered from parts that still exist: nothing else replaces it.
+# The merged file counts as an original recording (made_by is empty), since its parts are removed.
 info 'j["made_by"] == ""'
 names_are 'run.opk '
 rows_count 3

@@ -73,7 +73,7 @@ set=one
 quietly '--cache-control flush' init ctx:0 launch:a stream launch:b launch_ptsz:c
 order FLFLFL
 rows_count 3
-# It flushes as much as L2 holds, in the launch's stream, and finishes before the launch.
+# The flush reads as much as L2 holds, in the launch's stream, and finishes before the launch.
 same "$last: flushes" "$(sed -n '/^cuMemcpy\|^cuStreamSync/p' log | uniq -c | awk '{ print $1, $2, $3, $4 }' | tr '\n' ';')" \
 	'25 cuMemcpyDtoDAsync_v2 7 2097152;1 cuStreamSynchronize 7 ;25 cuMemcpyDtoDAsync_v2 13 2097152;1 cuStreamSynchronize 13 ;25 cuMemcpyDtoDAsync_v2 13 2097152;1 cuStreamSynchronize 13 ;'
 log_has 1 '^cuMemAlloc_v2 54525952$'

@@ -17,7 +17,7 @@ cache=$BUILD/deb
 mkdir -p "$cache"
 suite=${OFFPEAK_SUITE:-$(. /etc/os-release && echo "$VERSION_CODENAME")}
 
-# The fresh Debian, and CUPTI's wheel for it.
+# Makes a fresh Debian system, and fetches CUPTI's wheel for it.
 fresh() {
 	[ -f "$cache/$suite.tar" ] || {
 		mmdebstrap --variant=apt --include=python3-venv,man-db,bash-completion,gcc,libc6-dev,pkg-config "$suite" "$cache/new.tar" &&

@@ -22,8 +22,8 @@ same 'exported, but not declared in offpeak.h' "$(comm -13 "$tmp/declared" "$tmp
 same 'declared, but not in lib/liboffpeak.map' "$(comm -23 "$tmp/declared" "$tmp/mapped")" ''
 same 'in lib/liboffpeak.map, but not declared' "$(comm -13 "$tmp/declared" "$tmp/mapped")" ''
 
-# Messages name no option and no command: enum opk_remedy is what would help, and each program adds its own words. Files may
-# say which command made them.
+# The library's messages do not name options or commands of programs: they carry an enum opk_remedy,
+# and each program has its own words for it. Files, however, say which command made them.
 commands=$("$OFFPEAK" --help | sed -n 's/^  \([a-z]*\) .*/\1/p' | paste -sd '|' -)
 options="(^|[^-[:alnum:]])--[a-z]{2}|offpeak-collect -|'offpeak|offpeak ($commands)( |'|\$)"
 same 'options and commands in texts of the library' \

@@ -189,7 +189,7 @@ function may_include(header,   path, other) {
 	path = ("lib/" header) in exists ? "lib/" header : "tools/" header
 	if (!(path in exists) || path ~ /[.][.]/)
 		return 0
-	# It names all commands, each of which defines its own.
+	# commands.h declares all commands; each is defined in its own folder.
 	other = path == "tools/commands.h" ? "tools/common" : room_of(path)
 	if (other ~ /^lib\/adapters\// && other != room && !(path in door))
 		return 0

@@ -96,7 +96,7 @@ while read -r name; do
 	prints "$name.help" "$name" -h
 	keeps "$name.all" help "$name"
 	same "offpeak help $name: lines that a terminal of 80 columns breaks" "$(awk 'length > 79' "$tmp/out")" ''
-	# It has the details, too.
+	# The help of a command has all that --help prints, and the details.
 	same "offpeak help $name: lines of --help that it lacks" \
 		"$(grep -vFx -f "$tmp/$name.all" "$tmp/$name.help")" "'offpeak help $name' says more."
 
@@ -106,7 +106,7 @@ while read -r name; do
 	done
 	options_of_page "$tmp/out" >"$tmp/in_page"
 	same "offpeak-$name.1: options, as in --help" "$(cat "$tmp/in_page")" "$(cat "$tmp/in_help")"
-	# What the synopsis and the description name has to exist.
+	# Each option that the synopsis or the description names must exist.
 	cut -d ' ' -f 1 "$tmp/in_help" >"$tmp/names"
 	same "offpeak $name --help: options that it names more than once" "$(uniq -d "$tmp/names")" ''
 	same "offpeak $name --help: names that are no options" \

@@ -27,7 +27,7 @@ same 'functions whose page has no prototype of theirs' \
 	"$(comm -3 "$tmp/prototypes" "$tmp/wanted")" ''
 same 'functions without a comment' "$(awk -f "$script" -v undocumented=1 "$header")" ''
 
-# It finds what is missing.
+# The script finds a missing comment or introduction.
 sed '/^\/\* The library.s version, "/d' "$header" >"$tmp/less.h"
 same 'functions without a comment, one of which has lost it' "$(awk -f "$script" -v undocumented=1 "$tmp/less.h" | xargs)" 'opk_version opk_version_number'
 sed '/^\/\* Pages of HTML\. \*\/$/d' "$header" >"$tmp/less.h"

@@ -226,7 +226,7 @@ refuses() {
 	err_has "$tap_pattern"
 }
 
-# Each of these takes one pattern or several: all of them are there, or none.
+# One pattern or several: X_has wants all of them, X_lacks wants none of them.
 err_has() {
 	tap_has err "$@"
 }

@@ -63,7 +63,7 @@ bool opk_glob_match_part(const char *pattern, const char *text, size_t length)
 			pattern = next;
 			text++;
 		} else if (star) {
-			/* It is enough that the last star takes one more character. */
+			/* Only the last star needs to take one more character. */
 			pattern = star;
 			text = ++from;
 		} else {

@@ -164,7 +164,7 @@ static void end(struct crew *crew, size_t first, size_t count)
 		if (child->fd >= 0)
 			close(child->fd);
 		child->fd = -1;
-		/* It may still run. */
+		/* The child may still run. */
 		if (child->pid > 0)
 			kill(child->pid, SIGKILL);
 	}

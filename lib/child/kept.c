@@ -24,7 +24,7 @@
 
 struct kept {
 	struct kept *next;
-	struct opk_buf settings; /* it works for contexts with the same settings */
+	struct opk_buf settings; /* the child serves contexts with equal settings */
 	int fd;
 	pid_t starter;       /* our child, which forks the kept child; 0: reaped after the hello */
 	int starter_process; /* the starter's pidfd, or -1 */

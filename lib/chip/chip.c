@@ -255,7 +255,7 @@ int opk_chips_resolve(const struct opk_chip **out, struct opk_ctx *ctx,
 
 /* ---- as a list */
 
-/* Numbers of columns: always present, of OPK_CHIP_LIMITS, and at most. */
+/* How many columns are always there, how many OPK_CHIP_LIMITS adds, and how many there can be. */
 enum { PLAIN = 3, LIMITS = 3, COLUMNS = 11 };
 
 /* A number of metrics; absent if the chip lacks the profiler, or the library the function. */

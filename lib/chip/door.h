@@ -132,8 +132,8 @@ const struct opk_metric *opk_catalog_nearest(const struct opk_catalog *catalog, 
 size_t opk_catalog_plainest(const struct opk_catalog *catalog, const struct opk_metric *metric);
 
 /*
- * The metric names that begin with a text, in order, for completion: base names or, after one with
- * a dot, its full names ("dram__bytes.s"), which CUPTI 12.x does not list. From the cache where it
+ * The metric names that begin with a text, in order, for completion: base names or, for a text
+ * with a dot, full names ("dram__bytes.s"), which CUPTI 12.x does not list. From the cache where it
  * can, else from NVIDIA's libraries without the properties (cuptiProfilerHostGetBaseMetrics,
  * cuptiProfilerHostGetSubMetrics). OPK_EFAILED: the chip does not have this profiler.
  */

@@ -19,7 +19,7 @@ struct ranks {
 	size_t sum;       /* of the lesser side */
 	double ties;      /* sum of t^3 - t over values that t launches share */
 	size_t mode;      /* launches with the most common value */
-	size_t mode_less; /* how many of these are on the lesser side */
+	size_t mode_less; /* launches with it on the lesser side */
 };
 
 static int by_value(const void *a, const void *b)

@@ -18,7 +18,7 @@ static bool is_launch(const struct opk_range *range)
 	return *range->kernel && range->count < 2;
 }
 
-/* What a number is made of: members of a range at `offset`. */
+/* How the member of a range at `offset` becomes a number. */
 enum source { WORD, LONG_WORD, DEVICE, SHAPE, THREADS };
 
 static const struct launch_attribute {

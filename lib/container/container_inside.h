@@ -11,7 +11,8 @@
 
 /*
  * Bytes that are mostly zero, packed: docs/format.md. Ranges of a counter data image, each XORed
- * with the one before it, leave one byte in twenty; packed so, deflate has a tenth of the work.
+ * with the one before it, leave one byte in twenty; after packing, deflate has a
+ * tenth of the work.
  */
 
 /* Appends `size` bytes, XORed with as many at `before`; NULL: as they are. */

@@ -110,7 +110,7 @@ int opk_writer_resume(struct opk_writer **out, struct opk_ctx *ctx, const struct
 		return opk_fail(ctx, OPK_EUSAGE, "%s: is complete", file->path);
 	if (!writer)
 		return opk_nomem(ctx, "a writer");
-	/* The tables of these last images are missing. */
+	/* Images at the end have no tables yet: leave them out. */
 	while (count && file->sections[count - 1].type == OPK_SECTION_DATA)
 		count--;
 	TRY(sum_headers(writer, &end, file, count));

@@ -81,7 +81,7 @@ static int answer(struct opk_ctx *ctx, struct opk_reader *request, int input,
 
 /* The library's entry point, where the loader runs it as a program: see opk_as_program(). */
 #ifdef __x86_64__
-/* It has no caller, so the stack is not aligned as after a call. */
+/* The loader jumps here without a call, so the stack is not aligned as in other functions. */
 __attribute__((force_align_arg_pointer))
 #endif
 void opk_evaluator_main(void)

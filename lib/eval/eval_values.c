@@ -71,7 +71,7 @@ int opk_values_begin(struct opk_values *values, struct opk_ctx *ctx)
 {
 	int code;
 
-	/* This evaluator does not know PM samples. */
+	/* PerfWorks' evaluator can't read PM samples: CUPTI evaluates them. */
 	if (values->profiler != OPK_PROFILER_RANGE)
 		values->evaluator = NULL;
 	values->wanted = opk_alloc_array(values->metric_count, sizeof *values->wanted);

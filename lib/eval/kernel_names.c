@@ -33,7 +33,7 @@ struct kernel {
 
 /* Kernels of one base name, and the places in which their arguments and templates differ. */
 struct peers {
-	char *key, *base; /* the base name; and as it is shown, where it is very long */
+	char *key, *base; /* the base name; the same as it is shown: shortened if very long */
 	struct kernel *first, *last;
 	size_t count, text; /* text: bytes of all their names */
 	bool different[2][MOST_ARGUMENTS];

@@ -14,7 +14,7 @@
 
 enum {
 	OPK_MAX_FORMULA = 65535,     /* bytes */
-	OPK_MAX_FORMULA_DEPTH = 199, /* parentheses, functions and signs in each other */
+	OPK_MAX_FORMULA_DEPTH = 199, /* of nested parentheses, functions and signs */
 	OPK_MAX_FORMULA_NAMES = 1000,
 };
 

@@ -119,7 +119,7 @@ static bool go_together(const struct opk_summed *a, const struct opk_summed *b)
 	return a->layout == b->layout && a->pass == b->pass;
 }
 
-/* Sorts sums: after the first of each layout and metrics come all others of these. */
+/* Sorts sums, so that all with the same layout and pass follow the first such sum. */
 static int put_in_order(struct opk_sums *sums, struct opk_ctx *ctx)
 {
 	opk_autofree bool *placed = opk_alloc_array(sums->count + 1, sizeof *placed);

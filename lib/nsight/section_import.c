@@ -322,7 +322,7 @@ static void ask_options(struct importer *im, const struct opk_field *metric,
 	}
 }
 
-/* Asks for a metric on its own chips without those of its options, and for the options. */
+/* Asks for a metric's options, and for the metric on those of its chips that no option is for. */
 static void ask_metric(struct importer *im, const struct opk_field *metric,
                        const struct scope *scope)
 {
@@ -428,7 +428,7 @@ static void enter(struct importer *im, const struct opk_field *message,
 
 static void walk(struct importer *im, const struct opk_field *message, const struct scope *scope)
 {
-	/* These contain no metric names, or were read before. */
+	/* Messages without names of metrics, or that were read before. */
 	static const char *const others[] = { "Filter", "Group", "Sets", "MetricDefinitions",
 		                              NULL };
 

@@ -115,7 +115,7 @@ bool opk_table_layout_init(struct opk_table_layout *layout, const struct opk_out
 void opk_table_layout_clear(struct opk_table_layout *layout);
 /* The end of the block that begins with the shown column `first`. */
 size_t opk_table_block_end(const struct opk_table_layout *layout, size_t first);
-/* Lists the shown columns of a block: its own, after the key unless it is the first block. */
+/* Lists the columns of a block: the key, repeated in each block after the first, then its own. */
 size_t opk_table_block(size_t *columns, const struct opk_table_layout *layout, size_t first,
                        size_t end);
 

@@ -174,7 +174,7 @@ static const char *likeness(const char *suffix)
 	return rest;
 }
 
-/* What a name shares with its set; here each name of the range profiler is its own set. */
+/* PM sampling: names of a metric with like suffixes share a number. Ranges: each has its own. */
 static int shared_name(uint32_t *out, struct counting *c, size_t name)
 {
 	const char *suffix = opk_catalog_table_get(&c->catalog->table, record_of(c, name)->suffix);

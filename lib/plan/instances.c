@@ -79,7 +79,7 @@ static void mark_metrics(bool *keep, bool *among, const struct opk_plan *plan,
 	}
 }
 
-/* It is unknown which counters a sampled metric needs: all keep their instances, or none do. */
+/* A sampled metric may need any counter: all keep their instances, or none do. */
 static void mark_samples(bool *keep, bool *among, const struct opk_plan *plan,
                          const struct opk_counters *counters, const struct opk_counters *known)
 {

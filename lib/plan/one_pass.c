@@ -9,11 +9,11 @@
 struct fitting {
 	struct opk_ctx *ctx;
 	const struct opk_plan *plan;
-	const char **names; /* of the kept metrics, then of those being tried */
+	const char **names; /* of the kept metrics, then of metrics that are tried */
 	size_t count;       /* kept so far */
 	bool *kept;         /* one a metric */
 	size_t *numbers;    /* the numbers of these metrics */
-	/* What PerfWorks does not fit into a pass, CUPTI does not either, and it takes longer. */
+	/* PerfWorks is asked first: it is faster, and what it refuses CUPTI refuses, too. */
 	struct opk_counters counters;
 	struct opk_nv_scheduler *scheduler; /* NULL: it does not know these metrics */
 	struct opk_answers answers;

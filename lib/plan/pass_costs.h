@@ -50,7 +50,7 @@ struct opk_pass_cost {
 	uint32_t stop_us;   /* part of replay_us */
 };
 
-/* `cheap`: no counter of the pass is in a dear domain if it could be in another one. */
+/* `cheap`: counters that can be in another domain than a dear one are there. */
 int opk_pass_cost_of(struct opk_pass_cost *out, struct opk_ctx *ctx,
                      const struct opk_pass_costs *costs, struct opk_nv_scheduler *scheduler,
                      const struct opk_strlist *counters, bool cheap);

@@ -83,7 +83,7 @@ static size_t aim(const struct searching *s, const struct opk_part *part)
 	return s->options->effort > 0 || part->bound > part->enough ? part->bound : part->enough;
 }
 
-/* The longest hardware or software part, unless some part needs as many passes in any case. */
+/* The longest hardware or software part; NULL if another part needs as many passes anyway. */
 static struct opk_part *improvable(const struct searching *s, bool software)
 {
 	struct opk_part *longest = NULL;

@@ -155,8 +155,9 @@ void report_begin_data(struct report_page *page, const struct report_run *run, c
 }
 
 /*
- * What replaces a character of data, all of which is inside strings: escaped, so that HTML parsers
- * don't see markup. Characters that reorder text become U+FFFD, as outside of data. NULL: it stays.
+ * Returns the text that replaces a character of JSON, or NULL: it stays. Characters of markup occur
+ * only in strings, and are escaped there, so that HTML parsers don't see them. Characters that
+ * reorder text become U+FFFD, as they do in HTML.
  */
 static const char *instead_of(const char *text, size_t length)
 {
@@ -242,7 +243,7 @@ static void put_multiples(struct opk_json_writer *json, const char *unit)
 
 void report_put_units(struct report_page *page)
 {
-	/* What scripts use for numbers that are not of a metric. */
+	/* Scripts use these units for numbers that are not values of metrics. */
 	static const char *const always[] = { "", "byte", "nanosecond", "percent" };
 
 	for (size_t i = 0; i < sizeof always / sizeof *always; i++)

@@ -129,7 +129,7 @@ static enum opk_lack lack_of(struct opk_resolver *r, const char *name)
 	/* Recordings contain it, or evaluation reports that they don't. */
 	if (opk_attribute_exists(name))
 		return OPK_LACKS_NOTHING;
-	/* What is not a name at all is already reported. */
+	/* A name without "__" is not a metric: that is already reported. */
 	return strstr(name, "__") ? lack_of_metric(r, name) : OPK_LACKS_NOTHING;
 }
 

@@ -123,7 +123,7 @@ size_t opk_parts_passes(size_t *first, const struct opk_parts *parts, const size
 
 		*most = counts[i] > *most ? counts[i] : *most;
 	}
-	/* The trace shares passes with either. */
+	/* Counters of the trace share passes with hardware or with software counters. */
 	if (hardware && trace > hardware)
 		hardware = trace;
 	*first = hardware;

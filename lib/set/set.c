@@ -101,7 +101,7 @@ void opk_set_free(struct opk_set *set)
 		opk_symbols_clear(set->symbols);
 	free(set->symbols);
 	opk_problems_clear(&set->errors);
-	/* All these places pointed into it. */
+	/* Last, since the places in everything freed above point into the source. */
 	opk_source_free(set->source);
 	free(set);
 }

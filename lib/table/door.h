@@ -35,7 +35,7 @@ enum opk_table_kind {
 	 */
 	OPK_TABLE_LEVEL,
 	OPK_TABLE_PARENT,
-	/* These exist if each value has a row. */
+	/* Columns of tables that have a row for each value: */
 	OPK_TABLE_GROUP, /* number of the key group, from 0 over all files */
 	OPK_TABLE_METRIC,
 	OPK_TABLE_UNIT,
@@ -51,7 +51,7 @@ enum opk_table_kind {
 	OPK_TABLE_P90,
 	OPK_TABLE_P99,
 	OPK_TABLE_WEIGHTED,
-	OPK_TABLE_INFLATED, /* says that it counts idle time around short kernels */
+	OPK_TABLE_INFLATED, /* whether the metric counts idle time around short kernels */
 	OPK_TABLE_KINDS
 };
 
@@ -144,7 +144,7 @@ int opk_table_next_source(const struct opk_table_source **source, struct opk_tab
 int opk_table_go_to(const struct opk_table_source **source, struct opk_table *table,
                     const struct opk_table_place *place);
 
-/* opk_evaluation_values() of the current source, which notes take in. Not for key groups. */
+/* As opk_evaluation_values(), for the current source, and for notes. Not for key groups. */
 const double *opk_table_compute(struct opk_table *table);
 
 #endif

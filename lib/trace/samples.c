@@ -15,7 +15,7 @@ struct counter {
 	char *name;
 	struct opk_buf head, middle; /* of its events, around the time */
 	char gap[24];                /* the id of its gaps */
-	bool missing;                /* it has no value at present */
+	bool missing;                /* the last sample had no value */
 };
 
 /* A GPU that was sampled. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Words that mark ranges: NVTX, and offpeak's own header. */
+/* Words of the fake program that mark ranges, by NVTX and by offpeak's own header. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -146,7 +146,7 @@ class Kept(unittest.TestCase):
 
             _context.ffi = Impatient(_context.ffi)
             del _context._idle[:]
-            # Where this process is the first of a container, it is the parent: PR_SET_CHILD_SUBREAPER.
+            # Like a container's first process, this one inherits orphans: PR_SET_CHILD_SUBREAPER.
             import ctypes
             ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
             for _ in range(2):
@@ -173,7 +173,8 @@ class Kept(unittest.TestCase):
             loaded = os.environ.get("LD_PRELOAD", "")
             os.environ["LD_PRELOAD"] = f"{loaded} /nowhere.so"
             assert killed(another())
-            # Where it hangs, as over a file system that is gone, forks do not wait for it, and the call not for long.
+            # If opening the file hangs, as on a file system that is gone, forks do not wait,
+            # and the call does not wait for long.
             import tempfile
             with tempfile.TemporaryDirectory() as folder:
                 os.mkfifo(f"{folder}/hangs.so")
@@ -210,7 +211,7 @@ class Kept(unittest.TestCase):
                 os._exit(not fine)
             assert os.waitpid(pid, 0)[1] == 0
             assert rows(FILES[0]) == wanted[0] and child in kept()
-            # It ends with its program, though a fork of that goes on.
+            # The kept child ends with the program, even if a fork of the program goes on.
             if os.fork():
                 os._exit(0)
             os._exit(0 if gone(child) else os.kill(os.getpid(), signal.SIGABRT))

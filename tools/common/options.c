@@ -18,7 +18,7 @@ enum { HELP_WIDTH = 79, LEFT_WIDTH = 28 };
 	"where the result goes, whole or not at all; replaces an older file of its own kind "      \
 	"alone, never a recording that a GPU made"
 
-/* -o of commands that print without it, and of those that only write. */
+/* Rows of -o: for commands that print unless it is given, and for commands that only write. */
 enum { OUTPUT_OR_STDOUT = 2, OUTPUT_ALONE };
 
 static const struct option_spec common_options[] = {

@@ -62,9 +62,9 @@ struct command {
 	size_t max_arguments;              /* without options; ANY_NUMBER: no limit */
 	enum { ARGUMENTS_ARE_NAMES, ARGUMENTS_ARE_FILES, ARGUMENTS_ARE_SETS } arguments;
 	/*
-	 * What -o names: a table; a table or something else, so that the command calls
-	 * files_write(); a file of the kind `writes`; or the beginning of the names of several,
-	 * which the command gives to files_write().
+	 * What -o names. TABLE: the command's table. ANY: the table or another file; FILE: a file
+	 * of the kind `writes`; NUMBERED: several files, whose names begin with its value. With ANY
+	 * and NUMBERED the command itself passes the names to files_write().
 	 */
 	enum { OUTPUT_IS_TABLE, OUTPUT_IS_ANY, OUTPUT_IS_FILE, OUTPUT_IS_NUMBERED } output;
 	enum opk_output writes;

@@ -49,7 +49,7 @@ build_libdeflate() {
 	make -s -j "$jobs" CC="$CC" CFLAGS="$CFLAGS" PREFIX="$folder" DISABLE_SHARED=1 install
 }
 
-# What its build makes sources with runs here.
+# The programs that generate SQLite's sources are built for this machine, and run here.
 build_sqlite3() {
 	./configure -q --disable-shared --disable-tcl --disable-readline --disable-load-extension --prefix="$folder"
 	make -s sqlite3.c

@@ -199,7 +199,7 @@ static int add_factor(struct opk_buf *buf, struct opk_ctx *ctx, struct opk_nv_ev
 	struct names names;
 
 	TRY(find_names(&names, ctx, evaluator, factor, metric));
-	/* 12.6 has "bytes/L2_sector", and "l2_sectors" like the others. */
+	/* CUPTI 12.6 has the singular "L2_sector", but like others the plural "l2_sectors". */
 	if (factor->exponent < 0 && !strncmp(names.one, "L2_", 3))
 		opk_buf_add_printf(buf, "l%s", names.one + 1);
 	else

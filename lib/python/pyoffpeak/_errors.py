@@ -38,7 +38,7 @@ class OffpeakError(Exception):
         self.places = list(places)
 
     def __str__(self) -> str:
-        # In the command's order: what was being done comes first.
+        # The outermost cause, what was being done, comes first, as in the command's output.
         return "\n".join(reversed(self.causes))
 
 

@@ -84,7 +84,7 @@ class Plan:
     __module__ = "pyoffpeak"
 
     def __init__(self, ctx: Any, plan: Any, availability: bytes, whole: Any = None, lock: Any = None) -> None:
-        # What it is part of lives as long, and has its lock.
+        # A plan of a split keeps the split alive, and shares its lock.
         self._ctx = ctx
         self._plan = plan
         self._whole = whole

@@ -33,7 +33,7 @@ static struct {
 
 /* ---- files that arguments name and the program writes ------------------------------------ */
 
-/* A recording does not depend on the contents of these files. */
+/* A recording does not depend on the contents of a file that the program writes. */
 static void leave_out(unsigned argument)
 {
 	size_t kept = 0;

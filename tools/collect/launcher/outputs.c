@@ -199,7 +199,7 @@ static bool is_private(const char *path)
 	return false;
 }
 
-/* The mode from the umask, or none for others. No other thread makes files meanwhile. */
+/* The mode of a new file: by the umask, or for the owner alone. The launcher has one thread. */
 static mode_t new_mode(bool private)
 {
 	mode_t mask = umask(0);
@@ -209,8 +209,9 @@ static mode_t new_mode(bool private)
 }
 
 /*
- * The file that the name has now goes: it must be one, and its mode stays; another user's only
- * takes from the new one's. False: a message.
+ * Checks the older file that a recording replaces, if there is one: it must be a regular file. The
+ * recording gets its mode; if it is another user's, only the permissions that both modes have.
+ * False: it is not a regular file, and a message was printed.
  */
 static bool take_place(mode_t *mode, const char *path)
 {

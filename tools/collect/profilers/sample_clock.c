@@ -49,7 +49,10 @@ struct opk_time sample_clock_convert(struct sample_clock *clock, struct opk_time
 	}
 	if (!start && end)
 		start = last ? last : end - interval_ns;
-	/* The speed of the other clock is known better after a longer time. */
+	/*
+	 * Samples follow each other without a gap, but the rate between the clocks is measured
+	 * better with time, so converted times can be apart or overlap a little.
+	 */
 	if (clock->first.host && distance(start, last) < interval_ns / 2)
 		start = last;
 	clock->last_end = end;

@@ -61,7 +61,7 @@ static struct kernel *kernel_new(const struct kernels *kernels, const char *symb
 	if (!kernel)
 		return NULL;
 	kernel->symbol = strdup(symbol);
-	/* It would also turn "f" into "float". */
+	/* The demangler would also turn "f" into "float". */
 	if (kernels->demangle && !strncmp(symbol, "_Z", 2))
 		kernel->name = kernels->demangle(symbol, NULL, NULL, &status);
 	if (!kernel->name)
