@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The time that offpeak's pass counts save: all full names of a chip, compared with a fresh host
- * object for each name, on a sample of them. Prints seconds; tests/bench.sh computes ratios.
+ * Measures the time that offpeak's way to count passes saves: it counts all full names of a chip,
+ * and then a sample of them with a fresh host object for each name. Prints seconds;
+ * tests/bench.sh computes ratios.
  */
 #include "adapters/nv/nv.h"
 #include "base/mem.h"

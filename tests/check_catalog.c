@@ -578,7 +578,7 @@ TEST_EACH(keeps_where_it_can, keeps_where_it_can_rows)
 	empty_cache();
 }
 
-/* The older file stays. */
+/* If the submetrics can't be read, the catalog stays usable, and there is no error. */
 TEST(keeping_fails)
 {
 	struct opk_ctx *ctx;

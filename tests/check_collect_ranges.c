@@ -580,7 +580,7 @@ static const struct {
 	{ HERE, "a\n]", { NULL }, false },
 };
 
-/* Whether it is an invalid filter, as in the table's first rows. */
+/* Whether the filter is invalid, as in the table's first rows. */
 static bool is_none(const char *filter)
 {
 	static const char *const none[] = { "",    "/",   "[",   "]",      "[]",  "d@",

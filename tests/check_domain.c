@@ -206,7 +206,7 @@ static const struct plan_row {
 	{ HERE, "fake__a.sum,fake__listed.sum", OPK_PROFILER_RANGE, 0, 0, 0, OPK_EFAILED,
 	  "fake__a.sum",
 	  "fake__listed.sum is listed for FA100 but can't be scheduled|1 of 2 metrics" },
-	/* Each of several. */
+	/* Each of several wrong names is reported. */
 	{ HERE, "fake__listed.sum,fake__a.sum,fake__bb.sum,nothing__like_it.sum",
 	  OPK_PROFILER_RANGE, 0, 0, 0, OPK_EUSAGE, "fake__a.sum",
 	  "fake__listed.sum is listed|"

@@ -17,7 +17,7 @@
 
 enum { MAX_SETS = 100, FEWEST_ASKED = 500, FEWEST_SAMPLED = 10 };
 
-/* A line of the file. */
+/* A line of the file of metrics that were asked for. */
 struct asked {
 	const char *profiler, *metric, *chips;
 };
@@ -172,7 +172,7 @@ static void clear_offer(struct offer *offer)
 
 /* ---- the comparison */
 
-/* Whether it could be collected by itself. */
+/* Whether the metric could be collected by itself. */
 static bool could_be_had(const struct offer *offer, const char *metric)
 {
 	struct opk_plan_options options = OPTIONS(options, .chip = offer->chip->name,

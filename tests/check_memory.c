@@ -706,7 +706,7 @@ static size_t files_left(void)
 	if (!cache)
 		return count;
 	for (struct dirent *entry; (entry = readdir(cache));) {
-		/* Only complete files. */
+		/* The cache has complete files alone: none that is still being written. */
 		ck_assert_ptr_null(strstr(entry->d_name, ".new"));
 		if (*entry->d_name != '.')
 			unlinkat(dirfd(cache), entry->d_name, 0);

@@ -316,7 +316,7 @@ CTX_TEST(facts_become_utf8)
 	ck_assert_str_eq(got->run[0].value, "b\xef\xbf\xbd");
 }
 
-/* A linear search for each took 10 s and more. */
+/* Searching all metrics for each inflated one would take 10 s and more. */
 CTX_TEST(many_inflated)
 {
 	enum { COUNT_OF_METRICS = 100000, COUNT_OF_INFLATED = 10000, MOST_SECONDS = 1 };

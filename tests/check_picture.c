@@ -287,7 +287,7 @@ struct nearness {
 #define NAN_ "(0 * fake__a.sum / (0 * fake__a.sum))"
 #define LACKS_L1 "Not recorded: the throughput of L1."
 
-/* 1 percent, and the library does not name its parts */
+/* A throughput of 1 percent whose parts the library does not name. */
 static const char undivided[] = "fake__other_throughput.avg.pct_of_peak_sustained_elapsed";
 
 /* Peaks are 100, for tensor operations 1000, for L1's bytes 200. */

@@ -112,7 +112,7 @@ static const struct recovery_row {
 	{ HERE, "M D V R D V!", "M D1 V1 R1 D2 V2 S", "cut off 1" },
 	{ HERE, "M D R Dx V R D R V E", "M D1 R1 D3 R3 V2 S",
 	  "other sections that were damaged 1" },
-	/* The frame. */
+	/* Damage to the file header, to padding, and to sections beside images and tables. */
 	{ HERE, "FM A D R E", "M A1 D1 R1", NULL },
 	{ HERE, "M Ap D Rp D R E", "M A1 D1 R1 D2 R2", NULL },
 	{ HERE, "M A D R Sx E", "M A1 D1 R1 S", "other sections that were damaged 1" },

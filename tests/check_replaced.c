@@ -17,7 +17,7 @@ struct older {
 	const char *is;
 };
 
-/* Writes it under a path other than its own, at the end of the folder's path. */
+/* Moves the older file to its name in the test's folder, and returns the path. */
 static const char *write_older(const struct older *older)
 {
 	static char at[120];

@@ -214,7 +214,7 @@ static const struct {
 	{ HERE,
 	  "metrics: [fake__a.sum, {metric: d, optional: true}]\nderived: {d: no__such.sum * 2}",
 	  "fake__a.sum\nleft out d\n" },
-	/* A number instead. */
+	/* On other chips `else` gives a number instead of the metric. */
 	{ HERE,
 	  "metrics: [fake__a.sum, {metric: fake__b.sum, as: x, only: [FB100], else: 0}]\n"
 	  "derived: {d: {formula: fake__a.sum + x, unit: byte}, e: x - 1}",

@@ -419,7 +419,7 @@ TEST(lanes_are_bounded)
 	opk_lanes_clear(&lanes);
 }
 
-/* Ranges are shown on GPUs where their process launched, and on each GPU without known process. */
+/* Ranges are shown on the GPUs of their process, and on each GPU whose process is unknown. */
 TEST(ranges_are_with_their_process)
 {
 	const struct opk_activity records[] = {

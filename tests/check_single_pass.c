@@ -93,7 +93,7 @@ TEST(hosts_know_the_set)
 	fake.initialize_size = NV_END(struct nv_HostInitialize, pSinglePassMetricSetName);
 	check_sets(ctx, "FA100",
 	           "Triage pm cupti: fake__a.sum fake__c.sum - fake__listed.sum fake__b.sum");
-	/* One for the names, and seven to pack four. */
+	/* Eight host objects were made: one for the names, and seven to pack four metrics. */
 	ck_assert_uint_eq(fake.hosts_of_sets, 8);
 	free_ctx(ctx);
 }

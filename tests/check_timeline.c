@@ -10,7 +10,7 @@
 
 enum { INTERVAL = 10000, MAX_STRETCHES = 100000, MAX_KERNELS = 8 };
 
-/* Runs in turn, repeatedly; times in ns, amounts per ns. */
+/* Steps run in turn, again and again. Lengths are in ns, amounts per ns. */
 struct step {
 	uint32_t kernel; /* IDLE: no kernel */
 	uint32_t length;
@@ -509,7 +509,7 @@ FAKE_TEST(many_kernels_at_once)
 	}
 }
 
-/* Launches are in the order of time; one of two samples is too few. */
+/* Launches come in the order of time. They have no values: too few samples are theirs alone. */
 FAKE_TEST(values_of_launches)
 {
 	struct opk_evaluation *evaluation;

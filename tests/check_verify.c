@@ -120,7 +120,7 @@ static const struct {
 	{ HERE, OPK_SECTION_STATS, "{}", "" },
 };
 
-/* A table with a correct checksum. */
+/* A table is read even if its checksum is correct: its text may be wrong. */
 FAKE_TEST_EACH(tables_are_read, tables_are_read_rows)
 {
 	freed(opk_listing) *findings = NULL;

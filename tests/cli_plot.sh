@@ -44,7 +44,7 @@ picture dark.svg 'len(marks) == 3 and "The first 2 of 5 kernels by time." in tex
 # Its text about kernels without marks covers only the kernels that it shows.
 picture dark.svg '"1 kernel without operations." in text'
 
-# A set with only the inputs.
+# A set that has the metrics of a roofline, but does not say what is drawn.
 works extract "$roofline" --data inputs.cd
 works import --raw inputs.cd --chip GH100 --set roofline -o inputs.opk
 refuses 2 'the set of the recording does not say what it is drawn of, .*: record with the set roofline-hierarchical' \

@@ -77,7 +77,7 @@ same 'the first launch first' "$(sed -n 's/^1\. //p' out)" ncclDevKernel_AllGath
 if is_long; then
 	notes 'values are of up to 2 GPUs together' show "$recordings/gh100-ranks.opk" --sort launches
 	err_lacks 'order in which'
-	# Samples keep their length when there are more of them.
+	# Twice as many samples in the same time: the interval shown stays 200 us.
 	notes 'is named twice: it counts twice$' merge "$recordings/gh100-training-pm.opk" "$recordings/gh100-training-pm.opk" -o twice.opk
 	notes 'is the ratio of all samples together' show twice.opk
 	out_has '^run +36540 samples \(2 first ones left out\) of 1 device, every 200 us, 7\.307 s;'

@@ -50,7 +50,7 @@ if [ -n "$chips" ]; then
 	gives '[c["metric"] for c in j["columns"] if c["column"] == "read"] == ["dram__bytes_op_read.sum"]' plan --chip GB202 ./0.yaml
 	name=$(grep -l '^name: levels' [0-9]*.yaml)
 	shows l1tex__t_sectors.sum plan --chip GH100 "./$name" --param level=l1tex
-	# The table in the text.
+	# The table on the page is what the command prints.
 	cp "$(grep -l '^name: dram$' [0-9]*.yaml)" dram.yaml
 	sed -n '/^    \$ offpeak sets --check .*dram/,/^$/p' "$document" | sed -n 's/^    //p' | sed 1d >table
 	run 0 sets --check ./dram.yaml --chip GH100,GB202

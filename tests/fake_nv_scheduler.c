@@ -20,7 +20,7 @@ static size_t find_fake_domain(uint32_t domain)
 	return i;
 }
 
-/* Whether it accepts requests now. */
+/* Whether a pass group is open, so that the scheduler accepts requests. */
 static bool is_open(const struct fake_scheduler *scheduler)
 {
 	for (size_t i = 0; i < COUNT(domains); i++)

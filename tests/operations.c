@@ -228,7 +228,7 @@ int do_prefix(struct opk_ctx *ctx)
 	                     &keep);
 }
 
-/* The same by the older call. */
+/* Makes a prefix without NVPW_CounterDataBuilder_AddRawCounters, by the older call. */
 int do_old_prefix(struct opk_ctx *ctx)
 {
 	ctx->nv->call.NVPW_CounterDataBuilder_AddRawCounters = NULL;

@@ -80,7 +80,7 @@ section() {
 
 finish() {
 	tap_judge_json
-	# The form of libcheck's own last line.
+	# The last line has the form of libcheck's.
 	printf '%d%%: Checks: %d, Failures: %d, Errors: 0\n' \
 		$((tap_checks ? 100 * (tap_checks - tap_failures) / tap_checks : 0)) \
 		"$tap_checks" "$tap_failures"

@@ -194,7 +194,7 @@ static inline bool have_cupti(void)
 	return found;
 }
 
-/* Whether it runs without a sanitizer, which would make it several times as slow. */
+/* Whether the test runs without a sanitizer, which makes it several times as slow. */
 static inline bool is_plain_build(void)
 {
 #ifdef __SANITIZE_ADDRESS__

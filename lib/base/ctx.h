@@ -25,7 +25,7 @@ struct opk_ctx {
 	unsigned timeout_s; /* of a child without progress; 0: 30 */
 	void (*progress)(void *data, enum opk_phase phase, uint64_t done, uint64_t total);
 	void *progress_data;
-	enum opk_phase whole; /* the phase that others are parts of; those are not reported */
+	enum opk_phase whole; /* if set, progress of other phases is not reported */
 	struct opk_env env;   /* owned copies */
 	opk_log_fn *log;
 	void *log_data;

@@ -75,7 +75,7 @@ bool opk_catalog_table_text(uint32_t *out, struct opk_catalog_table *table, cons
 		opk_buf_add(&table->text, text, strlen(text) + 1);
 		if (table->text.failed)
 			return false;
-		/* Only now is there something to compare with. */
+		/* Set after the text was added: until then there is nothing to compare with. */
 		*slot = (uint32_t)at;
 		table->used++;
 	}

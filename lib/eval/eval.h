@@ -225,9 +225,9 @@ struct opk_traits opk_metric_traits(const char *metric);
 int opk_metric_degree(const char *metric);
 /* Whether the traits of the metric's suffix are known. */
 bool opk_metric_traits_known(const char *metric);
-/* Whether it is the elapsed cycles of a unit, which can replace a time. */
+/* Whether the metric is the elapsed cycles of a unit, which can replace a time. */
 bool opk_metric_is_cycles(const char *metric);
-/* Whether it is the clock that SMs run at, in cycles per second. */
+/* Whether the metric is the clock that SMs run at, in cycles per second. */
 bool opk_metric_is_sm_clock(const char *metric);
 /* The traits of all columns, then of the values in `also`. */
 int opk_columns_traits(struct opk_traits *out, struct opk_ctx *ctx,

@@ -247,7 +247,7 @@ const double *opk_evaluation_values(struct opk_evaluation *evaluation)
 	return evaluation->shown;
 }
 
-/* First the values that conditions are on. */
+/* Computes `also`, in which the values for conditions come first. */
 static const double *compute_also(struct opk_evaluation *evaluation)
 {
 	if (!evaluation->has_also && evaluation->columns.also_count)

@@ -115,7 +115,7 @@ static bool is_ratio(const struct opk_aggregate *a, size_t column)
 	           || !opk_attribute_is_name(columns->metrics[source - columns->derived_count]));
 }
 
-/* NULL: each range weighs the same. */
+/* The name of the weights of a mean; NULL: each range weighs the same. */
 static const char *name_weight(const struct opk_aggregate *a, const struct columns *c,
                                size_t column)
 {

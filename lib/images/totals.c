@@ -16,7 +16,7 @@ struct work {
 	struct opk_rules rules; /* if some group has several sources */
 	struct opk_measured measured;
 	int *degrees;
-	/* Only in the child. */
+	/* Members of the child alone. */
 	struct opk_nv_evaluator *evaluator;
 	struct opk_values by;
 	double *evaluated; /* metrics of each sum, image by image and slot by slot */

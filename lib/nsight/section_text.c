@@ -120,7 +120,7 @@ static size_t digits(const char **text)
 	return count;
 }
 
-/* Whether it is a number without a sign: 12, 0x1f, 1.5, .5, 2e-3, 1.5f. */
+/* Whether a text is a number without a sign: 12, 0x1f, 1.5, .5, 2e-3, 1.5f. */
 static bool is_number(const char *text)
 {
 	size_t count;

@@ -33,7 +33,7 @@ static int may_fit(bool *out, struct fitting *f, size_t count)
 	return opk_answers_ask(out, f->ctx, &f->answers, &question);
 }
 
-/* Whether these fit beside the kept metrics; if so, they are kept, too. */
+/* Whether `count` metrics from `first` on fit beside the kept metrics; if so, keeps them. */
 static int try_some(bool *fits, struct fitting *f, size_t first, size_t count)
 {
 	opk_autoresult struct opk_schedule_result result = { 0 };
@@ -57,7 +57,7 @@ static int try_some(bool *fits, struct fitting *f, size_t first, size_t count)
 	return OPK_OK;
 }
 
-/* Adds those that fit beside the kept ones, in order: all at once, or else half by half. */
+/* Keeps metrics that fit beside the kept ones, in order: all at once, or else half by half. */
 static int add_fitting(struct fitting *f, size_t first, size_t count)
 {
 	bool fits;

@@ -46,7 +46,7 @@ static int fits(bool *out, const struct packing *p, size_t count)
 	return OPK_OK;
 }
 
-/* Adds those that fit beside the kept ones, in order: all at once, or else half by half. */
+/* Keeps metrics that fit beside the kept ones, in order: all at once, or else half by half. */
 static int pack(struct packing *p, size_t first, size_t count)
 {
 	const char *const *names = opk_strlist_items(&p->names);

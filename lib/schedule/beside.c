@@ -47,7 +47,7 @@ bool opk_beside_note(struct opk_beside *b, const struct opk_question *q)
 	return true;
 }
 
-/* Whether these are all fitting counters and at least one more. */
+/* Whether the question has all counters that fit, and at least one more. */
 static bool are_more(const struct opk_beside *b, const struct opk_question *q)
 {
 	size_t found = 0;

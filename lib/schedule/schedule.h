@@ -93,7 +93,7 @@ struct opk_refused {
 	void *data;
 };
 
-/* Reports them in order. Any code but OPK_OK says why nothing can be planned at all. */
+/* Reports refused metrics in order. Any code but OPK_OK says why nothing can be planned at all. */
 int opk_find_refused(struct opk_ctx *ctx, const struct opk_refused *refused);
 /* Adds the problem that CUPTI lists a metric but refuses it. */
 void opk_refused_problem(struct opk_problems *problems, const struct opk_place *place,

@@ -32,7 +32,7 @@ static bool is_plain(const char *expression)
 }
 
 /*
- * Whether it costs less than a child: it has no ".", and few ".*". glibc has a state for each
+ * Whether matching costs less than a child: it has no ".", and few ".*". glibc has a state for each
  * combination of positions that matching may have reached; here these are hardly more than the
  * expression has characters.
  */

@@ -4,7 +4,7 @@
 
 #include "table/table_inside.h"
 
-/* These are columns by default if some range has them; the others only on request. */
+/* Facts that are columns by default if some range has them; others are only on request. */
 static const bool basic[OPK_FACT_COUNT] = {
 	[OPK_FACT_NVTX] = true,
 	[OPK_FACT_RANK] = true,

@@ -91,7 +91,7 @@ static inline bool opk_table_is_timeline(const struct opk_table_file *input)
 	return input->rows == OPK_ROWS_KERNELS || input->rows == OPK_ROWS_LAUNCHES;
 }
 
-/* Whether it records only what ran and when, without values. */
+/* Whether the file records only what ran and when, without values. */
 static inline bool opk_table_is_trace(const struct opk_table_file *input)
 {
 	return !strcmp(input->meta->mode, "trace");

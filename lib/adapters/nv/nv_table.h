@@ -13,7 +13,7 @@
 #include "base/strlist.h"
 
 struct nv_table {
-	/* No feature needs these two. */
+	/* The two functions that report versions: no feature needs them. */
 	int (*cuptiGetVersion)(uint32_t *version);
 	int (*NVPW_QueryVersionNumber)(struct nv_QueryVersion *params);
 #define X(symbol, params, last, feature) int (*symbol)(struct nv_##params *);

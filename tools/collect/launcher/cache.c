@@ -366,7 +366,7 @@ static bool keep_entry(struct cache_entry *entry, const struct recordings *made)
 	return !problem;
 }
 
-/* False, with a message. */
+/* Keeps the run's recordings in the cache; false: a note says why not. */
 static bool keep(const struct recordings *made)
 {
 	opk_autoentry struct cache_entry entry = { 0 };

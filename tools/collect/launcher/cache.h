@@ -40,7 +40,7 @@ const char *key_argument_file(const char *argument);
 char *key_list(const struct cache_key *key);
 /* Adds a part; false when out of memory. */
 bool key_add_hash(struct cache_key *key, const char *name, const char *hash);
-/* Whether it is the same file, unmodified since then. */
+/* Whether both are the state of one file, unmodified in between. */
 bool is_as_seen(const struct stat *now, const struct stat *seen);
 /* Whether the part's file has changed, or can't be read. */
 bool key_part_changed(const struct key_part *part);
