@@ -566,7 +566,7 @@ static const struct {
 	{ HERE, "a\nb\n", { "a" }, true },
 	{ HERE, "a\nb", { "c" }, false },
 	{ HERE, "d@a\n[b]", { "x", "d@a" }, true },
-	/* None. */
+	/* Invalid filters. */
 	{ HERE, "", { NULL }, false },
 	{ HERE, "/", { NULL }, false },
 	{ HERE, "[", { NULL }, false },

@@ -352,7 +352,7 @@ static struct opk_ctx *ctx_with_tmpdir(const char *tmpdir)
 	return ctx;
 }
 
-/* The path of its result. */
+/* A job that reports the path of its result file. */
 static int names_spool(struct opk_ctx *ctx, void *data, struct opk_child *child)
 {
 	char link[64], name[1024];

@@ -207,7 +207,7 @@ FAKE_TEST(calls_fail)
 	for (size_t call = 0; call < FAKE_SYMBOL_COUNT; call++) {
 		int code;
 
-		/* The fake's objects would remain. */
+		/* If these calls failed, objects of the fake would not be freed. */
 		if (call == FAKE_cuptiProfilerHostDeinitialize
 		    || call == FAKE_NVPW_RawCounterConfig_Destroy)
 			continue;

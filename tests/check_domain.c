@@ -218,7 +218,7 @@ static const struct plan_row {
 	  "x__10.sum,x__11.sum,x__12.sum",
 	  OPK_PROFILER_RANGE, 0, 0, 0, OPK_EUSAGE, NULL,
 	  "'x__1.sum'|'x__11.sum'|'x__12.sum'|12 of 12 metrics" },
-	/* Together only. */
+	/* CUPTI refuses the metrics together, but not alone. */
 	{ HERE, "fake__a.sum,fake__b.sum", OPK_PROFILER_RANGE, 0, 0, 999, OPK_EFAILED, NULL,
 	  "FA100 refuses the metrics of set custom together, not one by one" },
 	/* Too many passes. */

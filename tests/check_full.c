@@ -106,7 +106,7 @@ static const struct opk_set *set_of_name(const char *name)
 	ck_abort_msg("no set %s", name);
 }
 
-/* Once, for all tests. */
+/* Runs once, for all tests. */
 static void set_up(void)
 {
 	ctx = new_ctx();

@@ -29,7 +29,7 @@ static void compare(double number)
 		ck_abort_msg("%s, %zu bytes, instead of %s", got, length, wanted);
 }
 
-/* Also its neighbours and its negative. */
+/* Compares the number, its negative, and its neighbours. */
 static void compare_around(double number)
 {
 	compare(number);

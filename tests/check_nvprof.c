@@ -172,7 +172,7 @@ static bool check_name(struct opk_ctx *ctx, const struct opk_catalog *catalog, c
 	return there;
 }
 
-/* CUPTI plans each of these metrics. */
+/* Checks that CUPTI plans each metric. */
 static void check_passes(struct opk_ctx *ctx, struct opk_catalog *catalog,
                          const struct opk_strlist *names)
 {

@@ -54,7 +54,7 @@ static void check_outputs(struct opk_ctx *ctx, const struct older *older)
 #define TEN_ZEROS "\0\0\0\0\0\0\0\0\0\0"
 #define DATABASE(application)                                                                      \
 	"SQLite format 3\0" TEN_ZEROS TEN_ZEROS TEN_ZEROS TEN_ZEROS TEN_ZEROS "\0\0" application
-/* A prefix lacks the offsets that follow. */
+/* The head of an image; in a prefix the offsets after it are 0. */
 #define IMAGE_HEAD "\x18\0\0\0\1\0\0\0\x3c\0\0\0\x80\1\0\0\x59\0\0\0\0\0\0\0\x3c\0\0\0"
 #define SVG "<svg xmlns=\"http://www.w3.org/2000/svg\">"
 static const struct older texts[] = {

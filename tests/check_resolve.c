@@ -19,7 +19,7 @@ static const struct {
 	  "fake__c.sum\nfake__a.sum\nfake__b.sum\nfake__listed.sum\n" },
 	{ HERE, "metrics: ['fake__[!a]*.sum']", "fake__b.sum\nfake__c.sum\nfake__listed.sum\n" },
 	{ HERE, "metrics: [/fake__(b|c)\\.sum/]", "fake__b.sum\nfake__c.sum\n" },
-	/* With any beginning. */
+	/* Expressions that begin in different ways: with text, a class or a choice. */
 	{ HERE, "metrics: [/fake__a?b?\\.sum/]", "fake__a.sum\nfake__b.sum\n" },
 	{ HERE, "metrics: ['/fake__ax*\\.sum|fake__c\\.sum/']", "fake__a.sum\nfake__c.sum\n" },
 	{ HERE, "metrics: ['/fake__bx{0,1}\\.sum/']", "fake__b.sum\n" },

@@ -254,7 +254,7 @@ static const struct agreed {
 	{ HERE, "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", false },
 	{ HERE, "l1tex__throughput.avg.pct_of_peak_sustained_elapsed", false },
 	{ HERE, "smsp__sass_inst_executed_op_global.sum", true },
-	/* Again, after a counter that did not fit. */
+	/* The first metric again, after a counter that did not fit. */
 	{ HERE, "smsp__inst_executed.sum", true },
 };
 

@@ -252,7 +252,7 @@ static double unpack(const struct opk_packing *packing, const uint8_t *bytes)
 static const struct {
 	struct here here;
 	double values[4];
-	bool exact; /* every value; else the lowest and the highest */
+	bool exact; /* every value stays exact; else only the lowest and the highest */
 } packings[] = {
 	{ HERE, { 0, 1, 2, 3 }, true },
 	{ HERE, { -5, NAN, 65000, 7 }, true },

@@ -201,7 +201,7 @@ TEST_EACH(real_plans, real_rows, .needs = have_cupti)
 	                                                         : device->schedule.passes;
 	ck_row(row, all->schedule.passes == most, "%zu, not %zu", all->schedule.passes, most);
 	ck_row(row, ours->schedule.passes <= most, "%zu, not %zu", ours->schedule.passes, most);
-	/* CUPTI's own count. */
+	/* CUPTI counts the same passes in the image. */
 	ck_ok(ctx, opk_nv_passes(&passes, ctx, ours->schedule.config, ours->schedule.size));
 	ck_row(row, passes == ours->schedule.passes, "%zu", passes);
 	check_complete(ctx, row, all);

@@ -258,7 +258,7 @@ gives 'len(j) == 40 and sum(r["count"] for r in j) == 327' eval "$training" --ag
 json 'all(r["min"] <= r["p50"] <= r["p90"] <= r["p99"] <= r["max"] for r in j)'
 gives 'j[1]["sum"] == 1017594380 and j[1]["mean"] == 508797190 and j[1]["count"] == 2' eval "$nvtx" --aggregate name
 json 'j[0]["name"] == "step" and j[0]["duration_ns"] == 382613988'
-# Other metrics, several files.
+# Aggregates another metric, over several files.
 notes 'nested.opk: no device is recorded of its ranges' \
 	eval "$simple" "$nested" --aggregate device --level all --metrics smsp__inst_executed.avg.per_second
 header_is group,name,file,device,metric,unit,count,sum,mean,min,max,p50,p90,p99,weighted_by

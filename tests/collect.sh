@@ -412,7 +412,7 @@ empty 'no launch passed the filters' '--kernel ^other' init ctx:0 launch:k
 empty 'no range that was to be recorded was pushed$' '--range user' init ctx:0 launch:k
 empty 'nothing was launched$' '--merge' init ctx:0
 code=1 record '--replay application' init ctx:0
-# One process with rows is enough.
+# If one process of several has rows, no note says that nothing was recorded.
 quietly '' spawn:begin init ctx:0 launch:b spawn:end
 quietly '' init ctx:0 launch:a spawn:begin init spawn:end exit:0
 code=4 quietly '' spawn:begin init ctx:0 launch:b spawn:end exit:4
@@ -430,7 +430,7 @@ for signal in INT:130 TERM:143 HUP:129; do
 		[ "$tap_failures" = 0 ])
 	same "a program that SIG${signal%:*} ended: exit code as it is" $? 0
 done
-# Without a driver, or without libcupti.
+# Nothing can be recorded without libcupti, or without a driver.
 collect 3 --cupti /nowhere/libcupti.so -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k
 LD_LIBRARY_PATH=/nowhere collect 3 -c one.opk -o run.opk -- /bin/echo ran
 out_is ran

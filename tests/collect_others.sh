@@ -78,7 +78,7 @@ FAKE_GPU_FAIL=cuptiSubscribe_v2:39:2-3 record '' init ctx:0 launch:a finalize sl
 rows_are short 'a; c'
 err_has "^offpeak-collect: since a cuptiFinalize\(\) of the program CUPTI's callbacks belong to "
 err_has " 1 are missing: launched while another library had CUPTI's callbacks after a cuptiFinalize\(\) of the program"
-# Just before the end.
+# The program calls cuptiFinalize() just before its end.
 record '--range user' init ctx:0 push:a launch:k pop finalize
 rows_are 'name launches' 'a 1'
 err_has ' what followed a cuptiFinalize\(\)'
@@ -139,7 +139,7 @@ set=pm
 FAKE_GPU_FAIL=cuptiPmSamplingSetConfig:26:1-4 record '--wait 10 --interval 1ms' init ctx:0 launch:k sleep:100
 err_has '^offpeak-collect: recording after 0.[3-9] s$'
 samples 50
-# Too long.
+# The GPU stays busy for longer than --wait.
 set=one
 code=1 FAKE_GPU_FAIL=cuptiProfilerGetCounterAvailability:26 warns 'waiting for up to 1 s$' '--wait 1' init ctx:0 launch:k
 err_has 'CUPTI_ERROR_HARDWARE_BUSY'

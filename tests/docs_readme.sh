@@ -79,7 +79,7 @@ else
 	skip 'docs/explore.md is of another version of CUPTI'
 fi
 
-# Ten commands on terminals.
+# docs/screens.md shows what commands print on terminals.
 if is_long && possible 'offpeak chips' && has_terminals; then
 	section 'docs/screens.md'
 	(cd "$SOURCE" && sh docs/screens.sh "$OFFPEAK") >screens.md

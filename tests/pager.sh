@@ -8,7 +8,7 @@ cold=yes
 
 has_terminals || skip_all 'no script of util-linux, or no /dev/pts, for a terminal'
 unset PAGER LESS NO_COLOR OFFPEAK_SETS
-# What script runs commands with.
+# The shell with which script runs commands.
 SHELL=/bin/sh
 export SHELL
 
@@ -95,7 +95,7 @@ for PAGER in unset ''; do
 	tail -n +2 out >rest
 	equal rest plain
 done
-# Without one, all works as before.
+# If there is no less, tables are printed without a pager.
 on_terminal 0 'PATH=/nonexistent; exec $OFFPEAK sets'
 equal out plain
 
@@ -164,7 +164,7 @@ on_terminal 3 '$OFFPEAK doctor --cuda /nonexistent'
 in_order 'libcupti not found' begins libnvperf_host ends
 
 section 'leaving early'
-# More than a pipe holds.
+# Makes a list that is longer than a pipe holds.
 mkdir sets
 long=$(printf 'x%.0s' $(seq 900))
 i=0

@@ -104,7 +104,7 @@ struct opk_lanes {
 	OPK_LIST(struct opk_lane) lanes; /* by host, rank, process and GPU; ranges are first */
 	OPK_LIST(const struct opk_activity *) names;
 	uint64_t records;
-	uint64_t start, end; /* of all of them */
+	uint64_t start, end; /* of all records */
 	uint64_t untimed;    /* records left out */
 };
 enum { OPK_LANES_ROOM = 1 << 20, OPK_LANE_ROWS = 32 };

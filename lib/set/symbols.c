@@ -70,7 +70,7 @@ static void add_parameters(struct opk_symbols *symbols, const struct opk_set *se
 			return;
 		}
 		*slot = parameter->value;
-		/* The message does not name the set with the other parameter: it is not kept. */
+		/* The message can't say which included set: symbols don't know their sets. */
 		if (known != symbols->values.count - 1)
 			opk_problems_add(symbols->problems, &parameter->name.place,
 			                 "parameter '%.100s' is one of an included set already",

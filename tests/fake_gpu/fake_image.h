@@ -13,7 +13,7 @@
 
 #define FAKE_CONFIG_MAGIC "FAKECFG1"
 
-/* May be at the head of a config image. */
+/* A config image may begin with this. */
 struct fake_config {
 	char magic[8];
 	uint32_t passes;

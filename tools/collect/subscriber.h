@@ -18,7 +18,7 @@
 
 /* The file to use: --cupti, else the program's if it can do what the mode needs. */
 const char *cupti_choose(const struct settings *settings);
-/* Reports it if the program has loaded another libcupti. */
+/* Says on stderr if the program has loaded another libcupti. */
 void cupti_report_other(void);
 
 enum { SUBSCRIBER_NAME = 64 };

@@ -52,10 +52,10 @@ int eval_rows_begin_file(struct eval *eval, size_t file)
 	size_t count = opk_table_get_values(&columns, eval->table, file);
 
 	eval->file = opk_table_get_file(eval->table, file);
+	/* The database includes files without rows. */
 	return eval->database ? add_run(eval, columns, count) : OPK_OK;
 }
 
-/* The database includes files without rows. */
 static void put_heading(struct eval *eval, const struct opk_meta_heading *heading)
 {
 	if (heading != eval->heading)
