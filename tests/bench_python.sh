@@ -24,7 +24,7 @@ build_binding.ffi.emit_c_code('$tmp/_offpeak.c')
 print(sysconfig.get_path('include'))" "$SOURCE/lib/python" | tail -n 1)
 ${CC:-cc} -O2 -fPIC -shared -I "$include" -I "$SOURCE/lib" -o "$module/_offpeak.abi3.so" "$tmp/_offpeak.c" \
 	-L "$BUILD/.libs" -loffpeak -Wl,-rpath,"$BUILD/.libs"
-# Compiled to bytecode, as pip does it; the loop's module, too.
+# Compiles the package and the loop's module to bytecode, as pip does.
 cp "$SOURCE/tests/plain_cupti.py" "$tmp/module"
 "$python" -m compileall -q "$tmp/module"
 mkdir "$tmp/files"

@@ -406,7 +406,7 @@ static char *write_rows(struct chain *c, const struct rows *rows, enum opk_forma
 	return opk_buf_take_text(&text);
 }
 
-/* The same doubles as a parser reads them from the text; JSON has no infinity. */
+/* A parser reads the rows' doubles from the text, bit for bit; JSON has no infinity. */
 static void compare_text(struct chain *c, const struct rows *rows, enum opk_format format)
 {
 	char *text = write_rows(c, rows, format), *at = text;

@@ -289,7 +289,7 @@ static char *wide_names(struct opk_ctx *ctx)
 	return (char *)text.data;
 }
 
-/* Nsight Compute takes 19 passes for these, and CUPTI's order 16. */
+/* Nsight Compute takes 19 passes for these metrics, and CUPTI's order 16. */
 CTX_TEST(real_wide, .needs = have_cupti)
 {
 	struct opk_plan_detail *detail;
@@ -306,7 +306,7 @@ CTX_TEST(real_wide, .needs = have_cupti)
 			splits += detail->splits[i];
 			saving += detail->saves[i] > 0;
 		}
-		/* Shares of cycles are ratios, too: some of 39 fit one pass with both counters. */
+		/* Of 39 ratios, with shares of cycles, some have both counters in one pass. */
 		ck_assert_uint_le(splits, 32);
 		ck_assert_uint_le(saving, 10);
 		opk_plan_detail_free(detail);

@@ -166,7 +166,7 @@ TEST(short_kernels)
 	free_run(run);
 }
 
-/* Always in the same proportion: no sample separates them, and each gets its share. */
+/* All samples have both kernels in the same proportion: each kernel gets its share of time. */
 TEST(inseparable_kernels)
 {
 	static const struct step steps[] = { { 0, 1000, 30 }, { 1, 1000, 10 } };
@@ -312,8 +312,9 @@ CTX_TEST(launches_of_a_sample)
 	}
 
 /*
- * Two images of three samples each, the first of which begins at an earlier event: x has all the
- * others alone, two for each launch; one more launch has no samples.
+ * What ran during two images of three samples each. The first sample of an image begins at an
+ * earlier event. In the other samples x runs alone: two launches have two samples each, a third
+ * launch has none.
  */
 static const struct opk_activity ran[] = {
 	RAN("x", 5000, 7000),

@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Opens stdin for writing, and others for reading, so that using them fails. Lowest free number. */
+/* Opens stdin for writing, and others for reading, so that using them fails. */
 static int open_useless(int number)
 {
 	int flags = O_CLOEXEC | (number == STDIN_FILENO ? O_WRONLY : O_RDONLY);

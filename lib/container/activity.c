@@ -13,7 +13,7 @@ enum { MAX_COLUMNS = 64 };
 /* How a member of a record becomes a number of its column; 0 where nothing is known. */
 enum coding {
 	NUMBER,
-	INDEX,      /* counted from 0, so that unknown is -1: one more */
+	INDEX,      /* the column has the index from 0, plus 1: 0 is the unknown index -1 */
 	TEXT,       /* the number of a text of the section, from 1 */
 	DIFFERENCE, /* from the record before */
 	LENGTH,     /* end, less start; 0 where a clock went back in between */

@@ -218,7 +218,7 @@ static double soonest(const struct opk_part *part, size_t i)
 	return part->tries == 1 ? fewer - part->late[i] : fewer + part->late[i];
 }
 
-/* Ranks by lateness, or by clashes once counted: exactly for two tries, then randomized. */
+/* Ranks by clashes if they are counted, else by lateness. After two tries adds random numbers. */
 static void rank(double *hardness, const struct opk_part *part)
 {
 	size_t since = part->clashes ? part->tries - part->counted : 0;

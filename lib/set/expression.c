@@ -20,7 +20,7 @@ struct work {
 
 /* ---- expressions that need no child */
 
-/* Without anchors, classes and repetition except ".*": glibc copies nodes for those. */
+/* Whether it has no anchors, classes or repetition except ".*": glibc copies nodes for those. */
 static bool is_plain(const char *expression)
 {
 	for (const char *c = expression; *c; c++)

@@ -37,7 +37,7 @@ static const char *bracket_end(const char *open)
 	return at;
 }
 
-/* The next of these characters that is an operator, or the end. */
+/* The next character of `signs` that is an operator, or the end. */
 static const char *next_sign(const char *regex, const char *signs)
 {
 	for (; *regex && !strchr(signs, *regex); regex += *regex != '\0')

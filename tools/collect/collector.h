@@ -48,7 +48,7 @@ struct collector {
 	struct counts counts;
 	unsigned captures; /* number of streams being captured into graphs */
 	uint32_t depth;    /* the deepest level of user ranges */
-	bool unheard;      /* sampling without callbacks from the start */
+	bool unheard;      /* samples, but never had CUPTI's callbacks */
 	bool outside;      /* outside of --capture-range */
 	bool marked;       /* was inside of it */
 	bool initialized;  /* CUPTI's profiler is initialized */
