@@ -566,7 +566,7 @@ CTX_TEST(legacy_names)
 	ck_assert_ptr_nonnull(fgets(line, sizeof line, file));
 	while (fgets(line, sizeof line, file)) {
 		char *rest = line, *kind = strsep(&rest, "\t"), *name = strsep(&rest, "\t");
-		/* More columns may follow: the current formula. */
+		/* A column with the current formula may follow. */
 		char *text = rest ? strsep(&rest, "\t\n") : NULL;
 		struct opk_formula *formula = NULL;
 		size_t offset = 0;

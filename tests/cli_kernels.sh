@@ -60,9 +60,9 @@ out_has '^memcpy HtoD +200 +4 +50 +4\.1943 +20\.972$' '^step +160 +4 +40 +40 +40
 gives '[k["kernel"][:7] for k in j["kernels"]] == ["softmax"] and j["streams"][0]["stream"] == 7' show trace.opk --kernel '*soft*'
 notes '3 more kernels, .*: --top 4 shows them' show trace.opk --sort launches --top 1
 refuses 2 'use time, launches or name' show trace.opk --sort times
-# In a second or two: quadratic time took minutes.
+# This takes a second or two; with quadratic time it took minutes.
 pass 'many kernels of one name' "$BUILD/tests/add_kernels" --trace many.opk 40000 1000 1 30000
-# In a second or two: quadratic time took minutes.
+# This takes a second or two; with quadratic time it took minutes.
 pass 'their names' timeout 40 "$OFFPEAK" show many.opk
 pass 'a page of them' timeout 40 "$OFFPEAK" report many.opk -o many.html
 pass 'large copies' "$BUILD/tests/add_kernels" --trace large.opk 50 6000000000000000000 12

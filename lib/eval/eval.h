@@ -122,7 +122,7 @@ int opk_evaluation_put_made(struct opk_evaluation *evaluation, struct opk_ctx *c
                             struct opk_made_rows *rows, const struct opk_evaluation *samples);
 
 struct opk_columns;
-/* Its columns, and what they are computed from. */
+/* The columns of an evaluation, and what they are computed from. */
 const struct opk_columns *opk_evaluation_columns(const struct opk_evaluation *evaluation);
 
 /* Makes a job of all images of a file, without metrics; free *unwanted. `filter` may be NULL. */

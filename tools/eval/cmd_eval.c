@@ -324,7 +324,7 @@ static bool is_trace(struct app *app, const char *path)
 	       && !strcmp(meta->mode, "trace");
 }
 
-/* The table can't name options. This adds which option a trace without metrics refuses. */
+/* Adds to the table's message which option can't be used for a trace without metrics. */
 static int name_option(struct eval *eval, int failure)
 {
 	struct app *app = eval->app;
