@@ -116,7 +116,7 @@ struct opk_env {
 /* Fills *env, whose size the caller has set (OPK_INIT), with pointers into the environment. */
 void opk_env_read(struct opk_env *env);
 
-/* Takes a note: a sentence without a newline, valid until it returns. It can't use the context. */
+/* Takes a note: a sentence without newline, valid during the call. It must not use the context. */
 typedef void opk_log_fn(void *data, const char *message);
 
 /* Work that takes long, and what `done` and `total` count meanwhile. */
