@@ -6,6 +6,8 @@
 #undef ck_assert_ptr_nonnull
 #define ck_assert_ptr_nonnull(pointer) ((pointer) ? (void)0 : abort())
 #include "../fake_nv.c"
+#include "../fake_nv_perfworks.c"
+#include "../fake_nv_scheduler.c"
 #include "container/container.h"
 #include "plan/plan.h"
 #include "fuzz.h"
