@@ -35,7 +35,7 @@ struct levels {
 	struct opk_ctx *ctx;
 	const struct opk_survey *survey;
 	struct opk_grouping scopes;
-	char **keys; /* one per row */
+	char **keys; /* one per row; NULL: it is not inside others */
 	struct opk_nesting nesting;
 	struct holder *holders; /* by their numbers in `nesting` */
 	size_t *outer;          /* one per row: the outermost holder that it is in, or SIZE_MAX */
@@ -58,19 +58,21 @@ static const char *path_of(const struct opk_survey *survey, size_t row)
 static int add_row(struct levels *l, size_t row)
 {
 	const struct opk_range *range = opk_survey_range(l->survey, row);
-	const char *name = opk_survey_name(l->survey, row);
+	const char *name = opk_survey_name(l->survey, row), *path = path_of(l->survey, row);
+	bool may_be_inside = is_kernel(range) ? *path : strchr(path, '/') != NULL;
 	char scope[24];
 	size_t number;
 
 	TRY(opk_grouping_add(&number, &l->scopes, l->ctx, name, range));
 	snprintf(scope, sizeof scope, "%zu", number);
-	l->keys[row] = opk_nesting_key(scope, path_of(l->survey, row), is_kernel(range));
-	if (!l->keys[row])
+	if (may_be_inside)
+		l->keys[row] = opk_nesting_key(scope, path, is_kernel(range));
+	if (may_be_inside && !l->keys[row])
 		return opk_nomem(l->ctx, "levels of ranges");
 	if (is_kernel(range) || !*name)
 		return OPK_OK;
 	number = l->nesting.keys.count;
-	if (!opk_nesting_add(&l->own[row], &l->nesting, opk_strdup(l->keys[row])))
+	if (!opk_nesting_add(&l->own[row], &l->nesting, opk_nesting_key(scope, name, false)))
 		return opk_nomem(l->ctx, "levels of ranges");
 	if (l->own[row] == number)
 		l->holders[number] = (struct holder){ row, SIZE_MAX };
@@ -82,7 +84,7 @@ static void find_holders(struct levels *l, size_t row)
 {
 	size_t number, end = 0;
 
-	while (opk_nesting_next(&number, &end, &l->nesting, l->keys[row])) {
+	while (l->keys[row] && opk_nesting_next(&number, &end, &l->nesting, l->keys[row])) {
 		if (l->outer[row] == SIZE_MAX)
 			l->outer[row] = number;
 		if (l->holders[number].inner == SIZE_MAX)
