@@ -390,29 +390,32 @@ int opk_writer_begin(struct opk_writer *writer, struct opk_file *set,
 	return opk_writer_add_meta(writer, &meta);
 }
 
-/* Rows in this library's layout: other versions' structs end earlier or later. free() it. */
-static int copy_rows(void **out, struct opk_writer *writer, const void *rows, size_t count,
-                     size_t size, size_t own)
+/* Rows in this library's layout: other versions' structs end earlier or later. free() `copy`. */
+static int fit_rows(const void **rows, void **copy, struct opk_writer *writer, size_t count,
+                    size_t size, size_t own)
 {
-	uint8_t *copy = calloc(count + 1, own);
+	const uint8_t *given = *rows;
 
-	*out = copy;
-	if (!copy)
-		return note_failure(writer, opk_nomem(writer->ctx, "rows"));
+	if (size == own)
+		return OPK_OK;
 	if (!size)
 		return note_failure(writer, opk_fail(writer->ctx, OPK_EUSAGE, "rows of 0 bytes"));
+	*rows = *copy = calloc(count + 1, own);
+	if (!*copy)
+		return note_failure(writer, opk_nomem(writer->ctx, "rows"));
 	for (size_t i = 0; i < count; i++)
-		memcpy(copy + i * own, (const uint8_t *)rows + i * size, size < own ? size : own);
+		memcpy((uint8_t *)*copy + i * own, given + i * size, size < own ? size : own);
 	return OPK_OK;
 }
 
 int opk_writer_add_ranges(struct opk_writer *writer, const struct opk_range *ranges, size_t count,
                           size_t size)
 {
-	opk_autofree void *rows = NULL;
 	opk_autobuf struct opk_buf text = { 0 };
+	opk_autofree void *copy = NULL;
+	const void *rows = ranges;
 
-	TRY(copy_rows(&rows, writer, ranges, count, size, sizeof *ranges));
+	TRY(fit_rows(&rows, &copy, writer, count, size, sizeof *ranges));
 	opk_ranges_to_json(&text, rows, count);
 	return add_text(writer, OPK_SECTION_RANGES, &text, "a range table");
 }
@@ -420,10 +423,11 @@ int opk_writer_add_ranges(struct opk_writer *writer, const struct opk_range *ran
 int opk_writer_add_times(struct opk_writer *writer, const struct opk_time *times, size_t count,
                          size_t size)
 {
-	opk_autofree void *rows = NULL;
 	opk_autobuf struct opk_buf payload = { 0 };
+	opk_autofree void *copy = NULL;
+	const void *rows = times;
 
-	TRY(copy_rows(&rows, writer, times, count, size, sizeof *times));
+	TRY(fit_rows(&rows, &copy, writer, count, size, sizeof *times));
 	opk_times_encode(&payload, rows, count);
 	return add_buf(writer, OPK_SECTION_TIMES, &payload, "times of samples");
 }
