@@ -23,7 +23,12 @@ int main(int argc, char **argv)
 	struct ArrowArray batch;
 	struct opk_table *table;
 	struct opk_ctx *ctx;
+	int error;
 
+	if (argc < 2) {
+		fprintf(stderr, "usage: arrow RUN.opk...\n");
+		return OPK_EUSAGE;
+	}
 	opk_env_read(&env);
 	options.env = &env;
 	if (opk_ctx_new(&ctx, &options))
@@ -38,13 +43,13 @@ int main(int argc, char **argv)
 		       schema.children[i]->dictionary ? " into a dictionary" : "");
 	schema.release(&schema);
 	/* An array that is released already is the end of the stream. */
-	while (!stream.get_next(&stream, &batch) && batch.release) {
+	while (!(error = stream.get_next(&stream, &batch)) && batch.release) {
 		printf("a batch of %" PRId64 " rows\n", batch.length);
 		batch.release(&batch);
 	}
-	if (stream.get_last_error(&stream))
+	if (error && stream.get_last_error(&stream))
 		fprintf(stderr, "%s\n", stream.get_last_error(&stream));
 	stream.release(&stream);
 	opk_ctx_free(ctx);
-	return 0;
+	return error ? OPK_EFAILED : 0;
 }
