@@ -102,8 +102,6 @@ _REMEDIES = {
     lib.OPK_REMEDY_LIST_SINGLE_PASS: "; single_pass_sets(chip) lists its sets",
     lib.OPK_REMEDY_LIST_ROWS: "; summary() lists them",
     lib.OPK_REMEDY_SPLIT: ", as split_plan() does",
-    lib.OPK_REMEDY_CUDA: "; the environment variable OFFPEAK_CUDA names the toolkit's folder, too",
-    lib.OPK_REMEDY_LIBCUDA: "; the environment variable OFFPEAK_LIBCUDA names the library, too",
     lib.OPK_REMEDY_TRACE: "; record it with offpeak-collect --trace kernels",
 }
 
