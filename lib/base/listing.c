@@ -11,9 +11,10 @@ enum { CHUNK = 16384 };
 struct opk_listing {
 	struct opk_column *columns;
 	size_t column_count;
-	OPK_LIST(union opk_cell) cells; /* row by row */
-	OPK_LIST(char *) chunks;        /* all texts that cells and columns point to */
-	size_t left;                    /* bytes of the last chunk */
+	union opk_cell *cells;      /* row by row */
+	size_t row_count, capacity; /* rows */
+	OPK_LIST(char *) chunks;    /* all texts that cells and columns point to */
+	size_t left;                /* bytes of the last chunk */
 	const char *chip;
 	OPK_LIST(const char **) lists;
 	bool failed;        /* out of memory */
@@ -121,27 +122,28 @@ static union opk_cell keep(struct opk_listing *rows, enum opk_cell_type type, un
 	return cell;
 }
 
-/* Shares a text with the row before if both are the same. */
-static bool is_again(union opk_cell *out, const struct opk_listing *rows, size_t column,
-                     const char *text)
+/* Whether the text is the same as in the cell of the row before, which it can share. */
+static bool is_again(enum opk_cell_type type, const union opk_cell *before, const char *text)
 {
-	if (rows->columns[column].type != OPK_CELL_STRING || rows->cells.count < rows->column_count)
-		return false;
-	*out = rows->cells.items[rows->cells.count - rows->column_count];
-	return text && out->string && !strcmp(text, out->string);
+	return before && type == OPK_CELL_STRING && text && before->string
+	       && !strcmp(text, before->string);
 }
 
 void opk_listing_add(struct opk_listing *rows, const union opk_cell *cells)
 {
-	for (size_t i = 0; rows && !rows->failed && i < rows->column_count; i++) {
-		union opk_cell kept, *cell;
+	union opk_cell *row, *before;
 
-		if (!is_again(&kept, rows, i, cells[i].string))
-			kept = keep(rows, rows->columns[i].type, cells[i]);
-		cell = opk_list_add(&rows->cells);
-		rows->failed |= !cell;
-		if (cell)
-			*cell = kept;
+	if (!rows || rows->failed)
+		return;
+	row = opk_append(&rows->cells, &rows->capacity, &rows->row_count,
+	                 rows->column_count * sizeof *row);
+	rows->failed = !row;
+	before = row && rows->row_count > 1 ? row - rows->column_count : NULL;
+	for (size_t i = 0; row && i < rows->column_count; i++) {
+		enum opk_cell_type type = rows->columns[i].type;
+		bool again = is_again(type, before ? &before[i] : NULL, cells[i].string);
+
+		row[i] = again ? before[i] : keep(rows, type, cells[i]);
 	}
 }
 
@@ -174,12 +176,12 @@ const struct opk_column *opk_listing_columns(const struct opk_listing *rows, siz
 
 size_t opk_listing_count(const struct opk_listing *rows)
 {
-	return rows->column_count ? rows->cells.count / rows->column_count : 0;
+	return rows->row_count;
 }
 
 const union opk_cell *opk_listing_get(const struct opk_listing *rows, size_t i)
 {
-	return &rows->cells.items[i * rows->column_count];
+	return &rows->cells[i * rows->column_count];
 }
 
 struct opk_listing *opk_listing_hold(const struct opk_listing *rows)
@@ -197,7 +199,7 @@ void opk_listing_free(struct opk_listing *rows)
 	for (size_t i = 0; i < rows->lists.count; i++)
 		free(rows->lists.items[i]);
 	free(rows->lists.items);
-	free(rows->cells.items);
+	free(rows->cells);
 	free(rows->columns);
 	for (size_t i = 0; i < rows->chunks.count; i++)
 		free(rows->chunks.items[i]);

@@ -30,6 +30,16 @@ static int add(struct opk_metric_list *list, struct opk_ctx *ctx, const struct o
 	return OPK_OK;
 }
 
+/* The base name and the suffix in one; a text that is too long is cut off. */
+static void join(char out[OPK_METRIC_NAME], const char *base, const char *suffix)
+{
+	char *end = memccpy(out, base, '\0', OPK_METRIC_NAME);
+
+	if (end)
+		memccpy(end - 1, suffix, '\0', (size_t)(out + OPK_METRIC_NAME - end + 1));
+	out[OPK_METRIC_NAME - 1] = '\0';
+}
+
 static int add_full(struct opk_metric_list *list, struct opk_ctx *ctx,
                     const struct opk_matcher *matcher, const struct opk_metric *metric)
 {
@@ -37,8 +47,7 @@ static int add_full(struct opk_metric_list *list, struct opk_ctx *ctx,
 	char full[OPK_METRIC_NAME];
 
 	for (size_t i = 0; i < count; i++) {
-		snprintf(full, sizeof full, "%s%s", metric->name,
-		         opk_catalog_submetric(list->catalog, metric, i).suffix);
+		join(full, metric->name, opk_catalog_submetric(list->catalog, metric, i).suffix);
 		if (opk_matcher_match_full(matcher, metric, full))
 			TRY(add(list, ctx, metric, i));
 	}
@@ -207,8 +216,7 @@ void opk_metric_list_get(struct opk_listed_metric *out, const struct opk_metric_
 	out->sub = opk_catalog_submetric_of(list->catalog, name);
 	if (!list->options.submetrics)
 		out->sub.dim_unit = name->metric->dim_unit;
-	snprintf(out->name, sizeof out->name, "%s%s", name->metric->name,
-	         list->options.submetrics ? out->sub.suffix : "");
+	join(out->name, name->metric->name, list->options.submetrics ? out->sub.suffix : "");
 }
 
 /* ---- as rows */
