@@ -755,8 +755,8 @@ int opk_file_list(struct opk_listing **out, struct opk_ctx *ctx, struct opk_file
 
 /*
  * Reads the counter-availability image of an .opk file, or another file as it is, unchecked; free()
- * it. `chip` chooses from a probe's chips; it may be NULL only if the file is not a probe.
- * OPK_EUSAGE: a probe's GPUs differ. OPK_EINPUT: there is no such image.
+ * it. `chip` chooses from a probe's chips; NULL: any. OPK_EUSAGE: its GPUs differ.
+ * OPK_EINPUT: there is no such image.
  */
 int opk_availability_load(void **data, size_t *size, struct opk_ctx *ctx, const char *path,
                           const char *chip, enum opk_profiler profiler);

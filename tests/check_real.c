@@ -337,6 +337,33 @@ CTX_TEST(chips_of_releases)
 	}
 }
 
+/* A probe's images by chip, in any case, or without one; a recording has one image. */
+CTX_TEST(availability_of_probes)
+{
+	static const struct {
+		struct here here;
+		const char *file, *chip;
+		int code;
+	} rows[] = {
+		{ HERE, "probes/gh100.opk", "gh100", OPK_OK },
+		{ HERE, "probes/gh100.opk", NULL, OPK_OK },
+		{ HERE, "probes/gh100.opk", "GA100", OPK_EINPUT },
+		{ HERE, "recordings/gh100-simple.opk", NULL, OPK_OK },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		opk_autofree char *path = opk_printf(TEST_SOURCE_DIR "/../data/%s", rows[i].file);
+		opk_autofree void *image = NULL;
+		size_t size;
+		int code = opk_availability_load(&image, &size, ctx, path, rows[i].chip,
+		                                 OPK_PROFILER_RANGE);
+
+		ck_row(&rows[i], code == rows[i].code, "%d: %s", code, errors_of(ctx));
+		ck_row(&rows[i], !code == !!image, "no image");
+		opk_clear_errors(ctx);
+	}
+}
+
 /* A set for 13.0 is planned with 13.0; an older release refuses it, and the message names 13.0. */
 CTX_TEST(set_of_a_later_release)
 {

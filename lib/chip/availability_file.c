@@ -17,7 +17,7 @@ static bool is_container(const void *data, size_t size)
 	return size >= sizeof magic - 1 && !memcmp(data, magic, sizeof magic - 1);
 }
 
-/* A probe may have several chips; only then is the user's word for a chip looked up. */
+/* A probe may have several chips; only then is the user's word for a chip looked up, if given. */
 static int load_from(void **data, size_t *size, struct opk_ctx *ctx, const char *path,
                      const char *chip, enum opk_profiler profiler)
 {
@@ -28,7 +28,7 @@ static int load_from(void **data, size_t *size, struct opk_ctx *ctx, const char 
 
 	TRY(opk_file_open(&file, ctx, path));
 	TRY(opk_file_meta(&meta, ctx, file));
-	if (meta->availability_count)
+	if (chip && meta->availability_count)
 		TRY(opk_chips_new(&chips, ctx));
 	if (chips)
 		TRY(opk_chips_resolve(&found, ctx, chips, chip));
