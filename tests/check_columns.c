@@ -371,8 +371,6 @@ FAKE_TEST(of_joined_rows)
 		ck_assert_uint_eq(counts[i], least[i]);
 }
 
-/* ---- units ------------------------------------------------------------------------------ */
-
 /* ---- ranges inside others */
 
 static const struct nested {
@@ -413,6 +411,8 @@ TEST_EACH(ranges_inside_others, nested)
 	ck_assert_str_eq(key, before);
 	opk_nesting_clear(&nesting);
 }
+
+/* ---- units ------------------------------------------------------------------------------ */
 
 CTX_TEST(units_of_columns)
 {

@@ -261,17 +261,19 @@ void opk_table_free(struct opk_table *table)
 	if (!table)
 		return;
 	opk_table_watch_clear(table);
-	opk_table_clear_levels(&table->levels);
-	for (size_t i = 0; i < table->input_count; i++) {
+	for (size_t i = 0; i < table->input_count; i++)
 		opk_aggregate_free(table->inputs[i].aggregate);
+	opk_table_clear_levels(&table->levels);
+	opk_kernel_names_free(table->names);
+	for (size_t i = 0; i < table->input_count; i++)
 		opk_evaluation_free(table->inputs[i].evaluation);
+	opk_set_free(table->set);
+	for (size_t i = 0; i < table->input_count; i++) {
 		opk_file_free(table->inputs[i].file);
 		free(table->inputs[i].inflated);
 		free(table->inputs[i].path);
 	}
 	free(table->inputs);
-	opk_kernel_names_free(table->names);
-	opk_set_free(table->set);
 	opk_strlist_clear(&table->metrics);
 	opk_strlist_clear(&table->chosen);
 	opk_strlist_clear(&table->where);

@@ -108,19 +108,18 @@ int opk_table_find_levels(struct opk_table *table, struct opk_ctx *ctx)
 {
 	struct opk_table_levels *levels = &table->levels;
 	const char *parent;
-	int code = OPK_OK;
 
-	for (size_t i = 0; !code && i < table->input_count; i++) {
-		bool may = false;
+	for (size_t i = 0; i < table->input_count; i++) {
+		bool may;
 
-		code = may_nest(&may, ctx, &table->inputs[i]);
-		if (!code && may)
-			code = read_rows(table, ctx, i);
+		TRY(may_nest(&may, ctx, &table->inputs[i]));
+		if (may)
+			TRY(read_rows(table, ctx, i));
 	}
-	for (size_t i = 0; !code && i < levels->inner.keys.count && !levels->any; i++)
+	for (size_t i = 0; i < levels->inner.keys.count && !levels->any; i++)
 		levels->any = find_holders(&parent, levels, levels->inner.keys.items[i]) > 0;
 	opk_nesting_clear(&levels->inner);
-	return code;
+	return OPK_OK;
 }
 
 void opk_table_clear_levels(struct opk_table_levels *levels)
