@@ -61,7 +61,7 @@ for name in $names; do
 	bench "$name" make
 	bench "$name" vary
 done
-# As many images with the same ranges as the last recording's, without instances.
+# As many images as of the last recording, with the same ranges, but without instances.
 "$bench" make "$recordings/gh100-legacy-noinst.opk" $((bytes * 10676 / 956852)) "$tmp/noinst.opk" "$tmp/images"
 noinst=$(seconds 5 "$OFFPEAK" eval "$tmp/noinst.opk")
 compare 'as many images without instances, all cores' "$noinst" 'plain loop, with instances' "$loop"

@@ -553,7 +553,7 @@ CTX_TEST(wide_unit)
 	ck_assert_ptr_null(unit);
 }
 
-/* ---- the shipped ones ------------------------------------------------------------------- */
+/* ---- the shipped formulas ---------------------------------------------------------------- */
 
 /* All names of nvprof have formulas, except some without counterpart and one for several. */
 CTX_TEST(legacy_names)

@@ -32,15 +32,15 @@ static void tidy(void)
 static const struct recovery_row {
 	struct here here;
 	const char *sketch;
-	const char *wanted; /* NULL: refused, and `told` */
-	const char *told;   /* among the drops */
+	const char *wanted; /* NULL: refused */
+	const char *told;   /* the error, or one of the drops */
 } recovery_rows[] = {
 	/* Whole. */
 	{ HERE, "M A D R D R S E", "M A1 D1 R1 D2 R2 S", NULL },
 	{ HERE, "M C P A D R E", "M C1 P1 A1 D1 R1", NULL },
 	{ HERE, "M D E", "M D1", NULL },
 	{ HERE, "M U D U E", "M U1 D1 U2", NULL },
-	/* Activities stand apart from images, and are enough for a recording. */
+	/* Activities belong to no image, and are enough for a recording. */
 	{ HERE, "M A K D R K S E", "M A1 K1 D1 R1 K2 S", NULL },
 	{ HERE, "M K K!", "M K1 K2 S", "cut off 1" },
 	{ HERE, "M K Kc", "M K1 S", "records of kernels that were damaged 1" },

@@ -28,7 +28,7 @@ works plot roofline "$roofline" -o x.svg
 picture x.svg 'len(marks) == 9 and "2 kernels without operations." in text'
 picture x.svg '"DRAM 3.35 TB/s" in text and "fp32 67.4 Tflop/s" in text'
 picture x.svg '{m.get("data-level") for m in marks} == {"DRAM", "L2", "L1"}'
-# Operations of fp32 count against the roof of fp32: 838,860,800 of fp32 in 26.4 us, of 66.12 Tflop/s.
+# The roof of fp32 applies to fp32 operations: 838,860,800 in 26.4 us are 48% of 66.12 Tflop/s, the peak at this kernel's clock.
 picture x.svg '"Of the peaks: fp32 48%; DRAM 33.8% (dram__throughput 33.8%), L2 15% (lts__throughput 27.9%), L1 6.02% (l1tex__throughput 9.18%). Nearest: fp32." in text'
 picture x.svg '"fma_chain: fp32 48%" in text and "Not recorded" not in text'
 works plot roofline "$SOURCE/tests/files/roofline-v2.opk" -o v2.svg
@@ -41,10 +41,10 @@ works plot roofline "$roofline" -o - --dark --width 400 --height 300 --title 'A 
 cp out dark.svg
 picture dark.svg 'root.get("viewBox") == "0 0 400 300" and "A <b> & c" in text'
 picture dark.svg 'len(marks) == 3 and "The first 2 of 5 kernels by time." in text'
-# Its text about kernels without marks covers only the kernels that it shows.
+# The text about kernels without operations counts only the first two.
 picture dark.svg '"1 kernel without operations." in text'
 
-# A set that has the metrics of a roofline, but does not say what is drawn.
+# A set that has the metrics of a roofline, but does not define one.
 works extract "$roofline" --data inputs.cd
 works import --raw inputs.cd --chip GH100 --set roofline -o inputs.opk
 refuses 2 'the set of the recording does not say what it is drawn of, .*: record with the set roofline-hierarchical' \

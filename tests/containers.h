@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * .opk files for tests: a writer that shares no code with the library's own, and so can write what
- * that refuses to write; a valid sample; and a reader of everything.
+ * .opk files for tests: a writer that shares no code with the library, so it can write what the
+ * library refuses to write; a valid sample; and a reader of everything.
  */
 #ifndef OPK_CONTAINERS_H
 #define OPK_CONTAINERS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Chooses between CUPTI and PerfWorks, image by image. */
+/* Computes values: by PerfWorks; by CUPTI for PM samples, and once PerfWorks has failed. */
 #include "eval/eval_inside.h"
 
 #include <math.h>

@@ -26,7 +26,7 @@ struct condition {
 	bool or_number; /* or the range's number, if it has no name */
 	double number;
 	uint64_t whole;
-	/* One per profiler; a name that neither knows is a value. */
+	/* Per profiler: whether rows have a fact of this name, and which; neither: a value. */
 	bool known[2];
 	enum opk_fact facts[2];
 };

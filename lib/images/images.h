@@ -163,7 +163,7 @@ struct opk_summed {
 	size_t group;       /* of opk_sums.groups */
 	size_t source;      /* of opk_sums.sources */
 	uint32_t pass;      /* of all its rows, if each pass has its own sum; else 0 */
-	uint64_t *launches; /* in its rows: with all passes, then with each pass */
+	uint64_t *launches; /* of its rows: how many have all passes, then each */
 	size_t first;       /* its first row */
 	uint64_t layout;    /* of all its rows */
 	size_t place;       /* its place in `order` */

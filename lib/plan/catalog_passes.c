@@ -18,7 +18,7 @@
 #include "child/child.h"
 
 struct set {
-	/* Its raw counters, or what its names share, as text: each counter once, sorted. */
+	/* The text that its names share: their raw counters, sorted; or that of shared_name(). */
 	uint32_t key;
 	uint32_t domains; /* the domains of these counters, as text; 0: not known */
 	size_t name;      /* one of the names that depend on them */

@@ -52,7 +52,7 @@ static int add_costs(struct opk_listing *rows, struct opk_ctx *ctx, const struct
 	return OPK_OK;
 }
 
-/* The domains in which the pass has counters, with their number: "gpu_lts:8". */
+/* The domains in which the pass has counters, each with how many: "gpu_lts:8". */
 static bool list_fill(struct opk_strlist *out, const struct opk_plan_detail *detail, size_t pass)
 {
 	for (size_t i = 0; i < detail->parts.count; i++) {

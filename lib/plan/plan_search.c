@@ -127,7 +127,7 @@ static void report(const struct searching *s, const struct opk_part *part)
 	opk_progress(s->ctx, OPK_PHASE_PLAN, (uint64_t)(fmin(done, 1) * PROGRESS), PROGRESS);
 }
 
-/* In passes with room for few counters, as many as there are passes may all clash. */
+/* With few counters per pass, counters that all clash may be as many as the passes. */
 static bool may_clash(const struct opk_part *part)
 {
 	enum { FEW = 4 };

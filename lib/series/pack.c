@@ -52,7 +52,7 @@ static uint16_t pack(const struct opk_packing *packing, double value)
 
 	if (isnan(value))
 		return OPK_PACKED_NAN;
-	/* A step may be less than the distance of two doubles of that size: limits the result. */
+	/* Rounding: a step may be smaller than the gap between two doubles of that size. */
 	return steps > OPK_PACKED_HIGHEST ? OPK_PACKED_HIGHEST : steps > 0 ? (uint16_t)steps : 0;
 }
 

@@ -79,7 +79,7 @@ struct opk_summary {
 	size_t kernel_count, kernel_capacity;
 	struct opk_summary_words words;
 	struct opk_strlist remarks;
-	struct opk_kernel_names *kernel_names; /* with the kernels of the file */
+	struct opk_kernel_names *kernel_names; /* knows all kernels of the file */
 	/* All its rows were read; NULL: a set, or a recording of only what ran. */
 	struct opk_evaluation *evaluation;
 

@@ -21,7 +21,7 @@ struct opk_trace_out {
 	struct opk_buf text;   /* not yet written */
 	struct opk_json_writer json;
 	uint64_t origin; /* host time that is 0 in the trace, ns */
-	uint64_t events; /* all, with those that name things */
+	uint64_t events; /* all, with metadata events (names) */
 };
 
 int opk_trace_open(struct opk_trace_out *out, bool gzip);

@@ -215,7 +215,7 @@ values() {
 	rm -f "$out"/values-*.opk "$out"/ncu-*
 }
 
-# The same by application replay on both sides, without save and restore: the program runs once for each pass.
+# As values(), but by application replay on both sides: the program runs once for each pass, and memory is not restored.
 by_application() {
 	for i in 1 2 3; do
 		$collect --replay application -c "$sets/wide.opk" -o "$out/values-$i.opk" -- ./workload >/dev/null 2>&1 || echo "exit $?"
@@ -225,7 +225,7 @@ by_application() {
 	rm -f "$out"/values-*.opk "$out"/ncu-*
 }
 
-# As Nsight Compute measures by default: caches are flushed before each launch, in rotation and in application replay.
+# Rotation and application replay with caches flushed before each launch, as Nsight Compute does by default.
 flushed() {
 	for i in 1 2 3 4 5; do
 		$collect --replay rotate --cache-control flush -c "$sets/wide.opk" -o "$out/rotate-$i.opk" -- ./workload 24 >/dev/null || echo "exit $?"
@@ -423,7 +423,7 @@ releases() {
 	done
 }
 
-# Programs that are killed or exit abruptly: their recordings are complete, and say what is missing.
+# Programs that are killed or exit abruptly: their recordings are closed, and say what is missing.
 endings() {
 	for how in end exec _exit kill fork close; do
 		run "$how" $collect -v -c "$sets/one.opk" -o "$out/ending-$how.opk" -- python3 "$top/tests/gpu/endings.py" $how

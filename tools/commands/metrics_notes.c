@@ -122,7 +122,7 @@ static bool note_name(struct app *app, const struct opk_catalog *catalog,
 	return metric != NULL;
 }
 
-/* For a pattern that matches nothing: whether a metric resembles its words. */
+/* Notes the metric nearest to a pattern without wildcards; false: no metric is near. */
 static bool note_pattern(const struct opk_catalog *catalog, const char *glob)
 {
 	opk_autofree char *words = opk_strdup(glob);

@@ -18,8 +18,8 @@ int files_get(struct app *app, void **data, size_t *size, const char *path);
  */
 int files_write(struct app *app, const char *path, enum opk_output kind);
 /*
- * Call it when there is a context: checks outputs, reads pipes among the inputs, up to a limit, and
- * opens those among the outputs.
+ * Checks outputs, reads inputs that are pipes, up to a limit, and opens outputs that are pipes. The
+ * context must exist.
  */
 int files_open_streams(struct app *app);
 

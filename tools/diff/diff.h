@@ -17,10 +17,10 @@ struct diff {
 	bool has_rules;
 	struct opk_kernel_names *names; /* for tables */
 	const char *by;
-	bool all; /* people see unchanged values, too */
+	bool all; /* the text table has unchanged values, too */
 	size_t top;
-	size_t left_out;            /* values hidden from people: the same, or noise */
-	size_t one_sided;           /* metrics hidden from them */
+	size_t left_out;            /* values not in the text table: the same, or noise */
+	size_t one_sided;           /* metrics not in it: only one side has them */
 	bool facts[OPK_FACT_COUNT]; /* columns that distinguish rows */
 };
 

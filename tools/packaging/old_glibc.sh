@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # usage: tools/packaging/old_glibc.sh FOLDER [LIBRARY...]
 # A compiler for old systems, on any Debian: FOLDER/bin/cc makes programs that run with glibc 2.17 (2012) and later, and
-# FOLDER/lib has zlib, libyaml, libdeflate and SQLite, or those that are named (zlib libyaml libdeflate sqlite3), as static
-# libraries, of this Debian's sources; FOLDER/licences has their texts. The compiler is clang, as the Python package ziglang brings it with the symbols of each glibc.
-# OFFPEAK_GLIBC names another version. Existing results are kept.
+# FOLDER/lib has static libraries, built from this Debian's sources: those that are named, or all (zlib libyaml libdeflate
+# sqlite3). FOLDER/licences has their licences. The compiler is clang from the Python package ziglang, which knows the symbols
+# of each glibc. OFFPEAK_GLIBC names another version of glibc. Existing results are kept.
 set -euo pipefail
 . "$(dirname "$0")/private_apt.sh"
 
@@ -65,7 +65,7 @@ library() {
 	printf 'old_glibc.sh: building %s\n' "$1"
 	rm -rf "$folder/source/$1"
 	mkdir -p "$folder/source/$1" "$folder/built" "$folder/licences"
-	# With ||, the first failure would not end the command.
+	# Not with ||, because then set -e has no effect in the parentheses.
 	set +e
 	(
 		set -e
@@ -101,6 +101,6 @@ private_apt_kind deb-src main
 private_apt -q update >"$folder/apt.log" 2>&1 || true
 for name; do
 	library "$name"
-	# libtool leaves static libraries out of shared ones if it recognizes them.
+	# With these files, libtool would leave the static libraries out of shared ones.
 	rm -f "$folder"/lib/*.la
 done

@@ -87,8 +87,8 @@ void watched_clear(struct watched *found);
 /* cache_verify.c: compares what ran in two recordings of each process. */
 
 /*
- * OPK_OK if both sets of recordings have the same kernels, as often and in the same shapes, else
- * OPK_EFAILED; a message in either case. It names the first of `before` for a comparison of values.
+ * OPK_OK if both sets of recordings have the same kernels, each as often and in the same shapes;
+ * otherwise, or if there are none, OPK_EFAILED. Prints a message in either case.
  */
 int verify_recordings(const struct opk_strlist *before, const struct opk_strlist *now);
 

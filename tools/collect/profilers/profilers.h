@@ -171,15 +171,15 @@ void trace_stop(struct counts *counts);
 
 /*
  * The clock of samples: the host's, unless the program gave CUPTI another one, as torch.profiler
- * does with the processor's time stamps. CUPTI can't tell the time for a while then.
+ * does with the processor's time stamps. For a while after that, CUPTI gives no times.
  */
 struct sample_clock {
 	struct clock_reading {
 		uint64_t cupti, host; /* at the same moment; ns on the host */
 	} first, last;                /* 0: CUPTI's clock is the host's */
-	bool refused;                 /* CUPTI can't tell its time */
+	bool refused;                 /* CUPTI can't read its clock */
 	uint64_t last_end;            /* of the previous sample, ns */
-	uint64_t *reckoned;           /* counts samples whose end was computed by an interval */
+	uint64_t *reckoned; /* counts samples whose end is the previous end plus an interval */
 };
 /* Reads both clocks, often enough to know the speed of CUPTI's clock. */
 void sample_clock_read(struct sample_clock *clock);

@@ -23,7 +23,7 @@ void sample_clock_read(struct sample_clock *clock)
 	clock->last = now;
 }
 
-/* 0: unknown. */
+/* A time within an hour of now is already on the host's clock. 0: unknown. */
 static uint64_t on_host(const struct sample_clock *clock, uint64_t time)
 {
 	const struct clock_reading *first = &clock->first, *last = &clock->last;
