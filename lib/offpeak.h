@@ -669,10 +669,7 @@ int opk_config_info(struct opk_listing **out, struct opk_ctx *ctx, const void *i
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/*
- * Containers (.opk) with their sections: built sets, recordings, probes. No function here or in the
- * next two groups opens a library of NVIDIA's.
- */
+/* Containers (.opk): built sets, recordings, probes. This group and the next two need no NVIDIA. */
 
 /* Section types, docs/format.md; unknown ones are skipped. */
 enum opk_section_type {
@@ -685,6 +682,8 @@ enum opk_section_type {
 	OPK_SECTION_TIMES = 0x454d4954,        /* "TIME": host times of the samples of an image */
 	OPK_SECTION_STATS = 0x54415453,        /* "STAT": what the collector counted, JSON */
 	OPK_SECTION_ACTIVITIES = 0x4e52454b,   /* "KERN": what ran on the GPU, and when */
+	OPK_SECTION_CODE = 0x45444f43,         /* "CODE": a module with functions that ran */
+	OPK_SECTION_INSTRUCTIONS = 0x4e534e49, /* "INSN": counts and samples of instructions */
 	OPK_SECTION_END = 0x20444e45,          /* "END ": closes a complete file */
 };
 

@@ -45,6 +45,8 @@ static const char *find_link_flaw(const struct opk_section *section)
 	case OPK_SECTION_AVAILABILITY:
 	case OPK_SECTION_STATS:
 	case OPK_SECTION_ACTIVITIES:
+	case OPK_SECTION_CODE:
+	case OPK_SECTION_INSTRUCTIONS:
 	case OPK_SECTION_END:
 		return section->distance ? "a section names another one without need" : NULL;
 	default:

@@ -404,6 +404,68 @@ static inline void opk_time_table_clear(struct opk_time_table *table)
 #define opk_autotimes __attribute__((cleanup(opk_time_table_clear)))
 void opk_times_encode(struct opk_buf *out, const struct opk_time *times, size_t count);
 
+/* Records as columns, for KERN and INSN sections: record_columns.c */
+
+/* How a member of a record becomes a number of its column; 0 where nothing is known. */
+enum opk_record_coding {
+	OPK_CODED_NUMBER,
+	OPK_CODED_INDEX, /* the column has the index from 0, plus 1: 0 is the unknown index -1 */
+	OPK_CODED_TEXT,  /* the number of a text of the section, from 1 */
+	OPK_CODED_DIFFERENCE, /* from the record before */
+	OPK_CODED_LENGTH,     /* from the member of the column before to this one */
+};
+struct opk_record_column {
+	uint32_t id, width; /* docs/format.md; 4 or 8 bytes */
+	enum opk_record_coding coding;
+	size_t offset; /* of the member */
+};
+struct opk_record_layout {
+	const struct opk_record_column *columns; /* at most 64 */
+	size_t count;
+	uint32_t most;       /* columns in a section, with those of later versions */
+	bool is_named;       /* there may be columns of struct opk_named_values */
+	size_t size;         /* of a record in memory */
+	const void *unknown; /* a record of which nothing is known */
+	const char *what;    /* "what ran" */
+};
+/* Values with names, beside the members of the records. */
+struct opk_named_values {
+	const char *const *names;
+	size_t count;
+	const uint64_t *values; /* record by record */
+};
+/* The number of a named column is this, plus the number of the text with its name. */
+enum { OPK_NAMED_COLUMN = 0x10000 };
+/* Encodes the payload of a section. */
+void opk_records_encode(struct opk_buf *out, const struct opk_record_layout *layout,
+                        const void *records, size_t count, const struct opk_named_values *named);
+
+struct opk_read_column {
+	const struct opk_record_column *column; /* NULL: of a later version, or named */
+	uint32_t width;
+	uint32_t name; /* the text with its name, from 1; 0: it is not named */
+};
+/* A section, its sizes checked against each other. */
+struct opk_record_reader {
+	struct opk_ctx *ctx;
+	const struct opk_record_layout *layout;
+	void *data;
+	struct opk_reader left;
+	uint32_t count, column_count, text_count, text_bytes;
+	struct opk_read_column *columns;
+	size_t name_count;  /* named columns */
+	const char **texts; /* as opk_texts_keep() gave them; [0]: "" */
+};
+/* Reads the section's sizes. After a failure, too, opk_records_close() frees what it took. */
+int opk_records_open(struct opk_record_reader *reader, struct opk_ctx *ctx,
+                     const struct opk_record_layout *layout, const struct opk_file *file,
+                     size_t section);
+void opk_records_close(struct opk_record_reader *reader);
+/* Keeps the section's texts. */
+int opk_records_read_texts(struct opk_record_reader *reader, struct opk_texts *texts);
+/* Then fills `count` records, and as many rows of `name_count` values. */
+int opk_records_decode(struct opk_record_reader *reader, void *rows, uint64_t *values);
+
 /* The bytes that a record counts as, like a row of a range table. */
 enum { OPK_ACTIVITY_WEIGHT = 256 };
 /* Records of what ran: activity.c. Begins zeroed. */
@@ -428,6 +490,27 @@ void opk_activities_encode(struct opk_buf *out, const struct opk_activity *activ
 /* Gives records the host and GPU of the facts, like opk_ranges_place(). */
 void opk_activities_place(struct opk_activity *activities, size_t count,
                           const struct opk_meta *meta);
+
+/* Modules and what was counted at their instructions: code.c, cubin.c */
+
+/* Reads a CODE section; `out` borrows from *data, which is freed by the caller. */
+int opk_module_read(struct opk_module *out, void **data, struct opk_ctx *ctx,
+                    const struct opk_file *file, size_t section);
+
+/* An INSN section in memory. Begins zeroed. */
+struct opk_instruction_block {
+	struct opk_instruction_table table; /* borrows from the others */
+	const char **names;
+	struct opk_instruction *rows;
+	uint64_t *values;
+	struct opk_texts texts;
+};
+int opk_instruction_block_read(struct opk_instruction_block *block, struct opk_ctx *ctx,
+                               const struct opk_file *file, size_t section);
+void opk_instruction_block_clear(struct opk_instruction_block *block);
+#define opk_autoinstructions __attribute__((cleanup(opk_instruction_block_clear)))
+/* Encodes the payload of a section. */
+void opk_instructions_encode(struct opk_buf *out, const struct opk_instruction_table *table);
 
 /*
  * Links a file's tables to its images, like opk_file_segments(). If it fails with OPK_EINPUT, *bad

@@ -325,8 +325,8 @@ int opk_writer_copy_tables(struct opk_writer *writer, const struct opk_file *fil
 	return OPK_OK;
 }
 
-static int add_buf(struct opk_writer *writer, uint32_t type, const struct opk_buf *buf,
-                   const char *what)
+int opk_writer_add_buf(struct opk_writer *writer, uint32_t type, const struct opk_buf *buf,
+                       const char *what)
 {
 	return buf->failed ? note_failure(writer, opk_nomem(writer->ctx, what))
 	                   : opk_writer_add(writer, type, buf->data, buf->size);
@@ -340,7 +340,7 @@ static int add_text(struct opk_writer *writer, uint32_t type, const struct opk_b
 		return note_failure(writer,
 		                    opk_fail(writer->ctx, OPK_EUSAGE, "%s of more than %d bytes",
 		                             what, OPK_MAX_JSON));
-	return add_buf(writer, type, text, what);
+	return opk_writer_add_buf(writer, type, text, what);
 }
 
 static int check_meta(struct opk_writer *writer, const struct opk_meta *meta)
@@ -429,7 +429,7 @@ int opk_writer_add_times(struct opk_writer *writer, const struct opk_time *times
 
 	TRY(fit_rows(&rows, &copy, writer, count, size, sizeof *times));
 	opk_times_encode(&payload, rows, count);
-	return add_buf(writer, OPK_SECTION_TIMES, &payload, "times of samples");
+	return opk_writer_add_buf(writer, OPK_SECTION_TIMES, &payload, "times of samples");
 }
 
 int opk_writer_add_activities(struct opk_writer *writer, const struct opk_activity *activities,
@@ -441,7 +441,7 @@ int opk_writer_add_activities(struct opk_writer *writer, const struct opk_activi
 		return note_failure(writer, opk_fail(writer->ctx, OPK_EUSAGE,
 		                                     "more than 2^32 records in a section"));
 	opk_activities_encode(&payload, activities, count);
-	return add_buf(writer, OPK_SECTION_ACTIVITIES, &payload, "records");
+	return opk_writer_add_buf(writer, OPK_SECTION_ACTIVITIES, &payload, "records");
 }
 
 int opk_writer_add_stats(struct opk_writer *writer, const struct opk_stats *stats)

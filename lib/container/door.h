@@ -219,6 +219,67 @@ struct opk_activity {
 int opk_file_activities(const struct opk_activity **activities, size_t *count, struct opk_ctx *ctx,
                         struct opk_file *file);
 
+/* A module of a program: a cubin, which is an ELF file, as the driver loaded it. */
+struct opk_module {
+	uint64_t crc;     /* of the whole cubin, as cuptiGetCubinCrc() computes it: its name */
+	uint64_t size;    /* bytes */
+	bool has_code;    /* false: all but its functions' names and lines is zero */
+	const void *data; /* not checked: hostile bytes */
+};
+
+/* A place in code, of which something was counted. Strings are "" where unknown. */
+struct opk_instruction {
+	uint64_t module;        /* CRC of its module */
+	const char *function;   /* mangled */
+	uint32_t offset;        /* from the function's begin, bytes */
+	uint32_t launch;        /* number of the function's launch, from 1; 0: not of one launch */
+	uint32_t launches;      /* how many launches were counted; 0: not known */
+	int32_t device;         /* its index; -1 where unknown */
+	uint32_t process;       /* pid; 0 where unknown */
+	int32_t rank;           /* of an MPI or torchrun job; -1 where unknown */
+	const char *host, *gpu; /* as in struct opk_range */
+};
+
+/* An INSN section: some instructions, with the same metrics. Their counts add up over sections. */
+struct opk_instruction_table {
+	const char *const *metrics; /* of SASS metrics, or reasons of PC samples */
+	size_t metric_count;
+	const struct opk_instruction *rows;
+	size_t count;
+	const uint64_t *values; /* metric_count for each row */
+};
+
+/* A cubin whose sections are inside it; their contents are not checked. Borrows its bytes. */
+struct opk_cubin {
+	const void *data;
+	size_t size;
+	uint64_t table; /* of section headers: its offset */
+	size_t count;   /* of sections */
+	const void *names;
+	size_t names_size;
+};
+struct opk_cubin_section {
+	const char *name; /* "" if it has none */
+	uint32_t type, link;
+	uint64_t offset, size;
+	const uint8_t *data; /* NULL: it has none */
+};
+struct opk_cubin_function {
+	const char *name; /* mangled */
+	size_t section;
+	uint64_t offset, size; /* in the section, bytes */
+};
+/* OPK_EINPUT: it is not a cubin. */
+int opk_cubin_init(struct opk_cubin *cubin, struct opk_ctx *ctx, const void *data, size_t size);
+/* False past the last one, and for one outside the file. */
+bool opk_cubin_section(struct opk_cubin_section *out, const struct opk_cubin *cubin, size_t i);
+bool opk_cubin_find(struct opk_cubin_section *out, const struct opk_cubin *cubin, const char *name);
+/* Walks over the functions; *at begins as 0. False past the last one. */
+bool opk_cubin_next_function(struct opk_cubin_function *out, const struct opk_cubin *cubin,
+                             size_t *at);
+/* Sets all to zero but the names and sizes of functions, and their lines. */
+int opk_cubin_remove_code(struct opk_ctx *ctx, void *data, size_t size);
+
 /* Ranges or samples that are missing, and why. */
 struct opk_drop {
 	const char *reason;
@@ -313,6 +374,13 @@ int opk_writer_add_meta(struct opk_writer *writer, const struct opk_meta *meta);
 int opk_writer_add_activities(struct opk_writer *writer, const struct opk_activity *activities,
                               size_t count);
 int opk_writer_add_stats(struct opk_writer *writer, const struct opk_stats *stats);
+int opk_writer_add_module(struct opk_writer *writer, const struct opk_module *module);
+int opk_writer_add_instructions(struct opk_writer *writer,
+                                const struct opk_instruction_table *table);
+/* Adds a section of these bytes; `what` names them if there is no memory. */
+struct opk_buf;
+int opk_writer_add_buf(struct opk_writer *writer, uint32_t type, const struct opk_buf *buf,
+                       const char *what);
 
 /*
  * Finishes all writers or none: if one file can't be put in place, the files that the others

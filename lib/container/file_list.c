@@ -81,6 +81,8 @@ static const char *content_text(uint32_t type)
 		{ OPK_SECTION_TIMES, "times of samples" },
 		{ OPK_SECTION_STATS, "counts of the run" },
 		{ OPK_SECTION_ACTIVITIES, "records of what ran" },
+		{ OPK_SECTION_CODE, "module" },
+		{ OPK_SECTION_INSTRUCTIONS, "counts of instructions" },
 	};
 
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)

@@ -55,9 +55,11 @@ static int check_meta(struct opk_ctx *ctx, struct opk_file *file, size_t i)
 int opk_section_check(struct opk_ctx *ctx, struct opk_file *file, size_t i)
 {
 	opk_autoactivities struct opk_activity_table activities = { 0 };
+	opk_autoinstructions struct opk_instruction_block instructions = { 0 };
 	opk_autoranges struct opk_range_table ranges = { 0 };
 	opk_autotimes struct opk_time_table times = { 0 };
 	opk_autofree void *data = NULL;
+	struct opk_module module;
 	size_t size;
 
 	switch (file->sections[i].type) {
@@ -76,6 +78,10 @@ int opk_section_check(struct opk_ctx *ctx, struct opk_file *file, size_t i)
 		return opk_stats_check(ctx, file, i);
 	case OPK_SECTION_ACTIVITIES:
 		return opk_activity_table_read(&activities, ctx, file, i);
+	case OPK_SECTION_CODE:
+		return opk_module_read(&module, &data, ctx, file, i);
+	case OPK_SECTION_INSTRUCTIONS:
+		return opk_instruction_block_read(&instructions, ctx, file, i);
 	default:
 		/* Readers skip what a later version added. */
 		return OPK_OK;

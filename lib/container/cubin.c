@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Cubins are ELF files: finds their sections, and removes code. Every offset is checked. */
+#include <elf.h>
+#include <string.h>
+
+#include "container/container.h"
+
+static bool is_within(uint64_t offset, uint64_t size, uint64_t whole)
+{
+	return offset <= whole && size <= whole - offset;
+}
+
+int opk_cubin_init(struct opk_cubin *cubin, struct opk_ctx *ctx, const void *data, size_t size)
+{
+	Elf64_Ehdr header;
+	struct opk_cubin_section names;
+
+	*cubin = (struct opk_cubin){ .data = data, .size = size };
+	if (size < sizeof header)
+		return opk_fail(ctx, OPK_EINPUT, "a cubin of %zu bytes", size);
+	memcpy(&header, data, sizeof header);
+	if (memcmp(header.e_ident, ELFMAG, SELFMAG) || header.e_ident[EI_CLASS] != ELFCLASS64
+	    || header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_shentsize != sizeof(Elf64_Shdr))
+		return opk_fail(ctx, OPK_EINPUT, "it is no 64-bit ELF file");
+	if (!is_within(header.e_shoff, (uint64_t)header.e_shnum * sizeof(Elf64_Shdr), size))
+		return opk_fail(ctx, OPK_EINPUT, "its sections are outside the file");
+	cubin->table = header.e_shoff;
+	cubin->count = header.e_shnum;
+	if (!opk_cubin_section(&names, cubin, header.e_shstrndx))
+		return opk_fail(ctx, OPK_EINPUT, "it has no names of sections");
+	cubin->names = names.data;
+	cubin->names_size = names.size;
+	return OPK_OK;
+}
+
+static const char *name_of(const struct opk_cubin *cubin, uint64_t at)
+{
+	const char *name = (const char *)cubin->names + at;
+
+	return cubin->names && at < cubin->names_size && memchr(name, 0, cubin->names_size - at)
+	               ? name
+	               : "";
+}
+
+bool opk_cubin_section(struct opk_cubin_section *out, const struct opk_cubin *cubin, size_t i)
+{
+	Elf64_Shdr header;
+	bool has_data;
+
+	if (i >= cubin->count)
+		return false;
+	memcpy(&header, (const char *)cubin->data + cubin->table + i * sizeof header,
+	       sizeof header);
+	has_data = header.sh_type != SHT_NOBITS && header.sh_type != SHT_NULL;
+	if (has_data && !is_within(header.sh_offset, header.sh_size, cubin->size))
+		return false;
+	*out = (struct opk_cubin_section){
+		.name = name_of(cubin, header.sh_name),
+		.type = header.sh_type,
+		.link = header.sh_link,
+		.offset = header.sh_offset,
+		.size = has_data ? header.sh_size : 0,
+		.data = has_data ? (const uint8_t *)cubin->data + header.sh_offset : NULL,
+	};
+	return true;
+}
+
+bool opk_cubin_find(struct opk_cubin_section *out, const struct opk_cubin *cubin, const char *name)
+{
+	for (size_t i = 0; i < cubin->count; i++)
+		if (opk_cubin_section(out, cubin, i) && !strcmp(out->name, name))
+			return true;
+	return false;
+}
+
+/* What cuptiGetSassToSourceCorrelation() needs, and names of functions with their sizes. */
+static bool is_kept(const struct opk_cubin_section *section)
+{
+	static const char *const kept[] = {
+		".shstrtab",        ".strtab",
+		".symtab",          ".debug_line",
+		".debug_str",       ".nv_debug_line_sass",
+		".rela.debug_line", ".rela.nv_debug_line_sass",
+	};
+
+	for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+		if (!strcmp(section->name, kept[i]))
+			return true;
+	return false;
+}
+
+int opk_cubin_remove_code(struct opk_ctx *ctx, void *data, size_t size)
+{
+	opk_autofree void *whole = opk_alloc(size);
+	struct opk_cubin_section section;
+	struct opk_cubin cubin;
+
+	if (!whole)
+		return opk_nomem(ctx, "a cubin");
+	memcpy(whole, data, size);
+	TRY(opk_cubin_init(&cubin, ctx, whole, size));
+	memset(data, 0, size);
+	memcpy(data, whole, sizeof(Elf64_Ehdr));
+	memcpy((char *)data + cubin.table, (char *)whole + cubin.table,
+	       cubin.count * sizeof(Elf64_Shdr));
+	for (size_t i = 0; i < cubin.count; i++)
+		if (opk_cubin_section(&section, &cubin, i) && section.data && is_kept(&section))
+			memcpy((char *)data + section.offset, section.data, section.size);
+	return OPK_OK;
+}
+
+/* ---- functions ----------------------------------------------------------------------------- */
+
+bool opk_cubin_next_function(struct opk_cubin_function *out, const struct opk_cubin *cubin,
+                             size_t *at)
+{
+	struct opk_cubin_section symbols, strings;
+	Elf64_Sym symbol;
+
+	if (!opk_cubin_find(&symbols, cubin, ".symtab")
+	    || !opk_cubin_section(&strings, cubin, symbols.link))
+		return false;
+	for (; *at < symbols.size / sizeof symbol; (*at)++) {
+		memcpy(&symbol, symbols.data + *at * sizeof symbol, sizeof symbol);
+		if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_name >= strings.size
+		    || !memchr(strings.data + symbol.st_name, 0, strings.size - symbol.st_name))
+			continue;
+		*out = (struct opk_cubin_function){
+			.name = (const char *)strings.data + symbol.st_name,
+			.section = symbol.st_shndx,
+			.offset = symbol.st_value,
+			.size = symbol.st_size,
+		};
+		(*at)++;
+		return true;
+	}
+	return false;
+}
