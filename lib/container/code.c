@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The CODE sections: modules with the functions that ran. INSN: what was counted at instructions. */
+/* CODE sections: modules with functions that ran; INSN sections: counts of instructions. */
 #include <string.h>
 
 #include "container/container.h"
