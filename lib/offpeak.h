@@ -302,22 +302,21 @@ int opk_nvidia_list(struct opk_listing **out, struct opk_ctx *ctx, enum opk_nvid
 
 /* ---- chips ----------------------------------------------------------------------------------- */
 
-/* The chips that libcupti supports, and what each chip offers to the two profilers. */
+/* The chips that libcupti supports, and what each chip offers to the profilers. */
 
 enum opk_profiler {
 	OPK_PROFILER_RANGE, /* one value a range of kernels; any number of passes */
 	OPK_PROFILER_PM,    /* PM sampling: one value a time interval; a single pass */
+	OPK_PROFILER_SASS,  /* counts of each instruction, by code patched into kernels */
+	OPK_PROFILER_PC,    /* samples of program counters, with the reasons of stalls */
 };
 
-/* "range" or "pm". */
+/* "range", "pm", "sass" or "pc". */
 const char *opk_profiler_name(enum opk_profiler profiler);
 
 /* Additional columns of opk_chip_list(); some take long. */
 enum opk_chip_columns {
-	/*
-	 * architecture, compute_capability, products: "Hopper", "9.0", and examples without blanks,
-	 * "H100"; "" and an empty list if unknown. NVIDIA's libraries don't say them.
-	 */
+	/* architecture, compute_capability, products: "Hopper", "9.0", "H100"; "" if unknown */
 	OPK_CHIP_FACTS = 1,
 	/*
 	 * metrics_per_pass, pm_metrics_per_pass: the most hardware metrics in a pass of each
@@ -331,10 +330,11 @@ enum opk_chip_columns {
 
 /*
  * The chips that libcupti supports (cuptiProfilerHostGetSupportedChips), in its order. Columns:
- * chip; range and pm_sampling, whether that profiler knows the chip; and what `columns` adds, a sum
- * of enum opk_chip_columns. `chip` NULL lists all. Else it is a name ("gh100"), a product ("H100")
- * or a compute capability ("sm_90"), in upper or lower case. OPK_EUSAGE: there is no such chip, and
- * the message has the nearest name; or several chips match.
+ * chip; range and pm_sampling, whether that profiler knows the chip; what `columns` adds, a sum of
+ * enum opk_chip_columns; and sass, whether it has metrics of instructions (absent: no list of
+ * them). `chip` NULL lists all. Else it is a name ("gh100"), a product ("H100") or a compute
+ * capability ("sm_90"), in upper or lower case. OPK_EUSAGE: there is no such chip, and the message
+ * has the nearest name; or several chips match.
  */
 int opk_chip_list(struct opk_listing **out, struct opk_ctx *ctx, const char *chip,
                   unsigned columns);
@@ -380,8 +380,9 @@ struct opk_metric_list_options {
  * ("context", "device", or NULL). If passes were counted, also passes (absent: CUPTI refuses the
  * metric), method ("hardware"; "sass": CUPTI patches code into kernels; "both"; "") and status ("",
  * or "CUPTI_ERROR_NOT_SUPPORTED"). CUPTI 12.x lists no submetrics: the submetrics of 13.0 are
- * tried. OPK_EUSAGE: there is no such chip, or the regular expression is malformed. OPK_EFAILED:
- * the chip does not have this profiler. OPK_ENVIDIA: the library can't report scopes or submetrics.
+ * tried. Names of instructions' profilers are full names; NVIDIA's libraries are not asked for them.
+ * OPK_EUSAGE: there is no such chip, or the regular expression is malformed. OPK_EFAILED: the chip
+ * does not have this profiler. OPK_ENVIDIA: the library can't report scopes or submetrics.
  */
 int opk_metric_list(struct opk_listing **out, struct opk_ctx *ctx, const char *chip,
                     enum opk_profiler profiler, const struct opk_metric_list_options *options);

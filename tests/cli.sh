@@ -43,9 +43,9 @@ done
 refuses 2 'import' import --raw image --metrics $metric -o x.opk surplus
 
 section 'values of options'
-refuses 2 '--profiler both: use range or pm' metrics GH100 --profiler both
-refuses 2 '--profiler both: use range or pm' plan --chip GH100 --profiler both l1
-refuses 2 '--profiler both: use range or pm' build --chip GH100 --profiler both l1 -o x.opk
+refuses 2 '--profiler both: use range, pm, sass or pc' metrics GH100 --profiler both
+refuses 2 '--profiler both: use range, pm, sass or pc' plan --chip GH100 --profiler both l1
+refuses 2 '--profiler both: use range, pm, sass or pc' build --chip GH100 --profiler both l1 -o x.opk
 refuses 2 '--profiler both: use range or pm' eval --raw x --metrics $metric --profiler both
 refuses 2 '--type gauge: use counter, ratio or throughput' metrics GH100 --type gauge
 refuses 2 '--layout tall: use wide, long or tree' eval "$simple" --layout tall
@@ -185,12 +185,12 @@ columns feature,available,missing,description doctor --table features
 gives 'j["cupti_version"] >= 24 and j["features"][0]["available"] is True and j["tried"]' doctor
 
 section chips
-columns chip,range,pm_sampling chips
+columns chip,range,pm_sampling,sass chips
 out_has '^GH100,yes,yes$'
 keep chips.csv
 same "$last: other lines" "$(tail -n +2 out | grep -Evc '^[A-Z0-9]+,(yes|no),(yes|no)$')" 0
-gives 'len(j) > 20 and {"chip": "GH100", "range": True, "pm_sampling": True} in j' chips
-! grep -q '^GV100,' chips.csv || json '{"chip": "GV100", "range": True, "pm_sampling": False} in j'
+gives 'len(j) > 20 and {"chip": "GH100", "range": True, "pm_sampling": True, "sass": True} in j' chips
+! grep -q '^GV100,' chips.csv || json '{"chip": "GV100", "range": True, "pm_sampling": False, "sass": False} in j'
 wanted=2 pattern='--format xml' keeps_target chips --format xml
 
 section metrics

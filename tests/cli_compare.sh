@@ -13,7 +13,7 @@ count_of() {
 
 section 'chips --details'
 keeps plain chips
-columns chip,range,pm_sampling,architecture,compute_capability,products,metrics_per_pass,pm_metrics_per_pass,device_level chips --details
+columns chip,range,pm_sampling,architecture,compute_capability,products,metrics_per_pass,pm_metrics_per_pass,device_level,sass chips --details
 cut -d , -f 1-3 out >first
 equal first plain
 out_has '^GH100,yes,yes,Hopper,9\.0,H100 H200 [A-Z0-9 ]*,[1-9][0-9]*,[1-9][0-9]*,(yes)?$'
@@ -35,13 +35,13 @@ else
 fi
 
 section 'chips --metrics-count'
-columns chip,range,pm_sampling,range_metrics,pm_metrics chips --metrics-count
-out_has "^GH100,yes,yes,$(count_of GH100),$(count_of GH100 --profiler pm)\$"
+columns chip,range,pm_sampling,range_metrics,pm_metrics,sass chips --metrics-count
+out_has "^GH100,yes,yes,$(count_of GH100),$(count_of GH100 --profiler pm),yes\$"
 if grep -q GV100 plain; then
-	out_has '^GV100,yes,no,[1-9][0-9]*,$' '^GV11B,no,no,,$'
+	out_has '^GV100,yes,no,[1-9][0-9]*,,no$' '^GV11B,no,no,,,no$'
 fi
 works chips --metrics-count --details
-header_is chip,range,pm_sampling,architecture,compute_capability,products,metrics_per_pass,pm_metrics_per_pass,device_level,range_metrics,pm_metrics
+header_is chip,range,pm_sampling,architecture,compute_capability,products,metrics_per_pass,pm_metrics_per_pass,device_level,range_metrics,pm_metrics,sass
 
 section compare
 gives 'j["profiler"] == "range" and j["chips"] == ["GA100", "GH100"]' compare ga100 GH100

@@ -5,6 +5,15 @@
 
 #include "offpeak.h"
 
+#define OPK_PROFILER_COUNT (OPK_PROFILER_PC + 1)
+
+/* Whether it measures instructions, without counters: its metrics are shipped data. */
+static inline bool opk_profiler_is_code(enum opk_profiler profiler)
+{
+	return profiler == OPK_PROFILER_SASS || profiler == OPK_PROFILER_PC;
+}
+/* " for PM sampling", for messages after a metric's name; "" for ranges. */
+const char *opk_profiler_phrase(enum opk_profiler profiler);
 /* Finds the profiler of this opk_profiler_name(); false for any other name. */
 bool opk_profiler_parse(enum opk_profiler *out, const char *name);
 

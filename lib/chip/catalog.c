@@ -120,6 +120,10 @@ static int fill(struct opk_catalog *catalog, struct opk_ctx *ctx, const char *ch
                 enum opk_profiler profiler)
 {
 	catalog->profiler = profiler;
+	if (opk_profiler_is_code(profiler)) {
+		TRY(opk_catalog_fill_code(catalog, ctx, chip));
+		return make_metrics(catalog) ? OPK_OK : opk_nomem(ctx, "metrics");
+	}
 	catalog->complete = !catalog->set
 	                    && opk_catalog_cache_read(&catalog->table, ctx, chip, profiler);
 	if (catalog->complete)
@@ -406,7 +410,7 @@ bool opk_catalog_has_full(const struct opk_catalog *catalog, struct opk_ctx *ctx
 	bool usual = opk_has_listed_suffix(name), listed;
 	size_t submetric;
 
-	if (!base || !strcmp(base->name, name))
+	if (!base || !strcmp(base->name, name) != opk_profiler_is_code(catalog->profiler))
 		return false;
 	/* 12.x has empty descriptions of some metrics. */
 	if (usual && is_undescribed(base))

@@ -219,19 +219,22 @@ static int fail_other_release(struct opk_ctx *ctx, const char *word, const char 
 	return strcasecmp(word, chip) ? opk_add(ctx, code, "'%s' means %s", word, chip) : code;
 }
 
-int opk_chip_resolve(char **out, struct opk_ctx *ctx, const char *name)
+/* `names` are the chips to choose from; `fail` says why a chip that we know is not among them. */
+static int resolve(char **out, struct opk_ctx *ctx, const struct opk_strlist *names,
+                   const char *name,
+                   int fail(struct opk_ctx *ctx, const char *word, const char *chip))
 {
-	opk_autostrlist struct opk_strlist names = { 0 };
 	opk_chip_mask meant = opk_chips_meant(name);
 	opk_autofree char *spelling = opk_chip_spelling(name);
 
-	TRY(spelling ? opk_nv_chips(&names, ctx) : opk_nomem(ctx, "a chip name"));
-	if (spelt(out, &names, spelling))
+	if (!spelling)
+		return opk_nomem(ctx, "a chip name");
+	if (spelt(out, names, spelling))
 		return *out ? OPK_OK : opk_nomem(ctx, "a chip name");
 	if (meant & (meant - 1))
 		return fail_several(ctx, name, meant);
 	if (meant)
-		return fail_other_release(ctx, name, spelling);
+		return fail(ctx, name, spelling);
 	if (opk_chip_is_older(name))
 		opk_fail(ctx, OPK_EUSAGE,
 		         "'%s' is older than Volta: it is not among the chips that CUPTI's "
@@ -239,8 +242,35 @@ int opk_chip_resolve(char **out, struct opk_ctx *ctx, const char *name)
 		         name);
 	else
 		opk_fail(ctx, OPK_EUSAGE, "unknown chip '%s'" OPK_DID_YOU_MEAN, name,
-		         OPK_NEAR(nearest_word(&names, name)));
+		         OPK_NEAR(nearest_word(names, name)));
 	return opk_advise(ctx, OPK_EUSAGE, OPK_REMEDY_LIST_CHIPS);
+}
+
+int opk_chip_resolve(char **out, struct opk_ctx *ctx, const char *name)
+{
+	opk_autostrlist struct opk_strlist names = { 0 };
+
+	TRY(opk_nv_chips(&names, ctx));
+	return resolve(out, ctx, &names, name, fail_other_release);
+}
+
+static int fail_without_code(struct opk_ctx *ctx, const char *word, const char *chip)
+{
+	(void)word;
+	opk_fail(ctx, OPK_EFAILED, "%s is not among the chips that have metrics of instructions",
+	         chip);
+	return opk_advise(ctx, OPK_EFAILED, OPK_REMEDY_LIST_CHIPS);
+}
+
+int opk_chip_resolve_for(char **out, struct opk_ctx *ctx, const char *name,
+                         enum opk_profiler profiler)
+{
+	opk_autostrlist struct opk_strlist names = { 0 };
+
+	if (!opk_profiler_is_code(profiler))
+		return opk_chip_resolve(out, ctx, name);
+	TRY(opk_code_chips(&names, ctx));
+	return resolve(out, ctx, &names, name, fail_without_code);
 }
 
 int opk_chips_resolve(const struct opk_chip **out, struct opk_ctx *ctx,
@@ -255,8 +285,8 @@ int opk_chips_resolve(const struct opk_chip **out, struct opk_ctx *ctx,
 
 /* ---- as a list */
 
-/* How many columns are always there, how many OPK_CHIP_LIMITS adds, and how many there can be. */
-enum { PLAIN = 3, LIMITS = 3, COLUMNS = 11 };
+/* How many columns come first, how many OPK_CHIP_LIMITS and _COUNTS add, and how many there can be. */
+enum { PLAIN = 3, LIMITS = 3, COUNTS = 2, COLUMNS = 12 };
 
 /* A number of metrics; absent if the chip lacks the profiler, or the library the function. */
 static int ask_number(union opk_cell *out, struct opk_ctx *ctx, const struct opk_chip *chip,
@@ -286,8 +316,9 @@ static int ask_limits(union opk_cell out[LIMITS], struct opk_ctx *ctx, const str
 	return opk_allow(ctx, code, OPK_ENVIDIA);
 }
 
+/* `code`: the chips with metrics of instructions; empty if unknown. */
 static int list_chip(struct opk_listing *rows, struct opk_ctx *ctx, const struct opk_chip *chip,
-                     unsigned wanted)
+                     const struct opk_strlist *code, unsigned wanted)
 {
 	const struct opk_chip_facts facts = opk_chip_get_facts(chip->name);
 	union opk_cell cells[COLUMNS] = { cell_text(chip->name), cell_flag(chip->range),
@@ -306,7 +337,9 @@ static int list_chip(struct opk_listing *rows, struct opk_ctx *ctx, const struct
 	if (wanted & OPK_CHIP_COUNTS) {
 		TRY(ask_number(&next[0], ctx, chip, OPK_PROFILER_RANGE, opk_chip_metric_count));
 		TRY(ask_number(&next[1], ctx, chip, OPK_PROFILER_PM, opk_chip_metric_count));
+		next += COUNTS;
 	}
+	*next = cell_known(opk_strlist_contains(code, chip->name), code->count > 0);
 	opk_listing_add(rows, cells);
 	return OPK_OK;
 }
@@ -314,7 +347,7 @@ static int list_chip(struct opk_listing *rows, struct opk_ctx *ctx, const struct
 static struct opk_listing *new_list(unsigned wanted)
 {
 	opk_autofree char *columns = opk_printf(
-		"chip range? pm_sampling?%s%s%s",
+		"chip range? pm_sampling?%s%s%s sass!",
 		wanted & OPK_CHIP_FACTS ? " architecture compute_capability products*" : "",
 		wanted & OPK_CHIP_LIMITS ? " metrics_per_pass~ pm_metrics_per_pass~ device_level!"
 					 : "",
@@ -327,15 +360,17 @@ int opk_chip_list(struct opk_listing **out, struct opk_ctx *ctx, const char *chi
 {
 	opk_auto(opk_chips) struct opk_chips *chips = NULL;
 	opk_auto(opk_listing) struct opk_listing *rows = NULL;
+	opk_autostrlist struct opk_strlist code = { 0 };
 	const struct opk_chip *one = NULL;
 
 	TRY(opk_chips_new(&chips, ctx));
 	if (chip)
 		TRY(opk_chips_resolve(&one, ctx, chips, chip));
+	TRY(opk_allow(ctx, opk_code_chips(&code, ctx), OPK_EFAILED));
 	rows = new_list(wanted);
 	for (size_t i = 0; i < opk_chips_count(chips); i++) {
 		if (!one || one == opk_chips_get(chips, i))
-			TRY(list_chip(rows, ctx, opk_chips_get(chips, i), wanted));
+			TRY(list_chip(rows, ctx, opk_chips_get(chips, i), &code, wanted));
 	}
 	return opk_listing_finish(out, ctx, opk_take(rows));
 }

@@ -28,6 +28,12 @@ bool opk_chip_is_meant(const char *chip, const char *word);
  * lists the chips if the word means several.
  */
 int opk_chip_resolve(char **out, struct opk_ctx *ctx, const char *name);
+/*
+ * The same for a profiler. For those of instructions it asks no library: OPK_EFAILED if the chip has
+ * no such metrics.
+ */
+int opk_chip_resolve_for(char **out, struct opk_ctx *ctx, const char *name,
+                         enum opk_profiler profiler);
 /* GH100's is "Hopper"; "" if not known. */
 const char *opk_chip_architecture(const char *chip);
 /* The i-th chip in our table; NULL past the end. */
@@ -148,6 +154,16 @@ int opk_catalog_need_host(struct opk_catalog *catalog, struct opk_ctx *ctx);
 /* From NVIDIA's libraries: the base metrics, then their submetrics. */
 int opk_catalog_fill_bases(struct opk_catalog *catalog, struct opk_ctx *ctx, const char *chip);
 int opk_catalog_fill_subs(struct opk_catalog *catalog, struct opk_ctx *ctx);
+
+/* Metrics of instructions: data/sass_metrics.tsv, data/pc_metrics.tsv. */
+
+/* Fills a catalog of profiler sass or pc: complete, with a submetric "" of each metric. */
+int opk_catalog_fill_code(struct opk_catalog *catalog, struct opk_ctx *ctx, const char *chip);
+/* Appends the chips with such metrics. OPK_EFAILED: the file is not installed. */
+int opk_code_chips(struct opk_strlist *out, struct opk_ctx *ctx);
+/* Appends those that have this one. */
+int opk_code_chips_with(struct opk_strlist *out, struct opk_ctx *ctx, enum opk_profiler profiler,
+                        const char *metric);
 
 /* The suffix of a metric's plainest full name: opk_catalog_plainest(). */
 const char *opk_plainest_suffix(enum opk_metric_type type);

@@ -90,11 +90,25 @@ static int ask(struct opk_strlist *list, struct opk_ctx *ctx, const char *name,
 	return OPK_OK;
 }
 
+OPK_DEFINE_AUTO(opk_catalog)
+
+static int fill_code(struct opk_strlist *list, struct opk_ctx *ctx, const char *chip,
+                     enum opk_profiler profiler, const char *prefix)
+{
+	opk_auto(opk_catalog) struct opk_catalog *catalog = NULL;
+
+	TRY(opk_catalog_new(&catalog, ctx, chip, profiler));
+	return take_from_table(list, &catalog->table, prefix) ? OPK_OK
+	                                                      : opk_nomem(ctx, "metric names");
+}
+
 static int fill(struct opk_strlist *list, struct opk_ctx *ctx, const char *chip,
                 enum opk_profiler profiler, const char *prefix)
 {
 	opk_autotable struct opk_catalog_table table = { 0 };
 
+	if (opk_profiler_is_code(profiler))
+		return fill_code(list, ctx, chip, profiler, prefix);
 	if (!opk_catalog_cache_read(&table, ctx, chip, profiler))
 		return ask(list, ctx, chip, profiler, prefix);
 	return take_from_table(list, &table, prefix) ? OPK_OK : opk_nomem(ctx, "metric names");

@@ -260,7 +260,7 @@ char *opk_catalog_explain(const struct opk_catalog *catalog, const char *chip, c
 	if (!opk_catalog_suggest(&near, catalog, name, 1))
 		return NULL;
 	return opk_printf("%s has no metric '%s'%s" OPK_DID_YOU_MEAN, chip, name,
-	                  catalog->profiler == OPK_PROFILER_PM ? " for PM sampling" : "",
+	                  opk_profiler_phrase(catalog->profiler),
 	                  OPK_NEAR(near.count ? near.items[0] : NULL));
 }
 

@@ -6,6 +6,7 @@
 #include "adapters/sqlite/sqlite_file.h"
 #include "base/file.h"
 #include "base/index.h"
+#include "base/metric.h"
 #include "base/strlist.h"
 
 enum opk_database_table {
@@ -23,7 +24,7 @@ enum opk_database_table {
 /* Where a metric is used. */
 struct opk_database_use {
 	uint64_t last_run; /* the last run that has it */
-	bool by[OPK_PROFILER_PM + 1];
+	bool by[OPK_PROFILER_COUNT];
 };
 
 struct opk_database {
@@ -35,7 +36,7 @@ struct opk_database {
 	/* The numbers of the last row of each table. */
 	uint64_t run, row;
 	enum opk_profiler profiler; /* of the current run */
-	bool has[OPK_PROFILER_PM + 1];
+	bool has[OPK_PROFILER_COUNT];
 	bool has_ran; /* some row describes what ran */
 	/* One for each metric. */
 	struct opk_strlist names;

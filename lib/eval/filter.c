@@ -27,8 +27,8 @@ struct condition {
 	double number;
 	uint64_t whole;
 	/* Per profiler: whether rows have a fact of this name, and which; neither: a value. */
-	bool known[2];
-	enum opk_fact facts[2];
+	bool known[OPK_PROFILER_COUNT];
+	enum opk_fact facts[OPK_PROFILER_COUNT];
 };
 
 struct opk_filter {
@@ -233,7 +233,7 @@ static int parse(struct condition *condition, struct opk_ctx *ctx)
 		                "a condition is NAME=PATTERN, NAME!=PATTERN or, with < <= > or >=, "
 		                "NAME<NUMBER, such as kernel=*gemm*, device=0 or start_ns>1e9");
 	read_number(condition);
-	for (enum opk_profiler profiler = 0; profiler <= OPK_PROFILER_PM; profiler++)
+	for (enum opk_profiler profiler = 0; profiler < OPK_PROFILER_COUNT; profiler++)
 		condition->known[profiler] = find(condition, profiler);
 	if (opk_fact_find(&fact, condition->name, OPK_PROFILER_RANGE) && is_of_joined(fact))
 		return explain_name(ctx, condition->name);

@@ -72,7 +72,7 @@ static int fail_unknown(struct opk_ctx *ctx, const struct opk_catalog *catalog, 
 	opk_autobuf struct opk_buf list = { 0 };
 	opk_autofree char *nearest = NULL;
 	const struct opk_metric *metric = opk_catalog_find(catalog, name);
-	struct opk_nv_release release;
+	struct opk_nv_release release = { .old = false };
 
 	if (!opk_catalog_suggest(&near, catalog, name, OPK_MAX_SUGGESTIONS))
 		return opk_nomem(ctx, "names");
@@ -87,10 +87,11 @@ static int fail_unknown(struct opk_ctx *ctx, const struct opk_catalog *catalog, 
 	if (metric)
 		return opk_fail(ctx, OPK_EUSAGE, "%s has no rollup or submetric '%s'%s",
 		                metric->name, name + strlen(metric->name), nearest);
-	release = opk_nv_release(ctx);
+	if (!opk_profiler_is_code(catalog->profiler))
+		release = opk_nv_release(ctx);
 	return opk_fail(ctx, OPK_EUSAGE, "%s has no metric '%s'%s%s%s%s", catalog->chip, name,
-	                catalog->profiler == OPK_PROFILER_PM ? " for PM sampling" : "",
-	                release.old ? " in " : "", release.old ? release.name : "", nearest);
+	                opk_profiler_phrase(catalog->profiler), release.old ? " in " : "",
+	                release.old ? release.name : "", nearest);
 }
 
 static int find(struct opk_full_name *out, struct opk_ctx *ctx, const struct opk_catalog *catalog,
@@ -195,7 +196,7 @@ static int ask(struct opk_description *d, struct opk_ctx *ctx)
 
 	TRY(opk_describe_ask(&text, &complete, ctx, d->catalog, d->of.metric, d->name));
 	d->text = opk_buf_take_text(&text);
-	if (d->text && complete)
+	if (d->text && complete && !opk_profiler_is_code(d->catalog->profiler))
 		store_cached(ctx, d->catalog, d->name, d->text);
 	return d->text ? OPK_OK : opk_nomem(ctx, "a description");
 }
@@ -249,7 +250,10 @@ static int fill_metric(struct opk_description *d, struct opk_ctx *ctx, const cha
 	TRY(count_passes(ctx, d->catalog, d->of.metric));
 	d->name = opk_printf("%s%s", d->of.metric->name,
 	                     opk_catalog_submetric_of(d->catalog, &d->of).suffix);
-	TRY(d->name ? find_sets(d, ctx) : opk_nomem(ctx, "a description"));
+	TRY(d->name ? OPK_OK : opk_nomem(ctx, "a description"));
+	if (opk_profiler_is_code(d->catalog->profiler))
+		return ask(d, ctx);
+	TRY(find_sets(d, ctx));
 	d->text = load_cached(ctx, d->catalog, d->name);
 	if (d->text && is_sound(d->text))
 		return OPK_OK;
@@ -287,6 +291,25 @@ int opk_description_new(struct opk_description **out, struct opk_ctx *ctx, const
 	TRY(opk_catalog_describe(out, ctx, catalog, name));
 	(*out)->own = opk_take(catalog);
 	return OPK_OK;
+}
+
+int opk_description_find(struct opk_description **out, struct opk_ctx *ctx, const char *chip,
+                         const char *name)
+{
+	struct opk_errors_mark mark;
+	int code = opk_description_new(out, ctx, chip, OPK_PROFILER_RANGE, name);
+
+	if (code != OPK_EUSAGE)
+		return code;
+	opk_errors_mark(&mark, ctx);
+	for (enum opk_profiler i = OPK_PROFILER_PM; i < OPK_PROFILER_COUNT; i++) {
+		opk_clear_errors(ctx);
+		code = opk_description_new(out, ctx, chip, i, name);
+		if (!code || code == OPK_ENOMEM)
+			return opk_errors_keep(ctx, &mark, code);
+	}
+	opk_errors_rewind(ctx, &mark);
+	return OPK_EUSAGE;
 }
 
 void opk_description_free(struct opk_description *d)

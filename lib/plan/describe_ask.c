@@ -48,6 +48,19 @@ static int ask_scope(struct asking *a)
 	return opk_allow(a->ctx, code, OPK_EUSAGE);
 }
 
+/* A metric of instructions has no counters. */
+static int list_code(struct asking *a)
+{
+	opk_autostrlist struct opk_strlist chips = { 0 };
+
+	opk_buf_add_printf(a->text, "scope\t%s\n", opk_scope_name(a->metric->scope));
+	TRY(opk_code_chips_with(&chips, a->ctx, a->catalog->profiler, a->metric->name));
+	for (size_t i = 0; i < chips.count; i++)
+		if (strcmp(chips.items[i], a->catalog->chip))
+			opk_buf_add_printf(a->text, "chip\t%s\n", chips.items[i]);
+	return OPK_OK;
+}
+
 static int ask_chips(struct asking *a)
 {
 	opk_autostrlist struct opk_strlist chips = { 0 };
@@ -188,6 +201,20 @@ static int ask_constituents(struct asking *a, struct opk_nv_evaluator *evaluator
 	return OPK_OK;
 }
 
+static int ask_all(struct asking *a)
+{
+	opk_auto(opk_nv_evaluator) struct opk_nv_evaluator *evaluator = NULL;
+
+	TRY(ask_scope(a));
+	TRY(ask_chips(a));
+	/* PerfWorks knows only the range profiler's metrics. */
+	if (a->catalog->profiler == OPK_PROFILER_RANGE)
+		TRY(go_on(a, opk_nv_evaluator_new(&evaluator, a->ctx, a->catalog->chip),
+		          "raw counters"));
+	TRY(ask_counters(a, evaluator));
+	return ask_constituents(a, evaluator);
+}
+
 int opk_describe_ask(struct opk_buf *text, bool *complete, struct opk_ctx *ctx,
                      const struct opk_catalog *catalog, const struct opk_metric *metric,
                      const char *full)
@@ -200,16 +227,8 @@ int opk_describe_ask(struct opk_buf *text, bool *complete, struct opk_ctx *ctx,
 		.text = text,
 		.complete = true,
 	};
-	opk_auto(opk_nv_evaluator) struct opk_nv_evaluator *evaluator = NULL;
 
-	TRY(ask_scope(&a));
-	TRY(ask_chips(&a));
-	/* PerfWorks knows only the range profiler's metrics. */
-	if (catalog->profiler == OPK_PROFILER_RANGE)
-		TRY(go_on(&a, opk_nv_evaluator_new(&evaluator, ctx, catalog->chip),
-		          "raw counters"));
-	TRY(ask_counters(&a, evaluator));
-	TRY(ask_constituents(&a, evaluator));
+	TRY(opk_profiler_is_code(catalog->profiler) ? list_code(&a) : ask_all(&a));
 	if (text->failed)
 		return opk_nomem(ctx, "a description");
 	*complete = a.complete;

@@ -133,7 +133,7 @@ static void expand_pattern(struct opk_resolver *r, const struct expansion *e,
 		lose(r, item);
 		opk_problems_add(&r->problems, &item->what.place,
 		                 OPK_THE_CHIP " has no metric that matches %.200s%s", pattern->text,
-		                 r->target.profiler == OPK_PROFILER_PM ? " for PM sampling" : "");
+		                 opk_profiler_phrase(r->target.profiler));
 	}
 }
 
@@ -201,7 +201,7 @@ static void expand_any(struct opk_resolver *r, const struct expansion *e,
 	if (!r->problems.code && !item->wrong && may_all_be_metrics(r, item))
 		opk_problems_add(&r->problems, &item->what.place,
 		                 OPK_THE_CHIP " has none of these %zu metrics%s", item->any.count,
-		                 r->target.profiler == OPK_PROFILER_PM ? " for PM sampling" : "");
+		                 opk_profiler_phrase(r->target.profiler));
 }
 
 /* ---- entries */

@@ -178,9 +178,7 @@ static void report_no_counterpart(struct opk_resolver *r, const struct opk_deriv
 	if (opk_problems_stop(&r->problems, code))
 		opk_problems_add(&r->problems, &derived->name.place,
 		                 "nvprof's %.100s has no counterpart on " OPK_THE_CHIP "%s: %s",
-		                 derived->legacy,
-		                 r->target.profiler == OPK_PROFILER_PM ? " for PM sampling" : "",
-		                 lack);
+		                 derived->legacy, opk_profiler_phrase(r->target.profiler), lack);
 }
 
 /* Reports what the formula itself lacks; formulas that it uses report what they lack. */

@@ -249,7 +249,8 @@ static void read_profiler(struct opk_set_reader *r, void *object, const struct o
 	/* The profilers have different metrics. */
 	r->set->unfit = true;
 	if (value->kind != OPK_YAML_BAD)
-		opk_problems_add(r->problems, &value->place, "profiler must be range or pm");
+		opk_problems_add(r->problems, &value->place,
+		                 "profiler must be range, pm, sass or pc");
 }
 
 static void read_chips(struct opk_set_reader *r, void *object, const struct opk_yaml *value)

@@ -10,8 +10,10 @@
 
 static bool is_profiler(const char *word)
 {
-	return !strcasecmp(word, opk_profiler_name(OPK_PROFILER_RANGE))
-	       || !strcasecmp(word, opk_profiler_name(OPK_PROFILER_PM));
+	for (enum opk_profiler i = 0; i < OPK_PROFILER_COUNT; i++)
+		if (!strcasecmp(word, opk_profiler_name(i)))
+			return true;
+	return false;
 }
 
 static bool library_knows(struct opk_ctx *ctx, struct opk_problems *problems, const char *word)
@@ -45,8 +47,8 @@ const char *opk_where_nearest(const char *word, bool profilers)
 		opk_nearest_try(&nearest, chip);
 		opk_nearest_try(&nearest, opk_chip_architecture(chip));
 	}
-	for (int i = OPK_PROFILER_RANGE; profilers && i <= OPK_PROFILER_PM; i++)
-		opk_nearest_try(&nearest, opk_profiler_name((enum opk_profiler)i));
+	for (enum opk_profiler i = 0; profilers && i < OPK_PROFILER_COUNT; i++)
+		opk_nearest_try(&nearest, opk_profiler_name(i));
 	return nearest.best;
 }
 

@@ -17,7 +17,7 @@ struct compare_args {
 #define TABLES "summary|units|metrics"
 
 static const struct option_spec specs[] = {
-	{ "profiler", 0, PROFILER_WORDS, "whose catalogs: range (default) or pm", OPTION_WORD,
+	{ "profiler", 0, PROFILER_WORDS, "whose catalogs; default range", OPTION_WORD,
 	  offsetof(struct compare_args, profiler) },
 	{ "unit", 0, "HWUNIT", "only metrics of this hardware unit", OPTION_TEXT,
 	  offsetof(struct compare_args, unit) },

@@ -2,8 +2,11 @@
 /* offpeak describe: one metric, or one of nvprof's names. */
 #include <string.h>
 
+#include "base/ctx.h"
+#include "chip/door.h"
 #include "commands.h"
 #include "common/args.h"
+#include "plan/door.h"
 
 struct describe_args {
 	unsigned profiler, table;
@@ -12,8 +15,8 @@ struct describe_args {
 #define TABLES "summary|submetrics|counters|constituents|terms"
 
 static const struct option_spec specs[] = {
-	{ "profiler", 0, PROFILER_WORDS, "whose catalog: range (default) or pm", OPTION_WORD,
-	  offsetof(struct describe_args, profiler) },
+	{ "profiler", 0, PROFILER_WORDS, "whose catalog; default the first that has it",
+	  OPTION_WORD, offsetof(struct describe_args, profiler) },
 	TABLE_OPTION(TABLES, "summary", struct describe_args, table),
 	{ 0 },
 };
@@ -35,8 +38,25 @@ static int print_list(struct app *app, const struct opk_description *d, const ch
 
 /* ---- a metric */
 
-/* A column of OPK_DESCRIPTION_METRIC. */
-enum { TYPE = 4 };
+/* Columns of OPK_DESCRIPTION_METRIC. */
+enum { OF_CHIP, PROFILER, METRIC, BASE, TYPE };
+
+/* Notes that instructions are counted under the same name, if a profiler was not asked for. */
+static int note_code(struct app *app, const union opk_cell *about)
+{
+	enum opk_profiler profiler;
+	bool found = false;
+
+	if (!strcmp(about[PROFILER].string, opk_profiler_name(OPK_PROFILER_RANGE)))
+		TRY(opk_allow(app->ctx,
+		              opk_code_profiler_of(&found, &profiler, app->ctx,
+		                                   about[OF_CHIP].string, about[BASE].string),
+		              OPK_EFAILED));
+	if (found)
+		app_note("%s is also counted at each instruction: --profiler %s",
+		         about[BASE].string, opk_profiler_name(profiler));
+	return OPK_OK;
+}
 
 /* If only the summary is printed, as in CSV, it includes the constituents' names. */
 static int print_record(struct app *app, const struct opk_listing *about,
@@ -153,15 +173,26 @@ static int check_table(struct app *app, bool legacy)
 	                        : "summary, submetrics, counters or constituents");
 }
 
-static int describe(struct app *app, const struct opk_description *d)
+/* `any`: of any profiler that has it. */
+static int describe(struct app *app, const struct opk_description *d, bool any)
 {
 	opk_auto(opk_listing) struct opk_listing *legacy = NULL, *metric = NULL;
 
 	TRY(get(&legacy, app, d, OPK_DESCRIPTION_LEGACY));
 	TRY(get(&metric, app, d, OPK_DESCRIPTION_METRIC));
 	TRY(check_table(app, opk_listing_count(legacy)));
-	return opk_listing_count(legacy) ? describe_legacy(app, d, opk_listing_get(legacy, 0))
-	                                 : describe_metric(app, d, metric);
+	if (opk_listing_count(legacy))
+		return describe_legacy(app, d, opk_listing_get(legacy, 0));
+	TRY(describe_metric(app, d, metric));
+	return any ? note_code(app, opk_listing_get(metric, 0)) : OPK_OK;
+}
+
+static int new_description(struct opk_description **out, struct app *app, unsigned profiler)
+{
+	const char *chip = app->arguments[0], *name = app->arguments[1];
+
+	return profiler ? opk_description_new(out, app->ctx, chip, profiler_of_word(profiler), name)
+	                : opk_description_find(out, app->ctx, chip, name);
 }
 
 static int run(struct app *app, void *data)
@@ -172,9 +203,8 @@ static int run(struct app *app, void *data)
 	if (app->argument_count < 2)
 		return app_error(app, OPK_EUSAGE, "describe: which chip and which metric?");
 	TRY(app_choose_table(app, TABLES, args->table, "summary"));
-	TRY(opk_description_new(&d, app->ctx, app->arguments[0], profiler_of_word(args->profiler),
-	                        app->arguments[1]));
-	return describe(app, d);
+	TRY(new_description(&d, app, args->profiler));
+	return describe(app, d, !args->profiler);
 }
 
 const struct command describe_command = {
@@ -190,7 +220,8 @@ const struct command describe_command = {
 		"which a throughput is the highest, or, for a ratio of the range profiler, the counters\n"
 		"that are computed from its raw counters. single_pass names the chip's sets of one pass\n"
 		"that have the metric. The scope, with CUPTI 13.1 and later, is context or device: see\n"
-		"'offpeak help metrics'.\n"
+		"'offpeak help metrics'. Without --profiler the first of range, pm, sass and pc that has\n"
+		"the metric counts; a last line says if it is also counted at each instruction.\n"
 		"\n"
 		"METRIC may also be a metric or event of nvprof: the output has the formula over metrics of\n"
 		"the chip, NVIDIA's own text where it is another one, and a note that says why. A term with\n"

@@ -13,7 +13,7 @@ struct metrics_args {
 };
 
 static const struct option_spec specs[] = {
-	{ "profiler", 0, PROFILER_WORDS, "whose catalog: range (default) or pm", OPTION_WORD,
+	{ "profiler", 0, PROFILER_WORDS, "whose catalog; default range", OPTION_WORD,
 	  offsetof(struct metrics_args, profiler) },
 	{ "type", 0, "counter|ratio|throughput", "only metrics of this type", OPTION_WORD,
 	  offsetof(struct metrics_args, type) },

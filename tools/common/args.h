@@ -11,7 +11,7 @@
 	{                                                                                          \
 		name, 0, argument, help, kind, offsetof(type, member)                              \
 	}
-#define PROFILER_WORDS "range|pm"
+#define PROFILER_WORDS "range|pm|sass|pc"
 #define TIMEOUT_OPTION                                                                             \
 	{                                                                                          \
 		"timeout", 0, "SECONDS", "give up after so long without progress (30)",            \
@@ -67,8 +67,9 @@ struct plan_args {
 #define PLAN_OPTIONS(type, member)                                                                 \
 	SHARED_OPTION("chip", "CHIP", "for this chip; required, unless --availability says which", \
 	              OPTION_TEXT, type, member.chip),                                             \
-		SHARED_OPTION("profiler", PROFILER_WORDS, "range or pm, instead of the set's own", \
-	                      OPTION_WORD, type, member.profiler),                                 \
+		SHARED_OPTION("profiler", PROFILER_WORDS,                                          \
+	                      "the profiler, instead of the set's own", OPTION_WORD, type,         \
+	                      member.profiler),                                                    \
 		AVAILABILITY_OPTION(type, member.availability),                                    \
 		SHARED_OPTION("max-passes", "N", "refuse a plan with more passes", OPTION_COUNT,   \
 	                      type, member.max_passes),                                            \
@@ -118,7 +119,7 @@ struct raw_args {
 		PARAM_OPTION(type, member.params),                                                 \
 		SHARED_OPTION("chip", "CHIP", "chip of the bare image, if it does not say",        \
 	                      OPTION_TEXT, type, member.chip),                                     \
-		SHARED_OPTION("profiler", PROFILER_WORDS,                                          \
+		SHARED_OPTION("profiler", "range|pm",                                              \
 	                      "range or pm, if the bare image does not say", OPTION_WORD, type,    \
 	                      member.profiler),                                                    \
 		SHARED_OPTION("time-shift", "NS", "bare PM image: host time less GPU time",        \

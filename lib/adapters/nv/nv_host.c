@@ -107,6 +107,9 @@ int opk_nv_host_supported(bool *out, struct opk_ctx *ctx, const char *chip,
 	void *object = NULL;
 	int status;
 
+	*out = false;
+	if (opk_profiler_is_code(profiler))
+		return OPK_OK;
 	TRY(nv_need(&nv, ctx, NV_FEATURE_HOST));
 	status = initialize(nv, &object, chip, profiler, NULL, NULL);
 	*out = status == NV_SUCCESS;
@@ -138,6 +141,9 @@ static int make(struct opk_nv_host **out, struct opk_ctx *ctx, const char *chip,
 	struct opk_nv *nv;
 	int status;
 
+	if (opk_profiler_is_code(profiler))
+		return opk_fail(ctx, OPK_EFAILED, "profiler %s has no counters",
+		                opk_profiler_name(profiler));
 	TRY(nv_need(&nv, ctx, NV_FEATURE_HOST));
 	if (!host)
 		return opk_nomem(ctx, "a host object");

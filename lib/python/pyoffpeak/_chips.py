@@ -18,6 +18,7 @@ class Chip(NamedTuple):
     architecture: str = ""  # "Hopper"; "": unknown
     compute_capability: str = ""  # "9.0"; "": unknown
     products: tuple[str, ...] = ()  # examples, spelt without blanks: "H100"
+    sass: bool | None = None  # it has metrics of instructions, of the profilers "sass" and "pc"; None: unknown
 
 
 def chips() -> list[Chip]:
@@ -35,7 +36,9 @@ def metrics_per_pass(chip: str, profiler: str = "range") -> int:
 
     NvidiaError: libcupti has no cuptiProfilerHostGetMaxNumHardwareMetricsPerPass.
     """
-    pm = profiler_number(profiler) == lib.OPK_PROFILER_PM
+    if profiler_number(profiler) not in (lib.OPK_PROFILER_RANGE, lib.OPK_PROFILER_PM):
+        raise UsageError([f"profiler {profiler} takes all its metrics in one configuration"])
+    pm = profiler == "pm"
     one = rows(_context.new(), lib.opk_chip_list, c_text(chip), lib.OPK_CHIP_LIMITS)[0]
     if not one["pm_sampling" if pm else "range"]:
         raise UsageError([f"{one['chip']} has no profiler {profiler}"])

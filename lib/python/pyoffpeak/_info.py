@@ -71,9 +71,9 @@ class Info:
     size: int  # bytes of the file
     complete: bool  # False: the file was cut off, or rows are missing: stats.drops
     chip: str
-    profiler: str  # "range" or "pm"
+    profiler: str  # "range", "pm", "sass" or "pc"
     mode: str  # how it was collected: "kernel", "launch", "user", "sampling", "trace", "mixed"
-    backend: str  # "range-profiler", "legacy", "pm-sampling" or "mixed"
+    backend: str  # "range-profiler", "legacy", "pm-sampling", "sass-metrics", "pc-sampling" or "mixed"
     join: str  # which ranges make one row together: "kernel", "launch", "name"; "": each range is a row
     set: str
     set_description: str

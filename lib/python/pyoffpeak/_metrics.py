@@ -142,8 +142,8 @@ def metrics(
     """The metrics of a chip ("GH100", "H100" or "sm_90"), sorted by name: base metrics, or all full names.
 
     globs: shell patterns for names, or lists of them; one match is enough: "dram__*"; with submetrics for full names.
-    profiler: "range" or "pm". submetrics: full names, each with its own unit. passes: count how many each takes alone;
-    a base metric's are those of its simplest full name (.sum, .ratio or, of a throughput,
+    profiler: "range", "pm", or "sass" and "pc" for metrics of instructions, whose names are full names.
+    submetrics: full names, each with its own unit. passes: count how many each takes alone; a base metric's are those of its simplest full name (.sum, .ratio or, of a throughput,
     .avg.pct_of_peak_sustained_elapsed). max_passes: only metrics that take at most so many. type: "counter", "ratio" or
     "throughput". unit: hardware unit, in any case. grep: an extended regular expression over name and description.
     scope: "any" reads scopes, "context" or "device" leaves only these. availability:

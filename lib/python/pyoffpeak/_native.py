@@ -115,13 +115,18 @@ def sized(name: str) -> Any:
     return ffi.new(f"struct {name} *", {"size": ffi.sizeof(f"struct {name}")})
 
 
-_PROFILERS = {"range": lib.OPK_PROFILER_RANGE, "pm": lib.OPK_PROFILER_PM}
+_PROFILERS = {
+    "range": lib.OPK_PROFILER_RANGE,
+    "pm": lib.OPK_PROFILER_PM,
+    "sass": lib.OPK_PROFILER_SASS,
+    "pc": lib.OPK_PROFILER_PC,
+}
 
 
 def profiler_number(profiler: str) -> int:
-    """An enum opk_profiler. UsageError: it is neither "range" nor "pm"."""
+    """An enum opk_profiler. UsageError: it is another word."""
     if profiler not in _PROFILERS:
-        raise misuse(f"profiler is 'range' or 'pm', not {profiler!r}")
+        raise misuse(f"profiler is 'range', 'pm', 'sass' or 'pc', not {profiler!r}")
     return int(_PROFILERS[profiler])
 
 

@@ -275,7 +275,7 @@ def plan(
     """Plans which passes collect the sets on a chip.
 
     chip: its name ("GH100"), a product ("H100") or "sm_90". sets: what Set() takes; parameters: values for the sets.
-    profiler: "range" or "pm", instead of the sets' own. effort: how many seconds to look for a plan of fewer passes
+    profiler: "range", "pm", "sass" or "pc", instead of the sets' own. effort: how many seconds to look for a plan of fewer passes
     than CUPTI's own order takes; None: a while, 0: not at all. availability: what the target GPU has, as bytes or a
     path: its counter-availability image, or a recording or probe of it. max_passes: fail if more are needed.
     single_pass: take the metrics in order, and leave out those that don't fit one pass with the ones taken; with

@@ -128,7 +128,7 @@ class Set:
 
     @property
     def profiler(self) -> str | None:
-        """ "range" or "pm"; None: unspecified."""
+        """ "range", "pm", "sass" or "pc"; None: unspecified."""
         return self._read().profiler
 
     @property
@@ -213,7 +213,7 @@ class SetInfo(NamedTuple):
 
     name: str
     description: str
-    profiler: str  # "range" or "pm"
+    profiler: str  # "range", "pm", "sass" or "pc"
     chips: tuple[str, ...]  # chips and architectures that it names; empty: all that have the profiler
     metrics: tuple[str, ...]  # entries of its lists, as written
     path: str
