@@ -380,7 +380,7 @@ struct opk_metric_list_options {
  * ("context", "device", or NULL). If passes were counted, also passes (absent: CUPTI refuses the
  * metric), method ("hardware"; "sass": CUPTI patches code into kernels; "both"; "") and status ("",
  * or "CUPTI_ERROR_NOT_SUPPORTED"). CUPTI 12.x lists no submetrics: the submetrics of 13.0 are
- * tried. Names of instructions' profilers are full names; NVIDIA's libraries are not asked for them.
+ * tried. Metrics of instructions have no submetrics, and NVIDIA's libraries are not asked for them.
  * OPK_EUSAGE: there is no such chip, or the regular expression is malformed. OPK_EFAILED: the chip
  * does not have this profiler. OPK_ENVIDIA: the library can't report scopes or submetrics.
  */

@@ -186,9 +186,9 @@ gives 'j["cupti_version"] >= 24 and j["features"][0]["available"] is True and j[
 
 section chips
 columns chip,range,pm_sampling,sass chips
-out_has '^GH100,yes,yes$'
+out_has '^GH100,yes,yes,yes$'
 keep chips.csv
-same "$last: other lines" "$(tail -n +2 out | grep -Evc '^[A-Z0-9]+,(yes|no),(yes|no)$')" 0
+same "$last: other lines" "$(tail -n +2 out | grep -Evc '^[A-Z0-9]+,(yes|no),(yes|no),(yes|no)$')" 0
 gives 'len(j) > 20 and {"chip": "GH100", "range": True, "pm_sampling": True, "sass": True} in j' chips
 ! grep -q '^GV100,' chips.csv || json '{"chip": "GV100", "range": True, "pm_sampling": False, "sass": False} in j'
 wanted=2 pattern='--format xml' keeps_target chips --format xml

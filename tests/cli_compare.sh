@@ -14,16 +14,16 @@ count_of() {
 section 'chips --details'
 keeps plain chips
 columns chip,range,pm_sampling,architecture,compute_capability,products,metrics_per_pass,pm_metrics_per_pass,device_level,sass chips --details
-cut -d , -f 1-3 out >first
+cut -d , -f 1-3,10 out >first
 equal first plain
-out_has '^GH100,yes,yes,Hopper,9\.0,H100 H200 [A-Z0-9 ]*,[1-9][0-9]*,[1-9][0-9]*,(yes)?$'
+out_has '^GH100,yes,yes,Hopper,9\.0,H100 H200 [A-Z0-9 ]*,[1-9][0-9]*,[1-9][0-9]*,(yes)?,yes$'
 # 13.1 dropped Volta.
 if grep -q GV100 plain; then
-	out_has '^GV100,yes,no,Volta,7\.0,Tesla-V100 TITAN-V,[1-9][0-9]*,,(yes)?$'
-	out_has '^GV11B,no,no,Volta,7\.2,[^,]*,,,$'
+	out_has '^GV100,yes,no,Volta,7\.0,Tesla-V100 TITAN-V,[1-9][0-9]*,,(yes)?,no$'
+	out_has '^GV11B,no,no,Volta,7\.2,[^,]*,,,,no$'
 fi
 same "$last: malformed lines" "$(tail -n +2 out | grep -Evc \
-	'^[A-Z0-9]+,(yes|no),(yes|no),([A-Z][a-z]+)?,([0-9]+\.[0-9])?,[A-Za-z0-9 -]*,[0-9]*,[0-9]*,(yes|no)?$')" 0
+	'^[A-Z0-9]+,(yes|no),(yes|no),([A-Z][a-z]+)?,([0-9]+\.[0-9])?,[A-Za-z0-9 -]*,[0-9]*,[0-9]*,(yes|no)?,(yes|no)$')" 0
 gives '[c for c in j if c["chip"] == "GA100"][0]["products"] == ["A100", "A30"]' chips --details
 json 'all((c["metrics_per_pass"] is not None) == c["range"] for c in j)'
 json 'all((c["pm_metrics_per_pass"] is not None) == c["pm_sampling"] for c in j)'
@@ -86,7 +86,7 @@ out_has '^metric +hw_unit +TU102 +GA100$'
 section 'compare: as many chips as there may be'
 # With 13.1 their properties take minutes.
 if [ "$("$OFFPEAK" doctor --format csv | sed -n 's/^cupti_version,//p')" -lt 130100 ]; then
-	sed -n 's/,yes,\(yes\|no\)$//p' plain | head -n 30 >names
+	sed -n 's/,yes,\(yes\|no\),\(yes\|no\)$//p' plain | head -n 30 >names
 	gives "len(j['chips']) == $(wc -l <names)" compare $(cat names)
 else
 	skip 'compare of all chips'

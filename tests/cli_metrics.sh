@@ -34,6 +34,32 @@ notes "'offpeak describe GH100 achieved_occupancy' shows" metrics GH100 achieved
 notes "GH100 has no unit 'foo'; its units: .*dram, .*lts, .*smsp" metrics GH100 --unit foo
 err_lacks 'globs'
 notes "without rollup or submetric: --submetrics lists those, too" metrics GH100 dram__bytes.sum
+
+section 'of instructions'
+for chip in GH100 TU102 GB20B; do
+	columns metric,type,hw_unit,dim_unit,description,scope metrics $chip --profiler sass
+	out_has '^smsp__sass_inst_executed,counter,smsp,instruction,# of warp instructions executed,$'
+	cp out names
+	works metrics $chip --profiler sass --submetrics
+	same "$last: full names" "$(cat out)" "$(cat names)"
+done
+works metrics GH100 --profiler sass --count
+same "$last" "$(tr -d '\r' <out | tr '\n' ' ')" 'count 60 '
+columns metric,type,hw_unit,dim_unit,description,passes,method,status,scope metrics H100 --profiler sass --passes '*_ideal'
+out_has '^smsp__sass_sectors_mem_global_ideal,counter,smsp,l2_sector,[^,]*,1,sass,,$'
+same "$last: lines" "$(wc -l <out)" 3
+gives 'len(j) and all(m["dim_unit"] == "sample" and m["passes"] == 1 for m in j)' metrics GH100 --profiler pc --passes
+gives '[m["metric"] for m in j] == ["smsp__pcsamp_sample_count"]' metrics sm_80 --profiler pc --grep 'samples of warps$'
+works metrics GH100 --profiler sass --type ratio --count
+same "$last: ratios" "$(tail -n 1 out | tr -d '\r')" 0
+refuses 1 'GV100 is not among the chips that have metrics of instructions' metrics GV100 --profiler sass
+refuses 1 'GV100 is not among the chips that have metrics of instructions' metrics V100 --profiler pc
+refuses 2 "unknown chip 'GH10', did you mean GH100" metrics GH10 --profiler pc
+refuses 2 'profiler sass uses no counters' metrics GH100 --profiler sass --availability "$SOURCE/data/probes/gh100.opk"
+# Their lists are data: no library is needed.
+works metrics GH100 --profiler sass --cuda /nowhere
+out_has '^smsp__sass_inst_executed,'
+
 # On 13.0 the numbers are known.
 if "$OFFPEAK" doctor | grep -q '^cupti_version,130001'; then
 	works metrics GH100 --submetrics --count

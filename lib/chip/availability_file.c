@@ -35,12 +35,22 @@ static int load_from(void **data, size_t *size, struct opk_ctx *ctx, const char 
 	return opk_file_availability(data, size, ctx, file, found ? found->name : NULL, profiler);
 }
 
+int opk_availability_allowed(struct opk_ctx *ctx, enum opk_profiler profiler)
+{
+	return opk_profiler_is_code(profiler)
+	               ? opk_fail(ctx, OPK_EUSAGE,
+	                          "profiler %s uses no counters: no availability applies to it",
+	                          opk_profiler_name(profiler))
+	               : OPK_OK;
+}
+
 int opk_availability_load(void **data, size_t *size, struct opk_ctx *ctx, const char *path,
                           const char *chip, enum opk_profiler profiler)
 {
 	opk_autofree void *read = NULL;
 	size_t read_size;
 
+	TRY(opk_availability_allowed(ctx, profiler));
 	TRY(opk_read_file(&read, &read_size, ctx, path));
 	if (is_container(read, read_size))
 		return load_from(data, size, ctx, path, chip, profiler);

@@ -285,7 +285,7 @@ int opk_chips_resolve(const struct opk_chip **out, struct opk_ctx *ctx,
 
 /* ---- as a list */
 
-/* How many columns come first, how many OPK_CHIP_LIMITS and _COUNTS add, and how many there can be. */
+/* Columns that come first, that OPK_CHIP_LIMITS and OPK_CHIP_COUNTS add, and at most. */
 enum { PLAIN = 3, LIMITS = 3, COUNTS = 2, COLUMNS = 12 };
 
 /* A number of metrics; absent if the chip lacks the profiler, or the library the function. */

@@ -29,8 +29,8 @@ bool opk_chip_is_meant(const char *chip, const char *word);
  */
 int opk_chip_resolve(char **out, struct opk_ctx *ctx, const char *name);
 /*
- * The same for a profiler. For those of instructions it asks no library: OPK_EFAILED if the chip has
- * no such metrics.
+ * The same for a profiler. For those of instructions it asks no library: OPK_EFAILED if the chip
+ * has no such metrics.
  */
 int opk_chip_resolve_for(char **out, struct opk_ctx *ctx, const char *name,
                          enum opk_profiler profiler);
@@ -185,6 +185,9 @@ char *opk_catalog_explain(const struct opk_catalog *catalog, const char *chip, c
 /* Adds the same as a problem. */
 void opk_catalog_report(struct opk_problems *problems, const struct opk_place *place,
                         const struct opk_catalog *catalog, const char *name);
+
+/* OPK_EUSAGE: a counter-availability image is given for a profiler of instructions. */
+int opk_availability_allowed(struct opk_ctx *ctx, enum opk_profiler profiler);
 
 /* Sets of chips, by compute capability, without NVIDIA's libraries. */
 

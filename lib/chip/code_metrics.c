@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Metrics of instructions: data/sass_metrics.tsv and data/pc_metrics.tsv. CUPTI names them only on a
- * machine with a GPU. A name is complete without a rollup, and one configuration takes them all.
+ * Metrics of instructions: data/sass_metrics.tsv and data/pc_metrics.tsv. CUPTI names them only on
+ * a machine with a GPU. A name is complete without a rollup, and one configuration takes them all.
  */
 #include "chip/chip.h"
 
@@ -136,7 +136,7 @@ int opk_code_profiler_of(bool *found, enum opk_profiler *out, struct opk_ctx *ct
 
 /* ---- a catalog */
 
-/* The units of the same counts in the range profiler's catalog; the first text in the name counts. */
+/* The unit of such counts in the range profiler's catalog; the first text in the name decides. */
 static const char *unit_of(const char *metric)
 {
 	static const struct {

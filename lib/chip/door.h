@@ -90,8 +90,8 @@ size_t opk_catalog_submetric_count(const struct opk_catalog *catalog,
 struct opk_submetric opk_catalog_submetric(const struct opk_catalog *catalog,
                                            const struct opk_metric *metric, size_t i);
 /*
- * Finds which profiler of instructions, sass or pc, has a metric of this name on the chip. OPK_EFAILED:
- * their lists are not installed.
+ * Finds which profiler of instructions, sass or pc, has a metric of this name on the chip.
+ * OPK_EFAILED: their lists are not installed.
  */
 int opk_code_profiler_of(bool *found, enum opk_profiler *out, struct opk_ctx *ctx, const char *chip,
                          const char *name);

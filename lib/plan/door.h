@@ -41,7 +41,7 @@ size_t opk_metric_list_costly(const struct opk_metric_list *list);
 /* The catalog that the list is from; borrowed. */
 const struct opk_catalog *opk_metric_list_catalog(const struct opk_metric_list *list);
 
-/* opk_description_new() of the first profiler that has the metric; of the range profiler's errors. */
+/* opk_description_new() of the first profiler that has the metric. */
 int opk_description_find(struct opk_description **out, struct opk_ctx *ctx, const char *chip,
                          const char *name);
 /* opk_description_new() from a complete catalog, which must outlive the result. */

@@ -144,11 +144,8 @@ static int open_catalog(struct opk_metric_list *list, struct opk_ctx *ctx, const
 {
 	const struct opk_metric_list_options *options = &list->options;
 
-	if (options->availability && opk_profiler_is_code(profiler))
-		return opk_fail(ctx, OPK_EUSAGE,
-		                "profiler %s uses no counters: an availability image says nothing "
-		                "about its metrics",
-		                opk_profiler_name(profiler));
+	if (options->availability)
+		TRY(opk_availability_allowed(ctx, profiler));
 	TRY(opk_catalog_new(&list->catalog, ctx, chip, profiler));
 	if (!options->submetrics && !options->passes && !options->max_passes
 	    && !options->availability) {

@@ -22,7 +22,7 @@ class Chips(unittest.TestCase):
         rows = command("chips")
         yes = {True: "yes", False: "no"}
         self.assertEqual(
-            [[chip.name, yes[chip.range], yes[chip.pm_sampling]] for chip in found], [row[:3] for row in rows[1:]]
+            [[chip.name, yes[chip.range], yes[chip.pm_sampling], yes[chip.sass]] for chip in found], rows[1:]
         )
         names = [opk.chip(name) for name in ("gh100", "H100", "sm_90")]
         self.assertEqual({chip.name for chip in names}, {"GH100"})
@@ -35,6 +35,17 @@ class Chips(unittest.TestCase):
         self.assertGreater(opk.metrics_per_pass("H100"), 0)
         with self.assertRaises(opk.UsageError):
             opk.metrics_per_pass("GV100", "pm")
+        with self.assertRaisesRegex(opk.UsageError, "profiler sass takes all its metrics in one configuration"):
+            opk.metrics_per_pass("GH100", "sass")
+
+    def test_metrics_of_instructions(self):
+        """Their base names are full names, and the libraries are not asked."""
+        for profiler, name in (("sass", "smsp__sass_inst_executed"), ("pc", "smsp__pcsamp_sample_count")):
+            names = [metric.name for metric in opk.metrics("H100", profiler=profiler)]
+            self.assertIn(name, names)
+            self.assertEqual(names, [metric.name for metric in opk.metrics("H100", profiler=profiler, submetrics=True)])
+        with self.assertRaisesRegex(opk.Error, "GV100 is not among the chips that have metrics of instructions"):
+            opk.metrics("GV100", profiler="sass")
 
     def test_single_pass_sets(self):
         rows = command("sets", "--single-pass", "GH100")[1:]
