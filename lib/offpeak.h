@@ -331,10 +331,10 @@ enum opk_chip_columns {
 /*
  * The chips that libcupti supports (cuptiProfilerHostGetSupportedChips), in its order. Columns:
  * chip; range and pm_sampling, whether that profiler knows the chip; what `columns` adds, a sum of
- * enum opk_chip_columns; and sass, whether it has metrics of instructions (absent: no list of
- * them). `chip` NULL lists all. Else it is a name ("gh100"), a product ("H100") or a compute
- * capability ("sm_90"), in upper or lower case. OPK_EUSAGE: there is no such chip, and the message
- * has the nearest name; or several chips match.
+ * enum opk_chip_columns; and sass, whether it has metrics of instructions. `chip` NULL lists all.
+ * Else it is a name ("gh100"), a product ("H100") or a compute capability ("sm_90"), in upper or
+ * lower case. OPK_EUSAGE: there is no such chip, and the message has the nearest name; or several
+ * chips match.
  */
 int opk_chip_list(struct opk_listing **out, struct opk_ctx *ctx, const char *chip,
                   unsigned columns);

@@ -23,9 +23,11 @@ OPK_DEFINE_AUTO(opk_chips)
 
 static int fill(struct opk_chips *chips, struct opk_ctx *ctx)
 {
+	opk_autostrlist struct opk_strlist with_code = { 0 };
 	int code;
 
 	TRY(opk_nv_chips(&chips->names, ctx));
+	TRY(opk_allow(ctx, opk_code_chips(&with_code, ctx), OPK_EFAILED));
 	chips->chips = opk_alloc_array(chips->names.count, sizeof *chips->chips);
 	if (!chips->chips)
 		return opk_nomem(ctx, "chips");
@@ -33,6 +35,7 @@ static int fill(struct opk_chips *chips, struct opk_ctx *ctx)
 		struct opk_chip *chip = &chips->chips[i];
 
 		chip->name = chips->names.items[i];
+		chip->sass = opk_strlist_contains(&with_code, chip->name);
 		code = opk_nv_host_supported(&chip->range, ctx, chip->name, OPK_PROFILER_RANGE);
 		if (!code)
 			code = opk_nv_host_supported(&chip->pm_sampling, ctx, chip->name,
@@ -316,9 +319,8 @@ static int ask_limits(union opk_cell out[LIMITS], struct opk_ctx *ctx, const str
 	return opk_allow(ctx, code, OPK_ENVIDIA);
 }
 
-/* `code`: the chips with metrics of instructions; empty if unknown. */
 static int list_chip(struct opk_listing *rows, struct opk_ctx *ctx, const struct opk_chip *chip,
-                     const struct opk_strlist *code, unsigned wanted)
+                     unsigned wanted)
 {
 	const struct opk_chip_facts facts = opk_chip_get_facts(chip->name);
 	union opk_cell cells[COLUMNS] = { cell_text(chip->name), cell_flag(chip->range),
@@ -339,7 +341,7 @@ static int list_chip(struct opk_listing *rows, struct opk_ctx *ctx, const struct
 		TRY(ask_number(&next[1], ctx, chip, OPK_PROFILER_PM, opk_chip_metric_count));
 		next += COUNTS;
 	}
-	*next = cell_known(opk_strlist_contains(code, chip->name), code->count > 0);
+	*next = cell_flag(chip->sass);
 	opk_listing_add(rows, cells);
 	return OPK_OK;
 }
@@ -347,7 +349,7 @@ static int list_chip(struct opk_listing *rows, struct opk_ctx *ctx, const struct
 static struct opk_listing *new_list(unsigned wanted)
 {
 	opk_autofree char *columns = opk_printf(
-		"chip range? pm_sampling?%s%s%s sass!",
+		"chip range? pm_sampling?%s%s%s sass?",
 		wanted & OPK_CHIP_FACTS ? " architecture compute_capability products*" : "",
 		wanted & OPK_CHIP_LIMITS ? " metrics_per_pass~ pm_metrics_per_pass~ device_level!"
 					 : "",
@@ -360,17 +362,15 @@ int opk_chip_list(struct opk_listing **out, struct opk_ctx *ctx, const char *chi
 {
 	opk_auto(opk_chips) struct opk_chips *chips = NULL;
 	opk_auto(opk_listing) struct opk_listing *rows = NULL;
-	opk_autostrlist struct opk_strlist code = { 0 };
 	const struct opk_chip *one = NULL;
 
 	TRY(opk_chips_new(&chips, ctx));
 	if (chip)
 		TRY(opk_chips_resolve(&one, ctx, chips, chip));
-	TRY(opk_allow(ctx, opk_code_chips(&code, ctx), OPK_EFAILED));
 	rows = new_list(wanted);
 	for (size_t i = 0; i < opk_chips_count(chips); i++) {
 		if (!one || one == opk_chips_get(chips, i))
-			TRY(list_chip(rows, ctx, opk_chips_get(chips, i), &code, wanted));
+			TRY(list_chip(rows, ctx, opk_chips_get(chips, i), wanted));
 	}
 	return opk_listing_finish(out, ctx, opk_take(rows));
 }

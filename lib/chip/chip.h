@@ -181,10 +181,12 @@ bool opk_has_listed_suffix(const char *name);
 /* Whether `name` is a full metric name of the chip: base metric, and a rollup or submetric. */
 bool opk_catalog_has_full(const struct opk_catalog *catalog, struct opk_ctx *ctx, const char *name);
 /* Says why `name` is not a full name of the catalog's chip, called `chip` in the text; free(). */
-char *opk_catalog_explain(const struct opk_catalog *catalog, const char *chip, const char *name);
+char *opk_catalog_explain(const struct opk_catalog *catalog, struct opk_ctx *ctx, const char *chip,
+                          const char *name);
 /* Adds the same as a problem. */
-void opk_catalog_report(struct opk_problems *problems, const struct opk_place *place,
-                        const struct opk_catalog *catalog, const char *name);
+void opk_catalog_report(struct opk_problems *problems, struct opk_ctx *ctx,
+                        const struct opk_place *place, const struct opk_catalog *catalog,
+                        const char *name);
 
 /* OPK_EUSAGE: a counter-availability image is given for a profiler of instructions. */
 int opk_availability_allowed(struct opk_ctx *ctx, enum opk_profiler profiler);

@@ -13,6 +13,7 @@ struct opk_chip {
 	const char *name; /* upper case: "GH100" */
 	bool range;       /* the range profiler knows it */
 	bool pm_sampling; /* PM sampling knows it */
+	bool sass;        /* it has metrics of instructions; false: their list is not installed */
 };
 
 /* The chips that opk_chip_list() lists. A struct opk_chip is valid until opk_chips_free(). */

@@ -234,29 +234,66 @@ static bool is_of_graphics(const char *name)
 	return strstr(suffix, "_region") || strstr(suffix, "_frame");
 }
 
-char *opk_catalog_explain(const struct opk_catalog *catalog, const char *chip, const char *name)
+/* The other profiler that has this base name for instructions; else the catalog's own. */
+static enum opk_profiler other_profiler(const struct opk_catalog *catalog, struct opk_ctx *ctx,
+                                        const char *name)
+{
+	opk_autofree char *base = opk_strndup(name, opk_base_length(name));
+	struct opk_errors_mark mark;
+	enum opk_profiler other;
+	bool found = false;
+
+	opk_errors_mark(&mark, ctx);
+	if (base && opk_code_profiler_of(&found, &other, ctx, catalog->chip, base))
+		found = false;
+	opk_errors_rewind(ctx, &mark);
+	return found ? other : catalog->profiler;
+}
+
+/* A base metric of the catalog without an ending, or with a wrong one. */
+static char *explain_ending(const struct opk_catalog *catalog, const struct opk_metric *metric,
+                            const char *name, const char *other)
+{
+	const char *ending = name + strlen(metric->name);
+
+	if (opk_profiler_is_code(catalog->profiler))
+		return opk_printf("%s takes no '%s': profiler %s has no rollups or submetrics",
+		                  metric->name, ending, opk_profiler_name(catalog->profiler));
+	if (!*ending)
+		return opk_printf("%s needs a %s, for example %s%s%s%s", name,
+		                  metric->type == OPK_RATIO ? "submetric" : "rollup", name,
+		                  metric->type == OPK_COUNTER ? ".sum"
+		                  : metric->type == OPK_RATIO
+		                          ? ".pct"
+		                          : ".avg.pct_of_peak_sustained_elapsed",
+		                  other ? "; without one it is a metric of profiler " : "",
+		                  other ? other : "");
+	return opk_printf("%s has no rollup or submetric '%s'%s; a %s takes %s", metric->name,
+	                  ending + 1,
+	                  is_of_graphics(name) ? ", and what CUPTI computes of regions and "
+	                                         "frames is 0 or inf"
+	                                       : "",
+	                  opk_metric_type_name(metric->type), endings[metric->type]);
+}
+
+char *opk_catalog_explain(const struct opk_catalog *catalog, struct opk_ctx *ctx, const char *chip,
+                          const char *name)
 {
 	const struct opk_metric *metric = opk_catalog_find(catalog, name);
+	enum opk_profiler of = other_profiler(catalog, ctx, name);
+	const char *other = of == catalog->profiler ? NULL : opk_profiler_name(of);
 	opk_autostrlist struct opk_strlist near = { 0 };
 
 	if (strpbrk(name, "*?"))
 		return opk_printf("%s has no metric '%s': patterns are not taken here, but where "
 		                  "metrics are listed",
 		                  chip, name);
-	if (metric && !strcmp(metric->name, name))
-		return opk_printf("%s needs a %s, for example %s%s", name,
-		                  metric->type == OPK_RATIO ? "submetric" : "rollup", name,
-		                  metric->type == OPK_COUNTER ? ".sum"
-		                  : metric->type == OPK_RATIO
-		                          ? ".pct"
-		                          : ".avg.pct_of_peak_sustained_elapsed");
 	if (metric)
-		return opk_printf("%s has no rollup or submetric '%s'%s; a %s takes %s",
-		                  metric->name, name + strlen(metric->name) + 1,
-		                  is_of_graphics(name) ? ", and what CUPTI computes of regions and "
-		                                         "frames is 0 or inf"
-		                                       : "",
-		                  opk_metric_type_name(metric->type), endings[metric->type]);
+		return explain_ending(catalog, metric, name, other);
+	if (other)
+		return opk_printf("%s has no metric '%s'%s: %.*s is one of profiler %s", chip, name,
+		                  opk_profiler_phrase(catalog->profiler),
+		                  (int)opk_base_length(name), name, other);
 	if (!opk_catalog_suggest(&near, catalog, name, 1))
 		return NULL;
 	return opk_printf("%s has no metric '%s'%s" OPK_DID_YOU_MEAN, chip, name,
@@ -264,14 +301,15 @@ char *opk_catalog_explain(const struct opk_catalog *catalog, const char *chip, c
 	                  OPK_NEAR(near.count ? near.items[0] : NULL));
 }
 
-void opk_catalog_report(struct opk_problems *problems, const struct opk_place *place,
-                        const struct opk_catalog *catalog, const char *name)
+void opk_catalog_report(struct opk_problems *problems, struct opk_ctx *ctx,
+                        const struct opk_place *place, const struct opk_catalog *catalog,
+                        const char *name)
 {
 	opk_autofree char *text = NULL;
 
 	/* Finding the nearest name is slow. */
 	if (!opk_problems_full(problems))
-		text = opk_catalog_explain(catalog, OPK_THE_CHIP, name);
+		text = opk_catalog_explain(catalog, ctx, OPK_THE_CHIP, name);
 	opk_problems_need(problems, opk_problems_full(problems) || text);
 	opk_problems_add(problems, place, "%s", text ? text : "");
 }

@@ -102,7 +102,8 @@ static int explain(char **out, struct check *c, const char *name)
 		if (code || opk_catalog_has_full(c->catalog, c->ctx, name))
 			return code;
 		if (!c->nearest.best)
-			*out = opk_catalog_explain(c->catalog, opk_catalog_chip(c->catalog), name);
+			*out = opk_catalog_explain(c->catalog, c->ctx, opk_catalog_chip(c->catalog),
+			                           name);
 	}
 	if (!*out)
 		*out = opk_printf("the %s no '%.200s'" OPK_DID_YOU_MEAN,

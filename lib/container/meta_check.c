@@ -133,10 +133,10 @@ static bool is_chip_name(const char *text)
 	return length > 0 && length < 16;
 }
 
-/* A trace says what ran and when; it has no metrics. */
-static bool is_trace(const struct opk_meta *meta)
+/* A trace says what ran and when. Samples of program counters have all reasons by default. */
+static bool may_lack_metrics(const struct opk_meta *meta)
 {
-	return meta->mode && !strcmp(meta->mode, "trace");
+	return meta->profiler == OPK_PROFILER_PC || (meta->mode && !strcmp(meta->mode, "trace"));
 }
 
 bool opk_meta_is_probe(const struct opk_meta *meta)
@@ -432,7 +432,7 @@ int opk_meta_check(struct opk_ctx *ctx, const struct opk_meta *meta)
 {
 	if (!meta->chip || !is_chip_name(meta->chip))
 		return opk_fail(ctx, OPK_EINPUT, "the metadata names no usable chip");
-	if ((!meta->metric_count && !is_trace(meta) && !opk_meta_is_probe(meta))
+	if ((!meta->metric_count && !may_lack_metrics(meta) && !opk_meta_is_probe(meta))
 	    || meta->metric_count > OPK_MAX_METRICS)
 		return opk_fail(ctx, OPK_EINPUT, "the metadata has no usable list of metrics");
 	for (size_t i = 0; i < meta->metric_count; i++)

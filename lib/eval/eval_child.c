@@ -111,7 +111,7 @@ static int check_metrics(struct work *w)
 		if (opk_attribute_is_name(name) || opk_catalog_has_full(catalog, w->ctx, name))
 			continue;
 		code = OPK_EUSAGE;
-		cause.text = cause.message = opk_catalog_explain(catalog, w->chip, name);
+		cause.text = cause.message = opk_catalog_explain(catalog, w->ctx, w->chip, name);
 		opk_add_cause(w->ctx, cause);
 	}
 	opk_catalog_free(catalog);

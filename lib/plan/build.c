@@ -48,14 +48,27 @@ static enum opk_instances instances_of(const struct opk_build_options *options)
 	                                 : OPK_INSTANCES_NEEDED;
 }
 
+/* Metrics of instructions have neither counters nor images. */
+static int check_images(struct opk_ctx *ctx, const struct opk_plan *plan)
+{
+	return opk_profiler_is_code(plan->target.profiler)
+	               ? opk_fail(ctx, OPK_EUSAGE,
+	                          "profiler %s uses no counters: there is no config image, no "
+	                          "counter-data prefix and nothing with instances",
+	                          opk_profiler_name(plan->target.profiler))
+	               : OPK_OK;
+}
+
 int opk_prefix_new(void **out, size_t *size, struct opk_ctx *ctx, const struct opk_plan *plan,
                    const struct opk_build_options *given)
 {
 	OPK_OPTIONS(opk_build_options, options, given);
 	opk_autocounters struct opk_counters counters = { 0 };
 	opk_autofree bool *keep = NULL;
-	int code = counters_of_plan(&counters, ctx, plan);
+	int code = check_images(ctx, plan);
 
+	if (!code)
+		code = counters_of_plan(&counters, ctx, plan);
 	if (!code)
 		code = opk_instances_find(&keep, ctx, plan, &counters, instances_of(&options));
 	if (!code)
@@ -106,7 +119,7 @@ static int add_meta(struct opk_writer *writer, struct opk_ctx *ctx, const struct
                     const struct opk_pass_list *passes, bool all_instances)
 {
 	struct opk_nvidia_info info = OPK_INIT(info);
-	char hash[15];
+	char hash[15] = "";
 	struct opk_meta meta = {
 		.kind = "set",
 		.generator = "offpeak " PACKAGE_VERSION,
@@ -125,10 +138,12 @@ static int add_meta(struct opk_writer *writer, struct opk_ctx *ctx, const struct
 	};
 	opk_autofree struct opk_meta_label *labels = NULL;
 
-	TRY(opk_nvidia_get_info(&info, ctx));
+	if (plan->schedule.config) {
+		TRY(opk_nvidia_get_info(&info, ctx));
+		opk_config_hash(hash, plan->schedule.config, plan->schedule.size);
+	}
 	TRY(opk_plan_to_meta(&meta, &labels, ctx, plan));
 	meta.cupti_version = info.cupti_version;
-	opk_config_hash(hash, plan->schedule.config, plan->schedule.size);
 	return opk_writer_add_meta(writer, &meta);
 }
 
@@ -164,6 +179,8 @@ static int write_set(struct opk_writer *writer, struct opk_ctx *ctx, const struc
 	opk_autofree bool *keep = NULL;
 	size_t size;
 
+	if (opk_profiler_is_code(plan->target.profiler))
+		return add_meta(writer, ctx, plan, NULL, true);
 	TRY(counters_of_plan(&counters, ctx, plan));
 	TRY(opk_instances_find(&keep, ctx, plan, &counters, instances_of(options)));
 	TRY(add_plan(writer, ctx, plan, &counters, are_all(keep, counters.names.count)));
@@ -182,6 +199,8 @@ int opk_build_begin(struct opk_writer **out, struct opk_ctx *ctx, const struct o
 	OPK_OPTIONS(opk_build_options, options, given);
 	opk_auto(opk_writer) struct opk_writer *writer = NULL;
 
+	if (options.no_instances || options.keep_instances || options.availability)
+		TRY(check_images(ctx, plan));
 	TRY(opk_writer_new_made(&writer, ctx, path, OPK_OUTPUT_SET));
 	TRY(write_set(writer, ctx, plan, &options));
 	*out = opk_take(writer);

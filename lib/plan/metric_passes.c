@@ -51,7 +51,7 @@ int opk_pass_use_find(struct opk_pass_use *use, struct opk_ctx *ctx, const struc
 	};
 	if (!use->counters || !use->serves)
 		return opk_nomem(ctx, "passes of metrics");
-	for (size_t pass = 0; pass < use->passes; pass++)
+	for (size_t pass = 0; schedule->config && pass < use->passes; pass++)
 		TRY(opk_nv_config_counters(&use->counters[pass], ctx, schedule->config,
 		                           schedule->size, pass));
 	if (use->passes > 1)

@@ -35,7 +35,7 @@ static int prepare(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk_
 	if (!plan->set_name || !plan->set_description
 	    || (set->single_pass && !plan->target.single_pass))
 		return opk_nomem(ctx, "a plan");
-	TRY(opk_chip_resolve(&chip, ctx, options->chip));
+	TRY(opk_chip_resolve_for(&chip, ctx, options->chip, plan->target.profiler));
 	plan->target.chip = chip;
 	TRY(opk_set_resolve(&plan->resolved, ctx, set, plan->target.chip, plan->target.profiler));
 	for (size_t i = 0; i < plan->resolved.metrics.count; i++)
@@ -151,11 +151,17 @@ static int schedule_anywhere(struct opk_plan *plan, struct opk_ctx *ctx, const s
 }
 
 /* A cheap plan has more passes than it needs. */
-static int check_preference(struct opk_ctx *ctx, const struct opk_plan *plan,
-                            const struct opk_plan_options *options)
+static int check_options(struct opk_ctx *ctx, const struct opk_plan *plan,
+                         const struct opk_plan_options *options)
 {
+	if (options->availability)
+		TRY(opk_availability_allowed(ctx, plan->target.profiler));
 	if (!options->prefer_cheap)
 		return OPK_OK;
+	if (opk_profiler_is_code(plan->target.profiler))
+		return opk_fail(ctx, OPK_EUSAGE,
+		                "profiler %s has one pass: no cheaper passes can be preferred",
+		                opk_profiler_name(plan->target.profiler));
 	if (plan->target.profiler == OPK_PROFILER_PM)
 		return opk_fail(ctx, OPK_EUSAGE,
 		                "PM sampling has one pass: no cheaper passes can be preferred");
@@ -171,7 +177,7 @@ static int make(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_set
 	opk_auto(opk_plan) struct opk_plan *plan = opk_alloc(sizeof *plan);
 
 	TRY(plan ? prepare(plan, ctx, set, options) : opk_nomem(ctx, "a plan"));
-	TRY(check_preference(ctx, plan, options));
+	TRY(check_options(ctx, plan, options));
 	if (limited)
 		plan->limit = plan->target.profiler == OPK_PROFILER_PM ? 1 : options->max_passes;
 	TRY(schedule_anywhere(plan, ctx, set, options));

@@ -343,6 +343,9 @@ static int fill(struct opk_plan_detail *detail, struct opk_ctx *ctx, const struc
 	if (!single)
 		TRY(opk_counters_of(&detail->counters, ctx, plan->target.chip, &plan->metrics));
 	TRY(opk_pass_use_find(&detail->use, ctx, plan, &detail->counters));
+	detail->lower_bound = 1;
+	if (!plan->schedule.config)
+		return OPK_OK;
 	if (single)
 		return load_single(detail, ctx, plan);
 	for (size_t i = 0; i < detail->metrics; i++)

@@ -81,7 +81,7 @@ static void report_wrong_names(struct refusal *refusal, struct opk_ctx *ctx)
 			refusal->metrics[refusal->count] = i;
 			refusal->listed[refusal->count++] = name;
 		} else {
-			opk_catalog_report(&refusal->problems, &resolved->marks[i],
+			opk_catalog_report(&refusal->problems, ctx, &resolved->marks[i],
 			                   refusal->catalog, name);
 			if (refusal->worst != OPK_EINPUT)
 				refusal->worst = resolved->marks[i].source ? OPK_EINPUT

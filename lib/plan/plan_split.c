@@ -455,6 +455,12 @@ int opk_plan_split_new(struct opk_plan_split **out, struct opk_ctx *ctx, const s
 		                                               .options = options };
 
 	TRY(prepare(&s));
+	if (opk_profiler_is_code(s.whole->target.profiler))
+		return opk_fail(
+			ctx, OPK_EUSAGE,
+			"profiler %s takes all metrics of a set in one pass: nothing can be "
+			"divided",
+			opk_profiler_name(s.whole->target.profiler));
 	if (s.whole->target.profiler == OPK_PROFILER_PM)
 		s.limit = 1;
 	TRY(s.whole->schedule.passes <= s.limit ? take_whole(&split, &s)

@@ -62,10 +62,16 @@ static bool has_unlisted(const struct opk_resolver *r)
 	return false;
 }
 
+/* Nothing is planned that would find wrong names of these. */
+static bool is_code(const struct opk_resolver *r)
+{
+	return opk_profiler_is_code(r->target.profiler);
+}
+
 /* After one error, still looks for all others. */
 static void check(struct opk_resolver *r)
 {
-	if (r->check || r->problems.count || has_unlisted(r))
+	if (r->check || r->problems.count || is_code(r) || has_unlisted(r))
 		opk_resolver_need_catalog(r);
 	if (!r->problems.code)
 		check_names(r);
@@ -153,7 +159,7 @@ static void fill_out(struct opk_resolver *r)
 	opk_resolve_roofline(r);
 	if (r->problems.count && !r->problems.code)
 		check(r);
-	else if (!r->out->metrics.count && !stopped(r))
+	else if (!r->out->metrics.count && r->target.profiler != OPK_PROFILER_PC && !stopped(r))
 		opk_problems_add(&r->problems, &nowhere, "set %s has no metric on " OPK_THE_CHIP,
 		                 r->set->name);
 }
@@ -192,7 +198,7 @@ static char *title_of(const struct opk_resolver *r)
 {
 	struct opk_nv_release release = { .old = false };
 
-	if (r->problems.count)
+	if (r->problems.count && !is_code(r))
 		release = opk_nv_release(r->ctx);
 	return opk_printf("set %s on " OPK_THE_CHIP "%s%s%s", r->set->name,
 	                  release.old ? " with " : "", release.old ? release.name : "",
@@ -294,6 +300,6 @@ int opk_set_check_on(struct opk_ctx *ctx, const struct opk_set *set, const char 
 {
 	opk_autofree char *name = NULL;
 
-	TRY(opk_chip_resolve(&name, ctx, chip));
+	TRY(opk_chip_resolve_for(&name, ctx, chip, set->profiler));
 	return opk_set_judge(ctx, set, name, set->profiler);
 }

@@ -95,7 +95,7 @@ bool opk_resolver_need_catalog(struct opk_resolver *r)
 void opk_resolver_explain(struct opk_resolver *r, const char *name, const struct opk_place *place)
 {
 	if (opk_resolver_need_catalog(r))
-		opk_catalog_report(&r->problems, place, r->catalog, name);
+		opk_catalog_report(&r->problems, r->ctx, place, r->catalog, name);
 }
 
 void opk_resolver_leave_out(struct opk_resolver *r, const char *name)

@@ -26,17 +26,18 @@ int opk_schedule_image(struct opk_schedule_result *out, struct opk_ctx *ctx,
 	return code;
 }
 
-/* Uses its own host object. */
+/* Uses its own host object. Metrics of instructions have no config image, and fit one pass. */
 static int try_cupti(struct opk_schedule_result *out, struct opk_ctx *ctx,
                      const struct opk_target *target, const char *const *metrics, size_t count)
 {
 	opk_auto(opk_nv_host) struct opk_nv_host *host = NULL;
-	int code = opk_nv_host_new_for_set(&host, ctx, target->chip, target->profiler,
-	                                   target->availability, target->single_pass);
+	int code;
 
-	*out = (struct opk_schedule_result){ 0 };
-	if (code)
-		return code;
+	*out = (struct opk_schedule_result){ .passes = opk_profiler_is_code(target->profiler) };
+	if (out->passes)
+		return OPK_OK;
+	TRY(opk_nv_host_new_for_set(&host, ctx, target->chip, target->profiler,
+	                            target->availability, target->single_pass));
 	code = opk_nv_add_metrics(ctx, host, metrics, count);
 	if (!code)
 		code = opk_schedule_image(out, ctx, host);

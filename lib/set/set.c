@@ -343,6 +343,8 @@ const char *opk_set_example(const struct opk_set *set)
 
 bool opk_set_has_profiler_on(const struct opk_set *set, const struct opk_chip *chip)
 {
+	if (set->has_profiler && opk_profiler_is_code(set->profiler))
+		return chip->sass;
 	return set->has_profiler && set->profiler == OPK_PROFILER_PM ? chip->pm_sampling
 	                                                             : chip->range;
 }

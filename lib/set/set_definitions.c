@@ -300,7 +300,9 @@ void opk_set_read(struct opk_set_reader *r, const struct opk_yaml *root)
 
 	if (!(seen & 1U << NAME))
 		opk_problems_add(r->problems, &root->place, "the key 'name' is missing");
-	if (!(seen & (1U << METRICS | 1U << INCLUDE | 1U << DERIVED)))
+	/* Without metrics, samples of program counters have all reasons. */
+	if (!(seen & (1U << METRICS | 1U << INCLUDE | 1U << DERIVED))
+	    && r->set->profiler != OPK_PROFILER_PC)
 		opk_problems_add(
 			r->problems, &root->place,
 			"the key 'metrics' is missing; 'include' or 'derived' would do, too");

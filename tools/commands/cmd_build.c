@@ -90,6 +90,12 @@ static int write_files(struct app *app, const struct build_args *args, const str
 	size_t size, count = 0;
 	const void *image = opk_plan_config(plan, &size);
 
+	if ((args->raw_config || args->raw_prefix) && opk_profiler_is_code(opk_plan_profiler(plan)))
+		return app_error(
+			app, OPK_EUSAGE,
+			"build: --raw-config and --raw-prefix are of counters, and profiler "
+			"%s uses none",
+			opk_profiler_name(opk_plan_profiler(plan)));
 	if (args->raw_config) {
 		files[count++] = &config;
 		TRY(opk_newfile_create(&config, app->ctx, args->raw_config, opk_check_output,
@@ -189,7 +195,7 @@ static int limit_passes(struct app *app, const struct opk_set *set, struct opk_p
 
 	if (how->max_passes)
 		return OPK_OK;
-	if (profiler != OPK_PROFILER_PM)
+	if (profiler == OPK_PROFILER_RANGE)
 		return app_error(app, OPK_EUSAGE, "build: --split needs --max-passes N");
 	how->max_passes = 1;
 	return OPK_OK;

@@ -42,13 +42,6 @@ const struct opk_metric *sets_find_metric(const struct opk_catalog *catalog, con
 
 /* ---- what can be shown */
 
-static bool is_possible(const struct page *page, const struct opk_chip *chip)
-{
-	return opk_set_supports(page->set, chip)
-	       && (opk_set_profiler(page->set) == OPK_PROFILER_PM ? chip->pm_sampling
-	                                                          : chip->range);
-}
-
 /* The named chip; the usual chip; or the last chip that the set claims. */
 static int choose_chip(struct page *page, const struct option_list *named)
 {
@@ -61,7 +54,7 @@ static int choose_chip(struct page *page, const struct option_list *named)
 	for (size_t i = 0; i < opk_chips_count(page->chips); i++) {
 		const struct opk_chip *chip = opk_chips_get(page->chips, i);
 
-		if (!is_possible(page, chip))
+		if (!opk_set_supports(page->set, chip))
 			continue;
 		page->chip = chip;
 		if (!strcmp(chip->name, usual_chip))

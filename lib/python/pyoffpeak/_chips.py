@@ -18,7 +18,7 @@ class Chip(NamedTuple):
     architecture: str = ""  # "Hopper"; "": unknown
     compute_capability: str = ""  # "9.0"; "": unknown
     products: tuple[str, ...] = ()  # examples, spelt without blanks: "H100"
-    sass: bool | None = None  # it has metrics of instructions, of the profilers "sass" and "pc"; None: unknown
+    sass: bool = False  # it has metrics of instructions, of the profilers "sass" and "pc"
 
 
 def chips() -> list[Chip]:
