@@ -48,6 +48,14 @@ static const struct recovery_row {
 	{ HERE, "M Kb K D R E", "M K2 D1 R1 S", "records of kernels that were damaged 1" },
 	{ HERE, "M K Dx R E", "M K1 S", "images that were damaged 1" },
 	{ HERE, "M Kx E", NULL, "nothing that was recorded is whole" },
+	/* Counts of instructions, too; modules alone are not. */
+	{ HERE, "M O I O I S E", "M O1 I1 O2 I2 S", NULL },
+	{ HERE, "M O I O I!", "M O1 I1 O2 I2 S", "cut off 1" },
+	{ HERE, "M O I Oc", "M O1 I1 S", "modules that were damaged 1" },
+	{ HERE, "M O Ix O I Ic", "M O1 O2 I2 S", "counts of instructions that were damaged 2" },
+	{ HERE, "M Ox I E", "M I1 S", "modules that were damaged 1" },
+	{ HERE, "M Ob Ib D R E", "M D1 R1 S", "counts of instructions that were damaged 1" },
+	{ HERE, "M O E", NULL, "nothing that was recorded is whole" },
 	/* Killed: between sections, inside a payload, inside a header. */
 	{ HERE, "M A D R D R!", "M A1 D1 R1 D2 R2 S", "cut off 1" },
 	{ HERE, "M A D R D Rc", "M A1 D1 R1 D2 S", "of which no more is known 1" },
@@ -359,6 +367,9 @@ static const struct {
 	{ HERE, { "M D T R D R T E", "M D T R E" }, "M D1 T1 R1 D2 R2 T2 D1 T1 R1" },
 	{ HERE, { "M D S E", "M S D S E" }, "M D1 S S D1 S" },
 	{ HERE, { "M D V R E", "M D R V E" }, "M D1 V1 R1 D1 R1 V1" },
+	/* A module is there once. */
+	{ HERE, { "M O I E", "M I O O E" }, "M O1 I1 I1 O2" },
+	{ HERE, { "M O D R I E", "M D R O I E" }, "M O1 D1 R1 I1 D1 R1 I1" },
 	{ HERE, { "M R D E", "M D R E" }, NULL },
 	{ HERE, { "M D R E", "M R D R E" }, NULL },
 	{ HERE, { "M D R E", "M D R R E" }, NULL },

@@ -12,8 +12,8 @@
  *   f  a table has a row fewer
  *
  * M metadata, A availability, C config image, P prefix, D image, R range table, T times, S counts,
- * K records of what ran, U of an unknown type, V of one that names the image before it, E end; F is
- * the file header, before all. Each D, R, T and K carries its number.
+ * K records of what ran, O a module, I counts of instructions, U of an unknown type, V of one that names the image before it, E end; F is
+ * the file header, before all. Each D, R, T, K, O and I carries its number.
  */
 #ifndef OPK_SKETCHES_H
 #define OPK_SKETCHES_H
@@ -31,6 +31,7 @@ static const struct {
 	{ 'P', OPK_SECTION_PREFIX }, { 'D', OPK_SECTION_DATA },         { 'R', OPK_SECTION_RANGES },
 	{ 'T', OPK_SECTION_TIMES },  { 'S', OPK_SECTION_STATS },        { 'U', 0x41525458 },
 	{ 'V', LATER_TABLE },        { 'K', OPK_SECTION_ACTIVITIES },   { 'E', OPK_SECTION_END },
+	{ 'O', OPK_SECTION_CODE },   { 'I', OPK_SECTION_INSTRUCTIONS },
 };
 
 static inline uint32_t sketch_type(char letter)
@@ -47,6 +48,18 @@ static inline char sketch_letter(uint32_t type)
 		if (sketch_types[i].type == type)
 			return sketch_types[i].letter;
 	return '?';
+}
+
+static inline void put_counts(struct opk_buf *payload, unsigned number, size_t count)
+{
+	static const char *const names[] = { "a" };
+	static const uint64_t values[SKETCH_ROWS + 1];
+	struct opk_instruction rows[SKETCH_ROWS + 1];
+
+	for (unsigned i = 0; i < count; i++)
+		rows[i] = (struct opk_instruction){ .module = number, .offset = 16 * i };
+	opk_instructions_encode(payload,
+	                        &(struct opk_instruction_table){ names, 1, rows, count, values });
 }
 
 static inline void put_numbered(struct image *image, char letter, unsigned number, const char *meta,
@@ -81,6 +94,12 @@ static inline void put_numbered(struct image *image, char letter, unsigned numbe
 			activities[i] = (struct opk_activity){ .kind = OPK_ACTIVITY_KERNEL,
 				                               .correlation = number };
 		opk_activities_encode(&payload, activities, rows);
+		break;
+	case 'O':
+		opk_module_encode(&payload, &(struct opk_module){ .crc = number });
+		break;
+	case 'I':
+		put_counts(&payload, number, rows);
 		break;
 	case 'S':
 		opk_buf_add_text(&payload, "{\"launches\":7}");
@@ -185,6 +204,9 @@ static inline unsigned number_in(struct opk_ctx *ctx, const struct opk_file *fil
 	struct opk_range_table ranges = { 0 };
 	struct opk_time_table times = { 0 };
 	struct opk_activity_table activities = { 0 };
+	opk_autoinstructions struct opk_instruction_block instructions = { 0 };
+	opk_autofree void *read = NULL;
+	struct opk_module module;
 	unsigned number = 0;
 	size_t size;
 
@@ -200,6 +222,13 @@ static inline unsigned number_in(struct opk_ctx *ctx, const struct opk_file *fil
 		ck_ok(ctx, opk_activity_table_read(&activities, ctx, file, i));
 		ck_assert_uint_eq(activities.count, SKETCH_ROWS);
 		number = activities.rows[0].correlation;
+	} else if (type == OPK_SECTION_CODE) {
+		ck_ok(ctx, opk_module_read(&module, &read, ctx, file, i));
+		number = (unsigned)module.crc;
+	} else if (type == OPK_SECTION_INSTRUCTIONS) {
+		ck_ok(ctx, opk_instruction_block_read(&instructions, ctx, file, i));
+		ck_assert_uint_eq(instructions.table.count, SKETCH_ROWS);
+		number = (unsigned)instructions.rows[0].module;
 	} else if (type != OPK_SECTION_META && type != OPK_SECTION_STATS) {
 		opk_autofree uint8_t *data = NULL;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* CODE sections: modules with functions that ran; INSN sections: counts of instructions. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "container/container.h"
@@ -8,15 +9,25 @@
 
 enum { HAS_CODE = 1, MODULE_HEADER = 24 };
 
+void opk_module_name(char out[OPK_MODULE_NAME], uint64_t crc)
+{
+	snprintf(out, OPK_MODULE_NAME, "%08" PRIx64, crc);
+}
+
+void opk_module_encode(struct opk_buf *out, const struct opk_module *module)
+{
+	opk_buf_add_u64(out, module->crc);
+	opk_buf_add_u64(out, module->size);
+	opk_buf_add_u32(out, module->has_code ? HAS_CODE : 0);
+	opk_buf_add_u32(out, 0);
+	opk_buf_add(out, module->data, module->size);
+}
+
 int opk_writer_add_module(struct opk_writer *writer, const struct opk_module *module)
 {
 	opk_autobuf struct opk_buf payload = { 0 };
 
-	opk_buf_add_u64(&payload, module->crc);
-	opk_buf_add_u64(&payload, module->size);
-	opk_buf_add_u32(&payload, module->has_code ? HAS_CODE : 0);
-	opk_buf_add_u32(&payload, 0);
-	opk_buf_add(&payload, module->data, module->size);
+	opk_module_encode(&payload, module);
 	return opk_writer_add_buf(writer, OPK_SECTION_CODE, &payload, "a module");
 }
 

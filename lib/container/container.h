@@ -202,6 +202,9 @@ const struct opk_meta *opk_merger_meta(const struct opk_merger *merger);
 const struct opk_meta *opk_merger_common(const struct opk_merger *merger);
 /* Adds metadata, with `join` unless NULL, and config, prefix and availability images. */
 int opk_merger_put_head(struct opk_merger *merger, struct opk_writer *writer, const char *join);
+/* Copies all of file `number` but images, with their tables, and the head: records and modules. */
+int opk_merger_copy_records(struct opk_merger *merger, struct opk_writer *writer,
+                            struct opk_file *file, size_t number);
 /* Logs files, or images in them, that occur several times. */
 void opk_merger_note_twice(const struct opk_merger *merger);
 
@@ -493,9 +496,15 @@ void opk_activities_place(struct opk_activity *activities, size_t count,
 
 /* Modules and what was counted at their instructions: code.c, cubin.c */
 
+/* A module's name for people: its CRC in lower-case hexadecimal digits, at least 8. */
+enum { OPK_MODULE_NAME = 17 };
+void opk_module_name(char out[OPK_MODULE_NAME], uint64_t crc);
 /* Reads a CODE section; `out` borrows from *data, which is freed by the caller. */
 int opk_module_read(struct opk_module *out, void **data, struct opk_ctx *ctx,
                     const struct opk_file *file, size_t section);
+
+/* Encodes the payload of a section. */
+void opk_module_encode(struct opk_buf *out, const struct opk_module *module);
 
 /* An INSN section in memory. Begins zeroed. */
 struct opk_instruction_block {
@@ -511,6 +520,25 @@ void opk_instruction_block_clear(struct opk_instruction_block *block);
 #define opk_autoinstructions __attribute__((cleanup(opk_instruction_block_clear)))
 /* Encodes the payload of a section. */
 void opk_instructions_encode(struct opk_buf *out, const struct opk_instruction_table *table);
+/* Gives rows the host, GPU, process and rank of the facts, like opk_ranges_place(). */
+void opk_instructions_place(struct opk_instruction *rows, size_t count,
+                            const struct opk_meta *meta);
+
+/* CODE sections of several files: a module is kept once, with code if one has it. Begins zeroed. */
+struct opk_modules {
+	struct opk_strlist names; /* CRCs in hexadecimal digits */
+	struct opk_index numbers; /* of the names */
+	size_t *best, capacity;   /* for each name the section that is kept: its number in `seen` */
+	struct opk_seen_module *seen; /* in the order of files and sections */
+	size_t seen_count, seen_capacity;
+};
+/* Adds the sections of file number `number`; files come in the order of their numbers. */
+int opk_modules_add(struct opk_modules *modules, struct opk_ctx *ctx, const struct opk_file *file,
+                    size_t number);
+/* Whether the section is the one of its module that is kept. */
+bool opk_modules_keep(const struct opk_modules *modules, size_t number, size_t section);
+void opk_modules_clear(struct opk_modules *modules);
+#define opk_automodules __attribute__((cleanup(opk_modules_clear)))
 
 /*
  * Links a file's tables to its images, like opk_file_segments(). If it fails with OPK_EINPUT, *bad

@@ -135,6 +135,7 @@ struct opk_merger {
 	struct common_meta common;   /* of all files */
 	struct tables tables;
 	struct opk_twice twice;
+	struct opk_modules modules;
 };
 
 static bool same_names(const char *const *a, size_t a_count, const char *const *b, size_t b_count)
@@ -236,7 +237,7 @@ static int open_part(struct opk_file **out, const struct opk_meta **meta, struct
 }
 
 /* Checks one part; all are checked before the first is copied. Closes it, as parts may be many. */
-static int check_part(struct opk_merger *m, const char *path)
+static int check_part(struct opk_merger *m, const char *path, size_t number)
 {
 	opk_auto(opk_file) struct opk_file *file = NULL;
 	const struct opk_segment *segments;
@@ -249,6 +250,7 @@ static int check_part(struct opk_merger *m, const char *path)
 	/* Its tables and images have to belong together one to one. */
 	TRY(opk_file_segments(&segments, &count, m->ctx, file));
 	TRY(add_common(&m->common, m->ctx, meta));
+	TRY(opk_modules_add(&m->modules, m->ctx, file, number));
 	return opk_twice_add(&m->twice, m->ctx, file);
 }
 
@@ -290,46 +292,101 @@ static int copy_placed(struct opk_merger *m, struct opk_writer *writer, const st
 	return OPK_OK;
 }
 
-/*
- * Like copy_part() if hosts or GPUs differ: each row and record gets the host and GPU that the
- * facts of its file name. All records of what ran go into one section.
- */
-static int copy_part_placed(struct opk_merger *m, struct opk_writer *writer, struct opk_file *file)
+static int copy_placed_counts(struct opk_merger *m, struct opk_writer *writer,
+                              const struct opk_file *file, size_t section,
+                              const struct opk_meta *meta)
+{
+	opk_autoinstructions struct opk_instruction_block block = { 0 };
+
+	TRY(opk_instruction_block_read(&block, m->ctx, file, section));
+	opk_instructions_place(block.rows, block.table.count, meta);
+	return opk_writer_add_instructions(writer, &block.table);
+}
+
+/* All records of what ran go into one section. */
+static int copy_placed_records(struct opk_merger *m, struct opk_writer *writer,
+                               struct opk_file *file)
 {
 	const struct opk_activity *activities;
-	const struct opk_segment *segments;
-	size_t count, segment = 0;
+	size_t count;
 
 	TRY(opk_file_activities(&activities, &count, m->ctx, file));
-	if (count)
-		TRY(opk_writer_add_activities(writer, activities, count));
-	TRY(opk_file_segments(&segments, &count, m->ctx, file));
-	for (size_t i = 0; i < file->section_count; i++) {
-		if (file->sections[i].type == OPK_SECTION_STATS)
-			TRY(opk_writer_copy(writer, file, i));
-		else if (file->sections[i].type == OPK_SECTION_DATA)
-			TRY(copy_placed(m, writer, file, &segments[segment++]));
+	return count ? opk_writer_add_activities(writer, activities, count) : OPK_OK;
+}
+
+/* If hosts or GPUs differ, each row and record gets those that the facts of its file name. */
+struct part {
+	struct opk_file *file;
+	const struct opk_meta *meta;
+	size_t number; /* of the file */
+	const struct opk_segment *segments;
+	size_t segment; /* the next one */
+};
+
+static int begin_part(struct opk_merger *m, struct opk_writer *writer, struct part *part)
+{
+	size_t count;
+
+	TRY(opk_file_meta(&part->meta, m->ctx, part->file));
+	TRY(opk_file_segments(&part->segments, &count, m->ctx, part->file));
+	return m->common.many_hosts ? copy_placed_records(m, writer, part->file) : OPK_OK;
+}
+
+/* Copies a section that is neither an image nor belongs to one. */
+static int copy_record(struct opk_merger *m, struct opk_writer *writer, const struct part *part,
+                       size_t i)
+{
+	bool placed = m->common.many_hosts;
+
+	switch (part->file->sections[i].type) {
+	case OPK_SECTION_STATS:
+		return opk_writer_copy(writer, part->file, i);
+	case OPK_SECTION_ACTIVITIES:
+		return placed ? OPK_OK : opk_writer_copy(writer, part->file, i);
+	case OPK_SECTION_INSTRUCTIONS:
+		return placed ? copy_placed_counts(m, writer, part->file, i, part->meta)
+		              : opk_writer_copy(writer, part->file, i);
+	case OPK_SECTION_CODE:
+		return opk_modules_keep(&m->modules, part->number, i)
+		               ? opk_writer_copy(writer, part->file, i)
+		               : OPK_OK;
+	default:
+		return OPK_OK;
 	}
+}
+
+int opk_merger_copy_records(struct opk_merger *m, struct opk_writer *writer, struct opk_file *file,
+                            size_t number)
+{
+	struct part part = { .file = file, .number = number };
+
+	TRY(begin_part(m, writer, &part));
+	for (size_t i = 0; i < file->section_count; i++)
+		TRY(copy_record(m, writer, &part, i));
 	return OPK_OK;
 }
 
-/* Copies a part's images with the sections attached to them, and its counts. */
-static int copy_part(struct opk_merger *m, struct opk_writer *writer, const char *path)
+/* Copies an image with the sections attached to it. */
+static int copy_image(struct opk_merger *m, struct opk_writer *writer, struct part *part, size_t i)
+{
+	if (m->common.many_hosts)
+		return copy_placed(m, writer, part->file, &part->segments[part->segment++]);
+	TRY(opk_writer_copy(writer, part->file, i));
+	return opk_writer_copy_tables(writer, part->file, i);
+}
+
+static int copy_part(struct opk_merger *m, struct opk_writer *writer, const char *path,
+                     size_t number)
 {
 	opk_auto(opk_file) struct opk_file *file = NULL;
+	struct part part = { .number = number };
 
 	TRY(opk_file_open(&file, m->ctx, path));
-	if (m->common.many_hosts)
-		return copy_part_placed(m, writer, file);
-	for (size_t i = 0; i < file->section_count; i++) {
-		uint32_t type = file->sections[i].type;
-
-		if (type == OPK_SECTION_STATS || type == OPK_SECTION_ACTIVITIES
-		    || type == OPK_SECTION_DATA)
-			TRY(opk_writer_copy(writer, file, i));
-		if (type == OPK_SECTION_DATA)
-			TRY(opk_writer_copy_tables(writer, file, i));
-	}
+	part.file = file;
+	TRY(begin_part(m, writer, &part));
+	for (size_t i = 0; i < file->section_count; i++)
+		TRY(file->sections[i].type == OPK_SECTION_DATA ? copy_image(m, writer, &part, i)
+		                                               : copy_record(m, writer, &part, i));
 	return OPK_OK;
 }
 
@@ -355,7 +412,7 @@ static int check_all(struct opk_merger *m, const char *const *paths, size_t coun
 	TRY(open_part(&m->first, &m->meta, m->ctx, paths[0]));
 	TRY(begin_common(&m->common, m->ctx, m->meta));
 	for (size_t i = 0; i < count; i++)
-		TRY(check_part(m, paths[i]));
+		TRY(check_part(m, paths[i], i));
 	return OPK_OK;
 }
 
@@ -381,6 +438,7 @@ void opk_merger_free(struct opk_merger *m)
 		return;
 	clear_common(&m->common);
 	opk_twice_clear(&m->twice);
+	opk_modules_clear(&m->modules);
 	opk_file_free(m->first);
 	free(m);
 }
@@ -414,6 +472,6 @@ int opk_merge(struct opk_ctx *ctx, const char *const *paths, size_t count,
 	TRY(opk_writer_new_made(&writer, ctx, path, output));
 	TRY(opk_merger_put_head(m, writer, m->join));
 	for (size_t i = 0; i < count; i++)
-		TRY(copy_part(m, writer, paths[i]));
+		TRY(copy_part(m, writer, paths[i], i));
 	return opk_writer_finish(writer);
 }

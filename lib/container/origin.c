@@ -123,6 +123,25 @@ void opk_activities_place(struct opk_activity *activities, size_t count,
 	}
 }
 
+void opk_instructions_place(struct opk_instruction *rows, size_t count, const struct opk_meta *meta)
+{
+	uint32_t process = (uint32_t)strtoul(opk_meta_fact(meta, "process"), NULL, 10);
+	int32_t rank = opk_meta_rank(meta);
+	struct place place = begin(meta);
+
+	for (size_t i = 0; i < count; i++) {
+		go_to(&place, rows[i].device);
+		if (*rows[i].host || *rows[i].gpu)
+			continue;
+		rows[i].host = place.host;
+		rows[i].gpu = place.gpu;
+		if (!rows[i].process)
+			rows[i].process = process;
+		if (rows[i].rank < 0)
+			rows[i].rank = rank;
+	}
+}
+
 static bool is_same(const char *a, const char *b)
 {
 	return !strcmp(a ? a : "", b);

@@ -120,16 +120,26 @@ static bool add_images(struct opk_twice *twice, struct look *look,
 	return timed || !count || add_key(twice, look, key_of_bytes(look->file, look->meta));
 }
 
+/* Two runs of a program may count the same. */
+static char *key_of_counts(const struct opk_section *section, const struct opk_meta *meta)
+{
+	return opk_printf("counts %s %s %s %x %" PRIu64, opk_meta_host(meta),
+	                  opk_meta_fact(meta, "started"), opk_meta_fact(meta, "process"),
+	                  section->crc, section->plain_size);
+}
+
 /* Records of what ran have times: their bytes are of one run alone. */
 static bool add_records(struct opk_twice *twice, struct look *look)
 {
 	for (size_t i = 0; i < look->file->section_count; i++) {
 		const struct opk_section *section = &look->file->sections[i];
 
-		if (section->type == OPK_SECTION_ACTIVITIES
-		    && !add_key(twice, look,
-		                opk_printf("records %s %x %" PRIu64, opk_meta_host(look->meta),
-		                           section->crc, section->plain_size)))
+		if ((section->type == OPK_SECTION_ACTIVITIES
+		     && !add_key(twice, look,
+		                 opk_printf("records %s %x %" PRIu64, opk_meta_host(look->meta),
+		                            section->crc, section->plain_size)))
+		    || (section->type == OPK_SECTION_INSTRUCTIONS
+		        && !add_key(twice, look, key_of_counts(section, look->meta))))
 			return false;
 	}
 	return true;

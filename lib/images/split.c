@@ -260,6 +260,8 @@ static bool goes_into(uint32_t type, bool first)
 		return true;
 	case OPK_SECTION_STATS:
 	case OPK_SECTION_ACTIVITIES:
+	case OPK_SECTION_CODE:
+	case OPK_SECTION_INSTRUCTIONS:
 		return first;
 	default:
 		return false;

@@ -118,16 +118,6 @@ static int plan(struct sum *s)
 
 /* ---- the file --------------------------------------------------------------------------- */
 
-static int copy_counts(struct opk_writer *writer, const struct opk_file *file)
-{
-	for (size_t i = 0; i < file->section_count; i++) {
-		if (file->sections[i].type == OPK_SECTION_STATS
-		    || file->sections[i].type == OPK_SECTION_ACTIVITIES)
-			TRY(opk_writer_copy(writer, file, i));
-	}
-	return OPK_OK;
-}
-
 static int write_all(struct sum *s, struct opk_writer *writer, struct opk_result *result)
 {
 	const struct opk_range *ranges = s->ranges;
@@ -144,7 +134,7 @@ static int write_all(struct sum *s, struct opk_writer *writer, struct opk_result
 		ranges += slots;
 	}
 	for (size_t i = 0; i < s->file_count; i++)
-		TRY(copy_counts(writer, s->files[i]));
+		TRY(opk_merger_copy_records(s->merger, writer, s->files[i], i));
 	return opk_writer_finish(writer);
 }
 

@@ -19,6 +19,8 @@ enum loss {
 	LOST_ROWS,
 	LOST_LAUNCHES,
 	LOST_ACTIVITIES,
+	LOST_INSTRUCTIONS,
+	LOST_MODULES,
 	LOST_OTHERS,
 	LOSSES,
 };
@@ -31,6 +33,8 @@ static const char *const loss_texts[LOSSES] = {
 	[LOST_ROWS] = "ranges or samples whose counter data was damaged",
 	[LOST_LAUNCHES] = "counter data images of which no more is known than is in them",
 	[LOST_ACTIVITIES] = "sections of records of kernels that were damaged",
+	[LOST_INSTRUCTIONS] = "sections of counts of instructions that were damaged",
+	[LOST_MODULES] = "modules that were damaged",
 	[LOST_OTHERS] = "other sections that were damaged",
 };
 
@@ -228,6 +232,10 @@ static void count_loss(struct recovery *r, const struct opk_finding *finding)
 		r->losses[LOST_IMAGES]++;
 	else if (finding->type == OPK_SECTION_ACTIVITIES)
 		r->losses[LOST_ACTIVITIES]++;
+	else if (finding->type == OPK_SECTION_INSTRUCTIONS)
+		r->losses[LOST_INSTRUCTIONS]++;
+	else if (finding->type == OPK_SECTION_CODE)
+		r->losses[LOST_MODULES]++;
 	else if (finding->type != OPK_SECTION_END)
 		r->losses[LOST_OTHERS]++;
 }
@@ -369,7 +377,8 @@ static int find_anything(struct recovery *r)
 
 	for (size_t i = 0; i < file->section_count; i++)
 		if ((file->sections[i].type == OPK_SECTION_DATA
-		     || file->sections[i].type == OPK_SECTION_ACTIVITIES)
+		     || file->sections[i].type == OPK_SECTION_ACTIVITIES
+		     || file->sections[i].type == OPK_SECTION_INSTRUCTIONS)
 		    && is_kept(r, i))
 			return OPK_OK;
 	return opk_fail(r->ctx, OPK_EINPUT, "%s: nothing that was recorded is whole%s", file->path,
