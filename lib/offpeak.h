@@ -710,9 +710,8 @@ int opk_file_read(void **data, size_t *size, struct opk_ctx *ctx, const struct o
 /* Lists about a file, and their columns. */
 enum opk_file_list {
 	/*
-	 * One row: size (bytes), complete (false: the file was cut off, or rows are missing, see
-	 * OPK_FILE_DROPS), ranges (ranges or samples in the file's tables), activities (records of
-	 * what ran on the GPU).
+	 * One row: size (bytes), complete (false: cut off, or OPK_FILE_DROPS has rows), ranges (or
+	 * samples, in the file's tables), activities (records of what ran on the GPU).
 	 */
 	OPK_FILE_COUNTS,
 	/*
@@ -720,17 +719,12 @@ enum opk_file_list {
 	 * encoding, stride (of the XOR filter in bytes, or 0), integrity (NULL)
 	 */
 	OPK_FILE_SECTIONS,
-	/* The same, with integrity "ok" or "damaged" (a CRC differs); reads the whole file. */
-	OPK_FILE_VERIFIED,
+	OPK_FILE_VERIFIED, /* the same, with integrity "ok" or "damaged"; reads the whole file */
 	/*
-	 * One row; docs/format.md says more: kind ("set", "recording", "probe"), generator, made_by
-	 * ("merge", "trim", "split", "recover", "import"; "": it was recorded), cupti_version (of
-	 * the host that built it, 130001), source (what was imported), chip, profiler ("range",
-	 * "pm"), set, set_description, set_version, set_hash, passes, keep_instances, config_hash,
-	 * mode (how it was collected), join (which ranges make one row), backend, gpu_time_shift
-	 * (an int64_t: host time minus GPU time, ns), metrics (full names), hidden (metrics that
-	 * only formulas need), inflated (metrics that count idle time around short kernels),
-	 * columns (shown columns; empty: all metrics that are not hidden, then derived metrics).
+	 * One row; docs/format.md says what they mean: kind, generator, made_by, cupti_version,
+	 * source, chip, profiler, set, set_description, set_version, set_hash, passes,
+	 * keep_instances, config_hash, mode, join, backend, gpu_time_shift (an int64_t), metrics,
+	 * hidden, inflated, columns (empty: all metrics that are not hidden, then derived ones).
 	 */
 	OPK_FILE_META,
 	OPK_FILE_SHOWN,    /* name: of each column that is shown, in their order */
@@ -740,11 +734,15 @@ enum opk_file_list {
 	OPK_FILE_HEADINGS, /* title, first, count, text: over `count` columns from number `first` */
 	OPK_FILE_RUN,      /* name ("hostname", "device.0.name"), value: facts about the run */
 	OPK_FILE_AVAILABILITY, /* device (index), chip, profiler: images of a probe */
-	/* At most one row: launches (seen), ranges (recorded), depth (of ranges), activities. */
-	OPK_FILE_STATS,
-	OPK_FILE_DROPS, /* reason, count: ranges or samples that are missing */
-	/* clock ("sm", "memory"), least, most (MHz), drifted (on some GPU, by more than 5%) */
-	OPK_FILE_CLOCKS,
+	OPK_FILE_STATS,  /* at most one row: launches (seen), ranges, depth (of them), activities */
+	OPK_FILE_DROPS,  /* reason, count: ranges or samples that are missing */
+	OPK_FILE_CLOCKS, /* clock ("sm", "memory"), least, most (MHz), drifted (by over 5%) */
+	/*
+	 * Modules: module (its CRC in hexadecimal), size and stored (bytes, of the cubin and in the
+	 * file), code, lines (whether it has them), functions, ran (how many of these have counts)
+	 */
+	OPK_FILE_CODE,
+	OPK_FILE_FUNCTIONS, /* module, function, symbol, size (bytes), instructions (with counts) */
 };
 /*
  * OPK_EINPUT: the metadata, or the tables that the list comes from, are damaged. For ranges, times
@@ -784,9 +782,10 @@ enum opk_output {
 	OPK_OUTPUT_RECOVERED,
 	OPK_OUTPUT_IMPORTED,
 	OPK_OUTPUT_PROBE,  /* what a GPU can count, by a collector */
-	OPK_OUTPUT_CONFIG, /* a bare config image; this and the next two are not .opk files */
+	OPK_OUTPUT_CONFIG, /* a bare config image; this and those below are not .opk files */
 	OPK_OUTPUT_PREFIX,
 	OPK_OUTPUT_AVAILABILITY,
+	OPK_OUTPUT_CUBIN,
 };
 /*
  * Checks whether a file may be written at this path: docs/formats.md, "What is replaced". Functions

@@ -537,8 +537,16 @@ int opk_modules_add(struct opk_modules *modules, struct opk_ctx *ctx, const stru
                     size_t number);
 /* Whether the section is the one of its module that is kept. */
 bool opk_modules_keep(const struct opk_modules *modules, size_t number, size_t section);
+/* The number of the module with this CRC, whose name is added if it is not known. */
+int opk_modules_name(size_t *name, struct opk_modules *modules, struct opk_ctx *ctx, uint64_t crc);
+/* Its section in the file that has it; SIZE_MAX: only its name was added. */
+size_t opk_modules_section(const struct opk_modules *modules, size_t name);
 void opk_modules_clear(struct opk_modules *modules);
 #define opk_automodules __attribute__((cleanup(opk_modules_clear)))
+
+/* Adds the rows of OPK_FILE_CODE, or of OPK_FILE_FUNCTIONS: code_list.c */
+int opk_code_list_add(struct opk_listing *rows, struct opk_ctx *ctx, struct opk_file *file,
+                      bool functions);
 
 /*
  * Links a file's tables to its images, like opk_file_segments(). If it fails with OPK_EINPUT, *bad

@@ -5,6 +5,9 @@
 
 #include "container/container.h"
 
+/* A longer name of a section or function counts as none: hostile ones would take long. */
+enum { MOST_NAME = 1 << 16 };
+
 static bool is_within(uint64_t offset, uint64_t size, uint64_t whole)
 {
 	return offset <= whole && size <= whole - offset;
@@ -13,7 +16,6 @@ static bool is_within(uint64_t offset, uint64_t size, uint64_t whole)
 int opk_cubin_init(struct opk_cubin *cubin, struct opk_ctx *ctx, const void *data, size_t size)
 {
 	Elf64_Ehdr header;
-	struct opk_cubin_section names;
 
 	*cubin = (struct opk_cubin){ .data = data, .size = size };
 	if (size < sizeof header)
@@ -26,25 +28,28 @@ int opk_cubin_init(struct opk_cubin *cubin, struct opk_ctx *ctx, const void *dat
 		return opk_fail(ctx, OPK_EINPUT, "its sections are outside the file");
 	cubin->table = header.e_shoff;
 	cubin->count = header.e_shnum;
-	if (!opk_cubin_section(&names, cubin, header.e_shstrndx))
+	if (!opk_cubin_section(&cubin->names, cubin, header.e_shstrndx))
 		return opk_fail(ctx, OPK_EINPUT, "it has no names of sections");
-	cubin->names = names.data;
-	cubin->names_size = names.size;
+	if (!opk_cubin_find(&cubin->symbols, cubin, ".symtab")
+	    || !opk_cubin_section(&cubin->strings, cubin, cubin->symbols.link))
+		cubin->symbols = cubin->strings = (struct opk_cubin_section){ 0 };
 	return OPK_OK;
 }
 
-static const char *name_of(const struct opk_cubin *cubin, uint64_t at)
+/* The text at this place of a table of names; NULL: it has no end. */
+static const char *name_of(const struct opk_cubin_section *names, uint64_t at)
 {
-	const char *name = (const char *)cubin->names + at;
+	const char *name = (const char *)names->data + at;
+	size_t most = at < names->size ? names->size - at : 0;
 
-	return cubin->names && at < cubin->names_size && memchr(name, 0, cubin->names_size - at)
-	               ? name
-	               : "";
+	most = most < MOST_NAME ? most : MOST_NAME;
+	return names->data && most && memchr(name, 0, most) ? name : NULL;
 }
 
 bool opk_cubin_section(struct opk_cubin_section *out, const struct opk_cubin *cubin, size_t i)
 {
 	Elf64_Shdr header;
+	const char *name;
 	bool has_data;
 
 	if (i >= cubin->count)
@@ -54,8 +59,9 @@ bool opk_cubin_section(struct opk_cubin_section *out, const struct opk_cubin *cu
 	has_data = header.sh_type != SHT_NOBITS && header.sh_type != SHT_NULL;
 	if (has_data && !is_within(header.sh_offset, header.sh_size, cubin->size))
 		return false;
+	name = name_of(&cubin->names, header.sh_name);
 	*out = (struct opk_cubin_section){
-		.name = name_of(cubin, header.sh_name),
+		.name = name ? name : "",
 		.type = header.sh_type,
 		.link = header.sh_link,
 		.offset = header.sh_offset,
@@ -114,25 +120,18 @@ int opk_cubin_remove_code(struct opk_ctx *ctx, void *data, size_t size)
 bool opk_cubin_next_function(struct opk_cubin_function *out, const struct opk_cubin *cubin,
                              size_t *at)
 {
-	struct opk_cubin_section symbols, strings;
 	Elf64_Sym symbol;
 
-	if (!opk_cubin_find(&symbols, cubin, ".symtab")
-	    || !opk_cubin_section(&strings, cubin, symbols.link))
-		return false;
-	for (; *at < symbols.size / sizeof symbol; (*at)++) {
-		memcpy(&symbol, symbols.data + *at * sizeof symbol, sizeof symbol);
-		if (ELF64_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_name >= strings.size
-		    || !memchr(strings.data + symbol.st_name, 0, strings.size - symbol.st_name))
-			continue;
+	while (*at < cubin->symbols.size / sizeof symbol) {
+		memcpy(&symbol, cubin->symbols.data + (*at)++ * sizeof symbol, sizeof symbol);
 		*out = (struct opk_cubin_function){
-			.name = (const char *)strings.data + symbol.st_name,
+			.name = name_of(&cubin->strings, symbol.st_name),
 			.section = symbol.st_shndx,
 			.offset = symbol.st_value,
 			.size = symbol.st_size,
 		};
-		(*at)++;
-		return true;
+		if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_shndx && out->name)
+			return true;
 	}
 	return false;
 }

@@ -249,20 +249,20 @@ struct opk_instruction_table {
 	const uint64_t *values; /* metric_count for each row */
 };
 
-/* A cubin whose sections are inside it; their contents are not checked. Borrows its bytes. */
-struct opk_cubin {
-	const void *data;
-	size_t size;
-	uint64_t table; /* of section headers: its offset */
-	size_t count;   /* of sections */
-	const void *names;
-	size_t names_size;
-};
 struct opk_cubin_section {
 	const char *name; /* "" if it has none */
 	uint32_t type, link;
 	uint64_t offset, size;
 	const uint8_t *data; /* NULL: it has none */
+};
+/* A cubin whose sections are inside it; their contents are not checked. Borrows its bytes. */
+struct opk_cubin {
+	const void *data;
+	size_t size;
+	uint64_t table;                            /* of section headers: its offset */
+	size_t count;                              /* of sections */
+	struct opk_cubin_section names;            /* of sections */
+	struct opk_cubin_section symbols, strings; /* of functions; empty if it has none */
 };
 struct opk_cubin_function {
 	const char *name; /* mangled */
@@ -274,7 +274,7 @@ int opk_cubin_init(struct opk_cubin *cubin, struct opk_ctx *ctx, const void *dat
 /* False past the last one, and for one outside the file. */
 bool opk_cubin_section(struct opk_cubin_section *out, const struct opk_cubin *cubin, size_t i);
 bool opk_cubin_find(struct opk_cubin_section *out, const struct opk_cubin *cubin, const char *name);
-/* Walks over the functions; *at begins as 0. False past the last one. */
+/* Walks over the functions that have code; *at begins as 0. False past the last one. */
 bool opk_cubin_next_function(struct opk_cubin_function *out, const struct opk_cubin *cubin,
                              size_t *at);
 /* Sets all to zero but the names and sizes of functions, and their lines. */

@@ -204,6 +204,8 @@ static const char *const columns[] = {
 	[OPK_FILE_STATS] = "launches# ranges# depth# activities#",
 	[OPK_FILE_DROPS] = "reason count#",
 	[OPK_FILE_CLOCKS] = "clock least# most# drifted?",
+	[OPK_FILE_CODE] = "module size~ stored# code? lines? functions~ ran#",
+	[OPK_FILE_FUNCTIONS] = "module function symbol size~ instructions#",
 };
 
 static bool is_of_meta(enum opk_file_list list)
@@ -234,6 +236,9 @@ static int fill(struct opk_listing *rows, struct opk_ctx *ctx, struct opk_file *
 		return add_stats(rows, ctx, file, list == OPK_FILE_DROPS);
 	case OPK_FILE_CLOCKS:
 		return add_clocks(rows, ctx, file);
+	case OPK_FILE_CODE:
+	case OPK_FILE_FUNCTIONS:
+		return opk_code_list_add(rows, ctx, file, list == OPK_FILE_FUNCTIONS);
 	default:
 		add_items(rows, meta, list);
 		return OPK_OK;

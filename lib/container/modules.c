@@ -9,7 +9,7 @@ struct opk_seen_module {
 	bool has_code;
 };
 
-static int name_module(size_t *name, struct opk_modules *modules, struct opk_ctx *ctx, uint64_t crc)
+int opk_modules_name(size_t *name, struct opk_modules *modules, struct opk_ctx *ctx, uint64_t crc)
 {
 	struct opk_strlist *names = &modules->names;
 	char text[OPK_MODULE_NAME];
@@ -22,7 +22,7 @@ static int name_module(size_t *name, struct opk_modules *modules, struct opk_ctx
 	    || !opk_strlist_add(names, text)
 	    || !opk_index_add(&modules->numbers, names->items[*name], *name, NULL))
 		return opk_nomem(ctx, "modules");
-	modules->best[*name] = modules->seen_count;
+	modules->best[*name] = SIZE_MAX;
 	return OPK_OK;
 }
 
@@ -35,7 +35,7 @@ static int add(struct opk_modules *modules, struct opk_ctx *ctx, const struct op
 	size_t *best;
 
 	TRY(opk_module_read(&module, &data, ctx, file, seen.section));
-	TRY(name_module(&seen.name, modules, ctx, module.crc));
+	TRY(opk_modules_name(&seen.name, modules, ctx, module.crc));
 	added = opk_append(&modules->seen, &modules->seen_capacity, &modules->seen_count,
 	                   sizeof *added);
 	if (!added)
@@ -43,7 +43,7 @@ static int add(struct opk_modules *modules, struct opk_ctx *ctx, const struct op
 	seen.has_code = module.has_code;
 	*added = seen;
 	best = &modules->best[seen.name];
-	if (seen.has_code && !modules->seen[*best].has_code)
+	if (*best == SIZE_MAX || (seen.has_code && !modules->seen[*best].has_code))
 		*best = modules->seen_count - 1;
 	return OPK_OK;
 }
@@ -76,6 +76,13 @@ bool opk_modules_keep(const struct opk_modules *modules, size_t number, size_t s
 			high = middle;
 	}
 	return low < modules->seen_count && modules->best[modules->seen[low].name] == low;
+}
+
+size_t opk_modules_section(const struct opk_modules *modules, size_t name)
+{
+	size_t best = modules->best[name];
+
+	return best == SIZE_MAX ? SIZE_MAX : modules->seen[best].section;
 }
 
 void opk_modules_clear(struct opk_modules *modules)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A new file may replace an older one of the same kind. Finds kinds by content or ending. */
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -162,6 +163,13 @@ static bool is_availability(const struct start *start)
 	return is_flatbuffer(start) && vtable < table && vtable + bytes[vtable] == table;
 }
 
+/* An ELF file for EM_CUDA: other programs are not replaced. */
+static bool is_cubin(const struct start *start)
+{
+	return start->size > 20 && begins(start, ELFMAG, SELFMAG)
+	       && !memcmp(start->bytes + 18, "\xbe", 2);
+}
+
 static bool is_text(const struct start *start)
 {
 	return strlen(start->bytes) == start->size;
@@ -305,6 +313,7 @@ static const struct kind {
 	{ OPK_OUTPUT_AVAILABILITY, "a bare counter-availability image of CUPTI",
 	  .is = is_availability },
 	{ OPK_OUTPUT_IMAGE, "a bare counter data image of CUPTI", .is = is_counter_data },
+	{ OPK_OUTPUT_CUBIN, "a cubin", .is = is_cubin },
 	{ OPK_OUTPUT_SVG, "an SVG picture", .element = "svg",
 	  .endings = (const char *const[]){ ".svg", NULL },
 	  .hint = "a picture is SVG: use .svg, of which rsvg-convert makes PNG or PDF: "

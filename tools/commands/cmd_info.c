@@ -14,7 +14,7 @@ struct info_args {
 
 #define TABLES                                                                                     \
 	"summary|sections|set_facts|labels|derived|headings|run|availability|stats|drops|"         \
-	"activities|plan"
+	"activities|code|functions|plan"
 
 static const struct option_spec specs[] = {
 	TABLE_OPTION(TABLES, "summary", struct info_args, table),
@@ -172,7 +172,7 @@ static void print_activities(struct app *app, struct opk_file *file)
 
 /* ---- all of it */
 
-/* Prints tables that have rows, or were asked for. */
+/* Prints tables that have rows, or were asked for; modules take long to read. */
 static int print_lists(struct app *app, struct opk_file *file)
 {
 	static const struct {
@@ -186,11 +186,16 @@ static int print_lists(struct app *app, struct opk_file *file)
 		{ OPK_FILE_AVAILABILITY, "availability" },
 		{ OPK_FILE_STATS, "stats" },
 		{ OPK_FILE_DROPS, "drops" },
+		{ OPK_FILE_CODE, "code" },
+		{ OPK_FILE_FUNCTIONS, "functions" },
 	};
 
 	for (size_t i = 0; i < COUNT(lists); i++) {
 		opk_auto(opk_listing) struct opk_listing *rows = NULL;
 
+		if (lists[i].list >= OPK_FILE_CODE
+		    && (!app->only || !app_wants_table(app, lists[i].name)))
+			continue;
 		TRY(opk_file_list_whole(&rows, app->ctx, file, lists[i].list));
 		if (opk_listing_count(rows) || app_wants_table(app, lists[i].name))
 			TRY(app_list(app, lists[i].name, opk_take(rows)));
@@ -329,7 +334,9 @@ const struct command info_command = {
 		"its version, hash, columns and hidden metrics; labels; derived metrics; headings. Where\n"
 		"the collector noted them: run, facts about machine and environment; stats, what it\n"
 		"counted; drops, what is missing and why. --table activities alone lists what ran on the GPU,\n"
-		"and when, where offpeak-collect was told to record that.\n"
+		"and when, where offpeak-collect was told to record that. So do code and functions,\n"
+		"where instructions were counted: modules, whether they have code and lines, and how many of\n"
+		"their functions have counts; functions, their sizes, and how many instructions have counts.\n"
 		"\n"
 		"--raw-config shows chip, passes and, in the table plan, raw counters of a bare config\n"
 		"image, of any CUPTI program. NVIDIA's library reads it, in a process of its own, since it\n"
