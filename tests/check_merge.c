@@ -204,6 +204,9 @@ static const struct part joined = { .images = true, .meta = { .join = "kernel" }
 	{                                                                                          \
 		.gpu_time_shift = 1, .has_gpu_time_shift = true                                    \
 	}
+#define SASS META(.profiler = OPK_PROFILER_SASS)
+static const struct part sass_images = { .images = true,
+	                                 .meta = { .profiler = OPK_PROFILER_SASS } };
 static const struct part shifted = { .images = true, .meta = SHIFTED };
 static const struct part shifted_times = { .images = true, .times = true, .meta = SHIFTED };
 
@@ -225,6 +228,20 @@ static const struct pair {
 	{ HERE, &nothing, &ranged, NULL, OPK_OK, NULL },
 	{ HERE, &ranged, &nothing, NULL, OPK_OK, NULL },
 	{ HERE, &shifted_times, &timed, NULL, OPK_OK, NULL },
+	/* Counts of instructions go with ranges, and with each other. */
+	{ HERE, SASS, &plain, NULL, OPK_OK, NULL },
+	{ HERE, &plain, META(.profiler = OPK_PROFILER_PC), NULL, OPK_OK, NULL },
+	{ HERE, SASS, META(.profiler = OPK_PROFILER_PC), NULL, OPK_OK, NULL },
+	{ HERE, SASS,
+	  META(.metrics = other_names, .metric_count = 2, .profiler = OPK_PROFILER_SASS), NULL,
+	  OPK_OK, NULL },
+	{ HERE, META(.profiler = OPK_PROFILER_PM), SASS, NULL, OPK_EUSAGE,
+	  "1.opk: of GH100, profiler sass; " },
+	{ HERE, SASS, META(.profiler = OPK_PROFILER_PM), NULL, OPK_EUSAGE,
+	  "0.opk: of GH100, profiler sass; " },
+	{ HERE, META(.chip = "GA100", .profiler = OPK_PROFILER_SASS), &plain, NULL, OPK_EUSAGE,
+	  "0.opk: of GA100, profiler sass; " },
+	{ HERE, &sass_images, &plain, NULL, OPK_EUSAGE, "1.opk: of GH100, profiler range; " },
 	/* Different metrics; chips and profilers; and different passes of metrics. */
 	{ HERE, META(.chip = "GA100"), &plain, NULL, OPK_EUSAGE,
 	  "1.opk: of GH100, profiler range; " },

@@ -12,8 +12,9 @@
  *   f  a table has a row fewer
  *
  * M metadata, A availability, C config image, P prefix, D image, R range table, T times, S counts,
- * K records of what ran, O a module, I counts of instructions, U of an unknown type, V of one that names the image before it, E end; F is
- * the file header, before all. Each D, R, T, K, O and I carries its number.
+ * K records of what ran, O a module, I counts of instructions, U of an unknown type, V of one that
+ * names the image before it, E end; F is the file header, before all. Each D, R, T, K, O and I
+ * carries its number.
  */
 #ifndef OPK_SKETCHES_H
 #define OPK_SKETCHES_H

@@ -89,6 +89,8 @@ static const struct opk_record_layout layout = {
 	.what = "an instruction",
 };
 
+_Static_assert(sizeof(struct opk_instruction) <= OPK_INSTRUCTION_WEIGHT, "");
+
 void opk_instructions_encode(struct opk_buf *out, const struct opk_instruction_table *table)
 {
 	struct opk_named_values named = { table->metrics, table->metric_count, table->values };
@@ -139,7 +141,7 @@ static int take_names(struct opk_instruction_block *block, struct opk_record_rea
 static int read_rows(struct opk_instruction_block *block, struct opk_ctx *ctx,
                      struct opk_record_reader *reader, const struct opk_file *file, size_t section)
 {
-	size_t row = sizeof *block->rows + reader->name_count * sizeof *block->values;
+	size_t row = OPK_INSTRUCTION_WEIGHT + reader->name_count * sizeof *block->values;
 
 	TRY(opk_table_check(ctx, file, section, reader->count, reader->count * row));
 	TRY(opk_records_read_texts(reader, &block->texts));

@@ -196,7 +196,7 @@ int opk_merger_new(struct opk_merger **out, struct opk_ctx *ctx, const char *con
                    size_t count, const char *join);
 void opk_merger_free(struct opk_merger *merger);
 OPK_DEFINE_AUTO(opk_merger)
-/* The first file's metadata. */
+/* The metadata of the first file, or of the first one with more than counts of instructions. */
 const struct opk_meta *opk_merger_meta(const struct opk_merger *merger);
 /* The metadata that all files share. */
 const struct opk_meta *opk_merger_common(const struct opk_merger *merger);
@@ -506,6 +506,8 @@ int opk_module_read(struct opk_module *out, void **data, struct opk_ctx *ctx,
 /* Encodes the payload of a section. */
 void opk_module_encode(struct opk_buf *out, const struct opk_module *module);
 
+/* The bytes that a row counts as, without its values. */
+enum { OPK_INSTRUCTION_WEIGHT = 64 };
 /* An INSN section in memory. Begins zeroed. */
 struct opk_instruction_block {
 	struct opk_instruction_table table; /* borrows from the others */

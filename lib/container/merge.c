@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/index.h"
+#include "base/metric.h"
 #include "base/option_struct.h"
 #include "container/container.h"
 
@@ -109,6 +110,8 @@ static int add_common(struct common_meta *common, struct opk_ctx *ctx, const str
 {
 	struct opk_meta *all = &common->meta;
 
+	if (all->profiler != meta->profiler)
+		return keep_common_facts(common, ctx, meta);
 	all->mode = common_text(all->mode, meta->mode, "mixed");
 	all->backend = common_text(all->backend, meta->backend, "mixed");
 	all->config_hash = common_text(all->config_hash, meta->config_hash, "");
@@ -161,18 +164,37 @@ static bool same_passes(const struct opk_meta *a, const struct opk_meta *b)
 	return same;
 }
 
+/* Whether the part has only counts of instructions, which name their metrics themselves. */
+static bool has_counts_alone(const struct opk_file *file, const struct opk_meta *meta)
+{
+	return opk_profiler_is_code(meta->profiler) && opk_file_find(file, OPK_SECTION_DATA) < 0;
+}
+
+/* Counts of instructions go with others, and with counters of ranges, which the metadata say. */
+static bool can_join_profilers(const struct opk_meta *first, const struct opk_file *file,
+                               const struct opk_meta *meta)
+{
+	return meta->profiler == first->profiler
+	       || (has_counts_alone(file, meta)
+	           && (first->profiler == OPK_PROFILER_RANGE
+	               || opk_profiler_is_code(first->profiler)));
+}
+
 /* All parts must agree on how the rows of the merged file are read. */
-static int check_meta(struct opk_merger *m, const char *path, const struct opk_meta *meta)
+static int check_meta(struct opk_merger *m, const struct opk_file *file, const char *path,
+                      const struct opk_meta *meta)
 {
 	const struct opk_meta *first = m->meta;
 	const char *first_path = m->first->path;
 	bool same;
 
-	if (strcmp(meta->chip, first->chip) || meta->profiler != first->profiler)
+	if (strcmp(meta->chip, first->chip) || !can_join_profilers(first, file, meta))
 		return opk_fail(m->ctx, OPK_EUSAGE,
 		                "%s: of %s, profiler %s; %s is of %s, profiler %s", path,
 		                meta->chip, opk_profiler_name(meta->profiler), first_path,
 		                first->chip, opk_profiler_name(first->profiler));
+	if (has_counts_alone(file, meta))
+		return OPK_OK;
 	if (!same_names(meta->metrics, meta->metric_count, first->metrics, first->metric_count))
 		return opk_fail(m->ctx, OPK_EUSAGE, "%s: its metrics differ from those of %s", path,
 		                first_path);
@@ -245,7 +267,7 @@ static int check_part(struct opk_merger *m, const char *path, size_t number)
 	size_t count;
 
 	TRY(open_part(&file, &meta, m->ctx, path));
-	TRY(check_meta(m, path, meta));
+	TRY(check_meta(m, file, path, meta));
 	TRY(check_tables(m, file, path, meta));
 	/* Its tables and images have to belong together one to one. */
 	TRY(opk_file_segments(&segments, &count, m->ctx, file));
@@ -407,9 +429,27 @@ int opk_merger_put_head(struct opk_merger *m, struct opk_writer *writer, const c
 	return OPK_OK;
 }
 
-static int check_all(struct opk_merger *m, const char *const *paths, size_t count)
+/* The metadata are those of the first file, but counts of instructions leave it to another. */
+static int open_first(struct opk_merger *m, const char *const *paths, size_t count)
 {
 	TRY(open_part(&m->first, &m->meta, m->ctx, paths[0]));
+	for (size_t i = 1; i < count && has_counts_alone(m->first, m->meta); i++) {
+		opk_auto(opk_file) struct opk_file *file = NULL;
+		const struct opk_meta *meta;
+
+		TRY(open_part(&file, &meta, m->ctx, paths[i]));
+		if (has_counts_alone(file, meta))
+			continue;
+		opk_file_free(m->first);
+		m->first = opk_take(file);
+		m->meta = meta;
+	}
+	return OPK_OK;
+}
+
+static int check_all(struct opk_merger *m, const char *const *paths, size_t count)
+{
+	TRY(open_first(m, paths, count));
 	TRY(begin_common(&m->common, m->ctx, m->meta));
 	for (size_t i = 0; i < count; i++)
 		TRY(check_part(m, paths[i], i));

@@ -190,7 +190,8 @@ static int read_image(struct opk_survey *survey, struct opk_ctx *ctx, struct opk
 static int check_file(struct opk_ctx *ctx, const struct opk_file *file)
 {
 	TRY(opk_file_check_complete(ctx, file, OPK_REMEDY_RECOVER));
-	if (opk_file_find(file, OPK_SECTION_DATA) < 0)
+	if (opk_file_find(file, OPK_SECTION_DATA) < 0
+	    && opk_file_find(file, OPK_SECTION_INSTRUCTIONS) < 0)
 		return opk_fail(ctx, OPK_EINPUT, "%s: no counter data", file->path);
 	return OPK_OK;
 }
@@ -284,6 +285,8 @@ int opk_survey_make(struct opk_survey *out, struct opk_ctx *ctx, struct opk_file
 		TRY(check_file(ctx, files[i]));
 		TRY(list_images(out, ctx, files[i]));
 	}
+	if (!out->image_count)
+		return opk_fail(ctx, OPK_EINPUT, "%s: no counter data", files[0]->path);
 	return survey(out, ctx, files, file_count);
 }
 
