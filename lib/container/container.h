@@ -496,13 +496,6 @@ void opk_activities_place(struct opk_activity *activities, size_t count,
 
 /* Modules and what was counted at their instructions: code.c, cubin.c */
 
-/* A module's name for people: its CRC in lower-case hexadecimal digits, at least 8. */
-enum { OPK_MODULE_NAME = 17 };
-void opk_module_name(char out[OPK_MODULE_NAME], uint64_t crc);
-/* Reads a CODE section; `out` borrows from *data, which is freed by the caller. */
-int opk_module_read(struct opk_module *out, void **data, struct opk_ctx *ctx,
-                    const struct opk_file *file, size_t section);
-
 /* Encodes the payload of a section. */
 void opk_module_encode(struct opk_buf *out, const struct opk_module *module);
 
@@ -525,26 +518,6 @@ void opk_instructions_encode(struct opk_buf *out, const struct opk_instruction_t
 /* Gives rows the host, GPU, process and rank of the facts, like opk_ranges_place(). */
 void opk_instructions_place(struct opk_instruction *rows, size_t count,
                             const struct opk_meta *meta);
-
-/* CODE sections of several files: a module is kept once, with code if one has it. Begins zeroed. */
-struct opk_modules {
-	struct opk_strlist names; /* CRCs in hexadecimal digits */
-	struct opk_index numbers; /* of the names */
-	size_t *best, capacity;   /* for each name the section that is kept: its number in `seen` */
-	struct opk_seen_module *seen; /* in the order of files and sections */
-	size_t seen_count, seen_capacity;
-};
-/* Adds the sections of file number `number`; files come in the order of their numbers. */
-int opk_modules_add(struct opk_modules *modules, struct opk_ctx *ctx, const struct opk_file *file,
-                    size_t number);
-/* Whether the section is the one of its module that is kept. */
-bool opk_modules_keep(const struct opk_modules *modules, size_t number, size_t section);
-/* The number of the module with this CRC, whose name is added if it is not known. */
-int opk_modules_name(size_t *name, struct opk_modules *modules, struct opk_ctx *ctx, uint64_t crc);
-/* Its section in the file that has it; SIZE_MAX: only its name was added. */
-size_t opk_modules_section(const struct opk_modules *modules, size_t name);
-void opk_modules_clear(struct opk_modules *modules);
-#define opk_automodules __attribute__((cleanup(opk_modules_clear)))
 
 /* Adds the rows of OPK_FILE_CODE, or of OPK_FILE_FUNCTIONS: code_list.c */
 int opk_code_list_add(struct opk_listing *rows, struct opk_ctx *ctx, struct opk_file *file,

@@ -3,7 +3,9 @@
 #ifndef OPK_CONTAINER_DOOR_H
 #define OPK_CONTAINER_DOOR_H
 
+#include "base/index.h"
 #include "base/mem.h"
+#include "base/strlist.h"
 
 OPK_DEFINE_AUTO(opk_file)
 OPK_DEFINE_AUTO(opk_writer)
@@ -226,6 +228,33 @@ struct opk_module {
 	bool has_code;    /* false: all but its functions' names and lines is zero */
 	const void *data; /* not checked: hostile bytes */
 };
+
+/* A module's name for people: its CRC in lower-case hexadecimal digits, at least 8. */
+enum { OPK_MODULE_NAME = 17 };
+void opk_module_name(char out[OPK_MODULE_NAME], uint64_t crc);
+/* Reads a CODE section; `out` borrows from *data, which is freed by the caller. */
+int opk_module_read(struct opk_module *out, void **data, struct opk_ctx *ctx,
+                    const struct opk_file *file, size_t section);
+
+/* CODE sections of several files: a module is kept once, with code if one has it. Begins zeroed. */
+struct opk_modules {
+	struct opk_strlist names; /* CRCs in hexadecimal digits */
+	struct opk_index numbers; /* of the names */
+	size_t *best, capacity;   /* for each name the section that is kept: its number in `seen` */
+	struct opk_seen_module *seen; /* in the order of files and sections */
+	size_t seen_count, seen_capacity;
+};
+/* Adds the sections of file number `number`; files come in the order of their numbers. */
+int opk_modules_add(struct opk_modules *modules, struct opk_ctx *ctx, const struct opk_file *file,
+                    size_t number);
+/* Whether the section is the one of its module that is kept. */
+bool opk_modules_keep(const struct opk_modules *modules, size_t number, size_t section);
+/* The number of the module with this CRC, whose name is added if it is not known. */
+int opk_modules_name(size_t *name, struct opk_modules *modules, struct opk_ctx *ctx, uint64_t crc);
+/* Its section in the file that has it; SIZE_MAX: only its name was added. */
+size_t opk_modules_section(const struct opk_modules *modules, size_t name);
+void opk_modules_clear(struct opk_modules *modules);
+#define opk_automodules __attribute__((cleanup(opk_modules_clear)))
 
 /* A place in code, of which something was counted. Strings are "" where unknown. */
 struct opk_instruction {

@@ -8,6 +8,19 @@
 #include "container/door.h"
 #include "eval/door.h"
 
+/* What stays of the modules in a recording. */
+enum opk_code_kept {
+	OPK_CODE_ALL,
+	OPK_CODE_LINES, /* names and sizes of functions, and their lines */
+	OPK_CODE_NONE
+};
+/*
+ * Like opk_trim(), and removes code. OPK_EINPUT: a module is not a cubin, so that only
+ * OPK_CODE_NONE removes it.
+ */
+int opk_trim_code(struct opk_ctx *ctx, struct opk_file *file, enum opk_code_kept kept,
+                  const char *path);
+
 /* A column's values over some ranges; NaN: undefined, or a range's value is NaN. */
 struct opk_statistics {
 	uint64_t count; /* ranges that have the value, even as NaN */

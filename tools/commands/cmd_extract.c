@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* offpeak extract: writes a container's images to files. */
+/* offpeak extract: writes a container's images and modules to files. */
 #include <string.h>
 
 #include "commands.h"
+#include "base/buf.h"
+#include "base/file.h"
 #include "common/files.h"
 #include "container/door.h"
 
-enum { CONFIG, PREFIX, AVAILABILITY, DATA, KINDS };
+enum { CONFIG, PREFIX, AVAILABILITY, DATA, IMAGES, CODE = IMAGES, KINDS };
 
 struct extract_args {
-	const char *files[KINDS];
+	const char *files[IMAGES];
+	const char *code; /* a folder */
 	uint64_t image;
 };
 
@@ -26,6 +29,8 @@ static const struct option_spec specs[] = {
 	KIND_OPTION(
 		DATA, "data",
 		"the counter data image goes to this file; several to FILE-1, FILE-2 and so on"),
+	{ "code", 0, "DIR", "modules with code go to this folder, each as CRC.cubin", OPTION_TEXT,
+	  offsetof(struct extract_args, code) },
 	{ "image", 0, "N", "this counter data image alone, from 1", OPTION_NUMBER,
 	  offsetof(struct extract_args, image) },
 	{ 0 },
@@ -42,11 +47,13 @@ static const struct {
 	[AVAILABILITY] = { OPK_SECTION_AVAILABILITY, "availability", "counter-availability image",
 	                   OPK_OUTPUT_AVAILABILITY },
 	[DATA] = { OPK_SECTION_DATA, "data", "counter data image", OPK_OUTPUT_IMAGE },
+	[CODE] = { OPK_SECTION_CODE, "code", "cubin", OPK_OUTPUT_CUBIN },
 };
 
-/* An image to be written to a file. */
+/* An image or module to be written to a file. */
 struct item {
 	size_t kind, section, number;
+	uint64_t size;
 	char *path;
 	struct opk_newfile out;
 };
@@ -122,7 +129,10 @@ static int choose(struct extraction *x, size_t kind)
 
 		if (opk_file_section(x->file, i)->type != kinds[kind].type)
 			continue;
-		*item = (struct item){ .kind = kind, .section = i, .number = number++ };
+		*item = (struct item){ .kind = kind,
+			               .section = i,
+			               .number = number++,
+			               .size = opk_file_section(x->file, i)->plain_size };
 		if (!is_wanted(x, item))
 			continue;
 		item->path = path_of(x, item);
@@ -133,20 +143,96 @@ static int choose(struct extraction *x, size_t kind)
 	return x->args->files[kind] && x->count == before ? miss(x, kind) : OPK_OK;
 }
 
+/* ---- modules */
+
+static int add_module(struct extraction *x, struct opk_strlist *without, size_t section)
+{
+	struct item *item = &x->items[x->count];
+	opk_autofree void *data = NULL;
+	char name[OPK_MODULE_NAME];
+	struct opk_module module;
+
+	TRY(opk_module_read(&module, &data, x->app->ctx, x->file, section));
+	opk_module_name(name, module.crc);
+	if (!module.has_code)
+		return opk_strlist_add(without, name) ? OPK_OK : app_nomem(x->app);
+	*item = (struct item){ .kind = CODE, .section = section, .size = module.size };
+	item->path = opk_printf("%s/%s.cubin", x->args->code, name);
+	if (!item->path)
+		return app_nomem(x->app);
+	x->count++;
+	return OPK_OK;
+}
+
+static void note_without(const struct extraction *x, const struct opk_strlist *without)
+{
+	enum { MOST = 10 };
+	opk_autobuf struct opk_buf names = { 0 };
+
+	for (size_t i = 0; i < without->count && i < MOST; i++)
+		opk_buf_add_printf(&names, "%s%s", i ? ", " : "", without->items[i]);
+	if (without->count > MOST)
+		opk_buf_add_printf(&names, " and %zu more", without->count - MOST);
+	if (without->count && !names.failed)
+		app_note("%s: without code, only functions and lines: %.*s", x->app->arguments[0],
+		         (int)names.size, (const char *)names.data);
+}
+
+/* Each module once, with its code if it is in the file. */
+static int choose_modules(struct extraction *x)
+{
+	opk_autostrlist struct opk_strlist without = { 0 };
+	opk_automodules struct opk_modules modules = { 0 };
+	size_t before = x->count;
+
+	if (!x->args->code)
+		return OPK_OK;
+	TRY(opk_modules_add(&modules, x->app->ctx, x->file, 0));
+	for (size_t i = 0; i < modules.names.count; i++)
+		TRY(add_module(x, &without, opk_modules_section(&modules, i)));
+	if (x->count == before)
+		return app_error(x->app, OPK_EFAILED,
+		                 "%s: no module with code in it: 'offpeak-collect --code' records "
+		                 "code",
+		                 x->app->arguments[0]);
+	note_without(x, &without);
+	return OPK_OK;
+}
+
+/* ---- files */
+
 /* Checks all checksums and names before anything is written. */
 static int choose_all(struct extraction *x)
 {
 	x->items = opk_alloc_array(opk_file_section_count(x->file) + 1, sizeof *x->items);
 	if (!x->items)
 		return app_nomem(x->app);
-	for (size_t kind = 0; kind < KINDS; kind++)
+	for (size_t kind = 0; kind < IMAGES; kind++)
 		TRY(choose(x, kind));
+	TRY(choose_modules(x));
 	if (!x->count)
 		TRY(app_error(x->app, OPK_EINPUT, "%s: no image in it", x->app->arguments[0]));
 	for (size_t i = 0; i < x->count; i++) {
 		TRY(opk_file_verify(x->app->ctx, x->file, x->items[i].section));
 		TRY(files_write(x->app, x->items[i].path, kinds[x->items[i].kind].output));
 	}
+	return OPK_OK;
+}
+
+/* The bytes of an image, or of a module without its section's header. */
+static int read_item(const void **bytes, size_t *size, void **data, const struct extraction *x,
+                     const struct item *item)
+{
+	struct opk_module module;
+
+	if (item->kind != CODE) {
+		TRY(opk_file_read(data, size, x->app->ctx, x->file, item->section));
+		*bytes = *data;
+		return OPK_OK;
+	}
+	TRY(opk_module_read(&module, data, x->app->ctx, x->file, item->section));
+	*bytes = module.data;
+	*size = module.size;
 	return OPK_OK;
 }
 
@@ -157,16 +243,19 @@ static int write_all(struct extraction *x)
 
 	if (!files)
 		return app_nomem(x->app);
+	if (x->args->code && !opk_make_folder(x->args->code, 0777))
+		return opk_fail_errno(x->app->ctx, OPK_EFAILED, "can't create", x->args->code);
 	for (size_t i = 0; i < x->count; i++) {
 		struct item *item = &x->items[i];
 		opk_autofree void *data = NULL;
+		const void *bytes;
 		size_t size;
 
 		files[i] = &item->out;
-		TRY(opk_file_read(&data, &size, x->app->ctx, x->file, item->section));
+		TRY(read_item(&bytes, &size, &data, x, item));
 		TRY(opk_newfile_create(&item->out, x->app->ctx, item->path, opk_check_output,
 		                       kinds[item->kind].output));
-		TRY(opk_newfile_write(&item->out, data, size));
+		TRY(opk_newfile_write(&item->out, bytes, size));
 	}
 	return opk_newfiles_commit(files, x->count);
 }
@@ -188,17 +277,16 @@ static int extract(struct extraction *x)
 		const struct item *item = &x->items[i];
 
 		app_row(x->app, cell_text(item->path), cell_text(kinds[item->kind].content),
-		        cell_number(item->number),
-		        cell_number(opk_file_section(x->file, item->section)->plain_size));
+		        cell_number(item->number), cell_number(item->size));
 	}
 	return app_end_output(x->app);
 }
 
 static bool is_usage(const struct app *app, const struct extract_args *args)
 {
-	bool any = false;
+	bool any = args->code;
 
-	for (size_t i = 0; i < KINDS; i++)
+	for (size_t i = 0; i < IMAGES; i++)
 		any = any || args->files[i];
 	if (app->output)
 		return app->argument_count == 1 && !any && !args->image;
@@ -212,14 +300,14 @@ static int run(struct app *app, void *data)
 	struct extraction x = { .app = app, .args = args };
 	int code;
 
-	for (size_t i = 0; i < KINDS; i++)
+	for (size_t i = 0; i < IMAGES; i++)
 		if (args->files[i] && !strcmp(args->files[i], "-"))
 			args->files[i] = "/dev/stdout";
 	if (!is_usage(app, data))
 		return app_error(
 			app, OPK_EUSAGE,
 			"extract: one FILE.opk is needed, and --config, --prefix, --availability "
-			"or --data FILE; or -o PREFIX alone for everything");
+			"or --data FILE, or --code DIR; or -o PREFIX alone for all images");
 	TRY(opk_file_open(&file, app->ctx, app->arguments[0]));
 	if (!opk_file_complete(file))
 		app_note("%s: cut off: its end section is missing", app->arguments[0]);
@@ -238,19 +326,21 @@ static int run(struct app *app, void *data)
 const struct command extract_command = {
 	.name = "extract",
 	.synopsis =
-		"FILE.opk [--config FILE] [--prefix FILE] [--availability FILE] [--data FILE] | FILE.opk -o PREFIX",
-	.summary = "write the bare images of a container into files, for other CUPTI programs",
+		"FILE.opk [--config FILE] [--prefix FILE] [--availability FILE] [--data FILE] [--code DIR] | FILE.opk -o PREFIX",
+	.summary = "write the bare images and the modules of a container into files, for other programs",
 	.details =
-		"-o PREFIX writes everything: PREFIX.config, PREFIX.prefix, PREFIX.availability,\n"
+		"-o PREFIX writes all images: PREFIX.config, PREFIX.prefix, PREFIX.availability,\n"
 		"PREFIX.data or, of several, PREFIX-1.data. Checksums are verified before anything is\n"
-		"written. Needs no NVIDIA library.",
+		"written. Needs no NVIDIA library.\n"
+		"\n"
+		"--code writes the modules that were recorded with their code as cubins, for nvdisasm,\n"
+		"cuobjdump and Nsight Compute; 'info --table code' lists them. The folder is made.",
 	.examples = {
 		{ "extract roofline.opk -o roofline",
-		  "roofline.config, roofline.prefix and all else" },
-		{ "extract roofline.opk --config roofline.config --prefix roofline.prefix",
-		  "what a collector of your own needs, and nothing else" },
+		  "roofline.config, roofline.prefix: what a collector of your own needs" },
 		{ "extract run.opk --data run.cd",
 		  "the counter data image, for a program of your own" },
+		{ "extract run.opk --code cubins", "the modules whose instructions were counted" },
 	},
 	.options = specs,
 	.args_size = sizeof(struct extract_args),
