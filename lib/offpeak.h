@@ -558,17 +558,17 @@ struct opk_plan;
 int opk_plan_new(struct opk_plan **out, struct opk_ctx *ctx, const struct opk_set *set,
                  const struct opk_plan_options *options);
 void opk_plan_free(struct opk_plan *plan);
-/* The config image, borrowed: for cuptiRangeProfilerSetConfig or cuptiPmSamplingSetConfig. */
+/* The config image, for cuptiRangeProfilerSetConfig or cuptiPmSamplingSetConfig; else NULL. */
 const void *opk_plan_config(const struct opk_plan *plan, size_t *size);
 
 /* Lists about a plan, and their columns in this order. */
 enum opk_plan_list {
 	/*
-	 * One row: chip; profiler, "range" or "pm"; set, its name; metrics, full names in the set's
-	 * order, each once; passes; missing, optional metrics that the chip lacks or CUPTI refuses,
-	 * and metrics derived from these; left_out, how many did not fit `single_pass`; lost,
-	 * columns that no plan of a split has, because their formulas need metrics of several
-	 * plans; sample_bytes, which limit the rate of PM sampling, or absent
+	 * One row: chip; profiler; set, its name; metrics, full names in the set's order, each
+	 * once; passes; missing, optional metrics that the chip lacks or CUPTI refuses, and metrics
+	 * derived from these; left_out, how many did not fit `single_pass`; lost, columns that no
+	 * plan of a split has, because their formulas need metrics of several plans; sample_bytes,
+	 * which limit the rate of PM sampling, or absent
 	 * (NVPW_PeriodicSampler_Config_GetGpuEstimatedSampleSize).
 	 */
 	OPK_PLAN_ABOUT,
@@ -651,7 +651,7 @@ struct opk_build_options {
 	bool keep_instances; /* keep the instances of all counters, needed or not */
 };
 
-/* Writes a plan as set.opk: metadata, config image, counter-data prefix (opk_prefix_new()). */
+/* Writes set.opk: metadata and, for range and pm, the config image and opk_prefix_new(). */
 int opk_build(struct opk_ctx *ctx, const struct opk_plan *plan,
               const struct opk_build_options *options, const char *path);
 /*

@@ -274,4 +274,42 @@ says 0 'as they are written' sets roofline --cuda /nonexistent
 out_has '^dram__bytes\.sum,,,yes,,,$'
 refuses 2 'surplus' sets roofline top-down
 
+section 'instructions'
+for set in source hot; do
+	works sets --check $set
+	same "$last: chips" "$(grep -c ',1,[1-9][0-9]*,0,ok$' out)" 28
+done
+says 0 'as they are written' sets source --cuda /nonexistent
+gives 'j["passes"] == 1 and [g["group"] for g in j["groups"]][:2] == ["Executed", "Branches"]' sets source
+run 4 sets --check source --chip GV100
+out_has "^GV100,,,,the chip lacks the set's profiler\$"
+gives 'j["profiler"] == "sass" and j["passes"] == j["lower_bound"] == 1 and len(j["plan"]) == 1' plan --chip H100 source
+json 'j["plan"][0]["metrics"] == j["metrics"] and "smsp__sass_inst_executed" in j["metrics"]'
+# No library is needed to plan and build.
+works plan --chip GB202 hot --cuda /nonexistent
+works build --chip GH100 source -o source.opk --cuda /nonexistent
+works build --chip GH100 hot -o hot.opk
+printf 'name: all\nprofiler: pc\n' >all.yaml
+works build --chip TU102 ./all.yaml -o all.opk
+gives 'j["profiler"] == "sass" and j["kind"] == "set" and j["passes"] == 1 and "active_threads" in j["set_facts"][0]["columns"]' \
+	info source.opk
+works verify source.opk hot.opk all.opk
+same "$last: sections" "$(cut -d, -f3 out | sort | uniq -c | tr -s ' \n' ' ')" ' 3 END 3 META 1 type '
+works show all.opk
+for given in --no-instances --instances '--raw-config x' '--raw-prefix x'; do
+	refuses 2 'profiler sass uses n' build --chip GH100 source -o x.opk $given
+done
+refuses 2 'nothing can be divided' build --chip GH100 source -o x.opk --split
+refuses 2 'no availability applies to it' plan --chip GH100 source --availability "$SOURCE/data/probes/gh100.opk"
+refuses 2 'no availability applies to it' build --chip GH100 hot -o x.opk --availability "$SOURCE/data/probes/gh100.opk"
+refuses 2 'no cheaper passes' plan --chip GH100 source --prefer cheap
+same 'files that were refused' "$(ls x x.opk 2>/dev/null)" ''
+refuses 1 'GV100 is not among the chips that have metrics of instructions' plan --chip GV100 source
+refuses 2 "smsp__sass_sectors_mem_global_ideal is one of profiler sass" plan --chip GH100 smsp__sass_sectors_mem_global_ideal
+refuses 2 'without one it is a metric of profiler sass' plan --chip GH100 smsp__sass_inst_executed
+refuses 2 "takes no '.sum'" plan --chip GH100 --profiler sass smsp__sass_inst_executed.sum
+works plan --chip GH100 --profiler sass smsp__sass_inst_executed,smsp__sass_sectors_mem_global_ideal
+refuses 2 'profiler' plan --chip GH100 source hot
+refuses 4 'no counter data; it was built' eval source.opk
+
 finish

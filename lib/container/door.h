@@ -120,8 +120,8 @@ struct opk_meta {
 	const char *source;      /* what was imported */
 	/*
 	 * How it was collected: "kernel" (auto range, kernel replay), "launch" (a range around each
-	 * launch), "user" (the program's own ranges), "sampling", "trace" (what ran and when alone:
-	 * there are no metrics), "mixed" (merged).
+	 * launch), "user" (the program's own ranges), "sampling", "code" (of instructions), "trace"
+	 * (what ran and when alone: there are no metrics), "mixed" (merged).
 	 */
 	const char *mode;
 	int64_t gpu_time_shift; /* ns: host time = GPU time + shift; PM sampling */
@@ -134,7 +134,7 @@ struct opk_meta {
 	 * "": each range has all passes.
 	 */
 	const char *join;
-	const char *backend; /* "range-profiler", "legacy", "pm-sampling" or "mixed" */
+	const char *backend; /* "range-profiler", "pm-sampling", "sass-metrics", ... */
 	/* Metrics whose values count idle time around short kernels, because of the mode. */
 	const char *const *inflated;
 	size_t inflated_count;
