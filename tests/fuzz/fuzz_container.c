@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Any bytes as an .opk file: open, verify, decode, metadata, tables, activities as a trace. */
+/* Any bytes as an .opk file: open, verify, decode, metadata, tables, modules, activities as a trace. */
 #include "container/door.h"
 #include "fuzz.h"
 #include "trace/door.h"
@@ -24,6 +24,14 @@ static void trace(struct opk_ctx *ctx, struct opk_file *file)
 		if (opk_file_section(file, i)->type == OPK_SECTION_DATA)
 			return;
 	opk_trace_write(NULL, ctx, &file, 1, &options, &(struct opk_sink){ drop, NULL });
+}
+
+static void list(struct opk_ctx *ctx, struct opk_file *file, enum opk_file_list which)
+{
+	struct opk_listing *rows;
+
+	if (!opk_file_list(&rows, ctx, file, which))
+		opk_listing_free(rows);
 }
 
 static void read_all(struct opk_ctx *ctx, struct opk_file *file)
@@ -51,6 +59,8 @@ static void read_all(struct opk_ctx *ctx, struct opk_file *file)
 	opk_file_times(&times, &count, ctx, file);
 	opk_file_stats(&stats, ctx, file);
 	opk_file_activities(&activities, &count, ctx, file);
+	list(ctx, file, OPK_FILE_CODE);
+	list(ctx, file, OPK_FILE_FUNCTIONS);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -34,6 +34,26 @@ static void add_images(struct opk_writer *writer, bool times)
 	}
 }
 
+static void add_code(struct opk_writer *writer)
+{
+	static const char *const metrics[] = { "a__b.sum", "stall" };
+	static const uint64_t values[] = { 1, 0, 7, 9 };
+	static const struct opk_instruction rows[] = {
+		{ .module = 0xd06011c0, .function = "_Z1fv", .offset = 16, .launch = 1, .rank = 2 },
+		{ .module = 0xd06011c0,
+		  .function = "_Z1fv",
+		  .offset = 32,
+		  .host = "h",
+		  .gpu = "g" },
+	};
+
+	check(opk_writer_add_module(writer, &(struct opk_module){ 0xd06011c0, 8, true,
+	                                                          "\x7f"
+	                                                          "ELF\2\1\1" }));
+	check(opk_writer_add_instructions(writer, &(struct opk_instruction_table){ metrics, 2, rows,
+	                                                                           2, values }));
+}
+
 static void write_seed(struct opk_ctx *ctx, const char *folder, const char *name, bool times)
 {
 	const struct opk_drop drop = { "no memory", 3 };
@@ -53,6 +73,7 @@ static void write_seed(struct opk_ctx *ctx, const char *folder, const char *name
 	check(opk_writer_add(writer, OPK_SECTION_AVAILABILITY, "available", 9));
 	add_images(writer, times);
 	check(opk_writer_add_activities(writer, ran, 2));
+	add_code(writer);
 	check(opk_writer_add_stats(writer, &stats));
 	check(opk_writer_finish(writer));
 	opk_writer_free(writer);

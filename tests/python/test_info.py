@@ -40,6 +40,26 @@ class Info(unittest.TestCase):
         self.assertGreater(run.stats.launches, 0)
 
 
+class Code(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        tool = os.path.join(os.environ.get("BUILD", ""), "tests", "add_code")
+        if not os.access(tool, os.X_OK):
+            self.skipTest("tests/add_code is not built")
+        self.path = os.path.join(self.folder.name, "sass.opk")
+        cubin = os.path.join(os.environ["SOURCE"], "tests", "files", "insn.cubin")
+        subprocess.run([tool, cubin, self.path, "sass"], check=True)
+
+    def test_modules(self):
+        run = opk.open(self.path)
+        self.assertEqual([module._asdict() for module in run.modules], printed("info", self.path, "--table", "code"))
+        self.assertEqual(run.modules[0][:2] + run.modules[0][3:], ("d06011c0", 16264, True, True, 4, 1))
+        self.assertEqual([part._asdict() for part in run.functions], printed("info", self.path, "--table", "functions"))
+        self.assertEqual(opk.open(recording("simple")).modules, ())
+        self.assertEqual(opk.open(recording("simple")).functions, ())
+
+
 class Facts(unittest.TestCase):
     def test_ranges(self):
         columns = ["kernel", "grid", "block", "device"]

@@ -37,6 +37,28 @@ class Section(NamedTuple):
     plain_size: int  # bytes after decoding
 
 
+class Module(NamedTuple):
+    """A module of the program whose instructions were counted."""
+
+    module: str  # its CRC in hexadecimal digits
+    size: Optional[int]  # bytes of the cubin; None: the module is not in the file
+    stored: int  # bytes in the file
+    code: bool  # False: without code
+    lines: bool  # it has a table of lines
+    functions: Optional[int]  # how many it has
+    ran: int  # how many of these have counts
+
+
+class Function(NamedTuple):
+    """A function of such a module."""
+
+    module: str
+    function: str  # demangled, if the recording says so; else the symbol
+    symbol: str
+    size: Optional[int]  # bytes of code; None: the module is not in the file
+    instructions: int  # how many have counts
+
+
 class Stats(NamedTuple):
     """The collector's counts over the run."""
 
@@ -125,6 +147,14 @@ def _stats(ctx: Any, file: Any) -> Stats | None:
 def _clocks(ctx: Any, file: Any) -> Clocks:
     spans = {row.pop("clock"): ClockSpan(**row) for row in listed(ctx, file, lib.OPK_FILE_CLOCKS)}
     return Clocks(spans.get("sm"), spans.get("memory"))
+
+
+def modules_of(ctx: Any, file: Any) -> tuple[Module, ...]:
+    return tuple(Module(**row) for row in listed(ctx, file, lib.OPK_FILE_CODE))
+
+
+def functions_of(ctx: Any, file: Any) -> tuple[Function, ...]:
+    return tuple(Function(**row) for row in listed(ctx, file, lib.OPK_FILE_FUNCTIONS))
 
 
 def of_file(ctx: Any, file: Any, path: str) -> Info:

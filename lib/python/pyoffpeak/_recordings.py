@@ -54,6 +54,22 @@ class Run(Opened):
         return _info.of_file(ctx, open_file(ctx, self._only()), self.path)
 
     @property
+    def modules(self) -> tuple[_info.Module, ...]:
+        """The modules whose instructions were counted, of the one file. Needs no NVIDIA library."""
+        ctx = _context.new()
+        with loading:
+            from . import _info
+        return _info.modules_of(ctx, open_file(ctx, self._only()))
+
+    @property
+    def functions(self) -> tuple[_info.Function, ...]:
+        """The functions of these modules, and how many of their instructions have counts."""
+        ctx = _context.new()
+        with loading:
+            from . import _info
+        return _info.functions_of(ctx, open_file(ctx, self._only()))
+
+    @property
     def metrics(self) -> tuple[str, ...]:
         """The full names of the one file's metrics."""
         return self.info.metrics

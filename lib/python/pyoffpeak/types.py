@@ -7,7 +7,7 @@ from ._compare import Change, DiffColumn, Difference, DiffRow, Judged, Side
 from ._describe import Constituent, Counter, Description, LegacyDescription, LegacyTerm, Submetric
 from ._errors import Cause
 from ._files import Finding, Piece
-from ._info import Clocks, ClockSpan, Derived, Heading, Info, Section, Stats
+from ._info import Clocks, ClockSpan, Derived, Function, Heading, Info, Module, Section, Stats
 from ._metrics import Metric, Metrics
 from ._pictures import Numbers, Picture
 from ._plans import Column, ConfigInfo, Detail, Domains, LeftOut, Pass, PlannedMetric, SplitPlans
@@ -34,6 +34,7 @@ __all__ = [
     "Difference",
     "Domains",
     "Finding",
+    "Function",
     "Heading",
     "Info",
     "Judged",
@@ -42,6 +43,7 @@ __all__ = [
     "LegacyTerm",
     "Metric",
     "Metrics",
+    "Module",
     "Numbers",
     "Pass",
     "Picture",
