@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The sections CODE and INSN: modules, counts of their instructions, and what is refused. */
+#include <elf.h>
 #include <inttypes.h>
 
 #include "allocation.h"
@@ -490,6 +491,27 @@ CTX_TEST(no_cubins)
 
 	for (size_t i = 0; i < COUNT(texts); i++)
 		ck_code(ctx, opk_cubin_init(&cubin, ctx, texts[i], strlen(texts[i])), OPK_EINPUT);
+}
+
+/* Its names have no bytes: then sections have no names, and it has no functions. */
+CTX_TEST(names_without_bytes)
+{
+	struct opk_cubin_function function;
+	struct opk_cubin_section section;
+	struct opk_cubin cubin;
+	size_t size, at = 0;
+	opk_autofree uint8_t *data = load_cubin(&size);
+	Elf64_Ehdr header;
+	uint32_t type = SHT_NOBITS;
+
+	memcpy(&header, data, sizeof header);
+	memcpy(data + header.e_shoff + header.e_shstrndx * sizeof(Elf64_Shdr)
+	               + offsetof(Elf64_Shdr, sh_type),
+	       &type, sizeof type);
+	ck_ok(ctx, opk_cubin_init(&cubin, ctx, data, size));
+	ck_assert(opk_cubin_section(&section, &cubin, 3));
+	ck_assert_str_eq(section.name, "");
+	ck_assert(!opk_cubin_next_function(&function, &cubin, &at));
 }
 
 /* ---- a module once */

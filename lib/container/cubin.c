@@ -39,11 +39,14 @@ int opk_cubin_init(struct opk_cubin *cubin, struct opk_ctx *ctx, const void *dat
 /* The text at this place of a table of names; NULL: it has no end. */
 static const char *name_of(const struct opk_cubin_section *names, uint64_t at)
 {
-	const char *name = (const char *)names->data + at;
-	size_t most = at < names->size ? names->size - at : 0;
+	const char *name;
+	size_t most;
 
-	most = most < MOST_NAME ? most : MOST_NAME;
-	return names->data && most && memchr(name, 0, most) ? name : NULL;
+	if (!names->data || at >= names->size)
+		return NULL;
+	name = (const char *)names->data + at;
+	most = names->size - at < MOST_NAME ? names->size - at : MOST_NAME;
+	return memchr(name, 0, most) ? name : NULL;
 }
 
 bool opk_cubin_section(struct opk_cubin_section *out, const struct opk_cubin *cubin, size_t i)
@@ -97,10 +100,12 @@ static bool is_kept(const struct opk_cubin_section *section)
 
 int opk_cubin_remove_code(struct opk_ctx *ctx, void *data, size_t size)
 {
-	opk_autofree void *whole = opk_alloc(size);
+	opk_autofree void *whole = NULL;
 	struct opk_cubin_section section;
 	struct opk_cubin cubin;
 
+	TRY(opk_cubin_init(&cubin, ctx, data, size));
+	whole = opk_alloc(size);
 	if (!whole)
 		return opk_nomem(ctx, "a cubin");
 	memcpy(whole, data, size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Any bytes as an .opk file: open, verify, decode, metadata, tables, modules, activities as a trace. */
+/* Any bytes as an .opk file: open, verify, decode, metadata, tables, modules, and a trace. */
 #include "container/door.h"
 #include "fuzz.h"
 #include "trace/door.h"

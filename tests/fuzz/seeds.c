@@ -7,7 +7,7 @@
 
 static const char meta_text[] =
 	"{\"kind\":\"recording\",\"chip\":\"GH100\",\"profiler\":\"range\",\"metrics\":[\"a__b.sum\",\"c__d.sum\"],"
-	"\"groups\":[[0],[1]],\"join\":\"kernel\",\"inflated\":[\"a__b.sum\"],\"run\":{\"env.RANK\":\"0\"},"
+	"\"passes\":1,\"metric_passes\":[[1],[1]],\"join\":\"kernel\",\"inflated\":[\"a__b.sum\"],\"run\":{\"env.RANK\":\"0\"},"
 	"\"derived\":[{\"name\":\"d\",\"formula\":\"a__b.sum / 2\"}]}";
 
 static void check(int code)
