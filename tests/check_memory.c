@@ -137,6 +137,13 @@ static const char wrong_text[] =
 static const char section_text[] =
 	"Identifier: \"S\"\nDisplayName: \"Name\"\nMetrics {\n  Metrics {\n    Label: \"L\"\n"
 	"    Name: \"dram__bytes.sum\"\n  }\n  Metrics {\n    Label: \"M\"\n    Name: \"launch__grid_size\"\n  }\n}\n";
+static const char sass_text[] = "FA100\tsmsp__sass_a\ta\nFA100\tsmsp__sass_b\tb\n";
+
+static const char code_text[] =
+	"name: c\nprofiler: sass\nmetrics:\n- {metric: smsp__sass_a, as: a}\n"
+	"- '*_b'\n- {metric: smsp__sass_gone, optional: true}\n"
+	"derived: {d: a / smsp__sass_b}\n";
+
 static const char legacy_text[] =
 	"metric\tone\tfake__a.sum / fake__no.sum\nevent\tone\tfake__b.sum\n";
 static const char rules_text[] =
@@ -159,6 +166,9 @@ static void fill_folder(void)
 	put_file("s.section", section_text, strlen(section_text));
 	put_file("legacy_names.tsv", legacy_text, strlen(legacy_text));
 	put_file("single_pass.tsv", wanted_text, strlen(wanted_text));
+	put_file("sass_metrics.tsv", sass_text, strlen(sass_text));
+	put_file("pc_metrics.tsv", "", 0);
+	put_file("code.yaml", code_text, strlen(code_text));
 	ck_assert_int_eq(symlink(TEST_DATA_DIR "/report", in_folder("report")), 0);
 }
 
@@ -225,6 +235,37 @@ static int list_all(struct opk_ctx *ctx)
 	TRY(opk_set_list(&sets, ctx, NULL));
 	TRY(opk_metric_list(&metrics, ctx, "FA100", OPK_PROFILER_RANGE, NULL));
 	return opk_nvidia_list(&nv, ctx, OPK_NVIDIA_FEATURES);
+}
+
+/* Metrics of instructions, and a set of them. */
+static int instructions(struct opk_ctx *ctx)
+{
+	struct opk_plan_options options = OPTIONS(options, .chip = "fa100");
+	freed(opk_description) *description = NULL;
+	freed(opk_set) *set = NULL;
+	freed(opk_plan) *plan = NULL;
+	freed(opk_listing) *costs = NULL;
+	opk_autostrlist struct opk_strlist names = { 0 };
+
+	TRY(opk_complete_name(&names, ctx, "FA100", OPK_PROFILER_SASS, "smsp"));
+	TRY(opk_description_find(&description, ctx, "FA100", "smsp__sass_a"));
+	TRY(opk_set_load(&set, ctx, in_folder("code.yaml")));
+	TRY(opk_plan_new(&plan, ctx, set, &options));
+	TRY(opk_plan_list(&costs, ctx, plan, OPK_PLAN_COSTS));
+	return opk_build(ctx, plan, NULL, in_folder("out"));
+}
+
+/* Says which profiler has the name. */
+static int misplaced_metric(struct opk_ctx *ctx)
+{
+	struct opk_plan_options options = OPTIONS(options, .chip = "FA100");
+	freed(opk_set) *set = NULL;
+	freed(opk_plan) *plan = NULL;
+	int code;
+
+	TRY(opk_set_from_names(&set, ctx, "smsp__sass_a"));
+	code = opk_plan_new(&plan, ctx, set, &options);
+	return code == OPK_EUSAGE ? OPK_OK : code;
 }
 
 static int explain_legacy(struct opk_ctx *ctx)
@@ -644,6 +685,8 @@ static const struct family {
 	{ HERE, "catalogs with a cache", catalogs, true, true },
 	{ HERE, "descriptions", describe, false, false },
 	{ HERE, "lists", list_all, false, false },
+	{ HERE, "instructions", instructions, false, false },
+	{ HERE, "misplaced metric", misplaced_metric, false, true },
 	{ HERE, "descriptions with a cache", describe, true, true },
 	{ HERE, "legacy names", explain_legacy, false, false },
 	{ HERE, "filters", match, false, false },
@@ -674,7 +717,7 @@ static const struct family {
 	{ HERE, "files", files, false, false },
 };
 
-enum { INPUTS = 11, EACH = 150, SAMPLES = 150 };
+enum { INPUTS = 14, EACH = 150, SAMPLES = 150 };
 
 static void ignore(void *data, const char *message)
 {

@@ -305,7 +305,10 @@ refuses 2 'no availability applies to it' build --chip GH100 hot -o x.opk --avai
 refuses 2 'no cheaper passes' plan --chip GH100 source --prefer cheap
 same 'files that were refused' "$(ls x x.opk 2>/dev/null)" ''
 refuses 1 'GV100 is not among the chips that have metrics of instructions' plan --chip GV100 source
-refuses 2 "smsp__sass_sectors_mem_global_ideal is one of profiler sass" plan --chip GH100 smsp__sass_sectors_mem_global_ideal
+refuses 2 "set source is for profiler sass, not for range" plan --chip GH100 source --profiler range
+refuses 2 "set l1 is for profiler range, not for pc" plan --chip GH100 l1 --profiler pc
+refuses 2 "set hot is for profiler pc, not for range" eval "$SOURCE/data/recordings/gh100-simple.opk" --set hot
+refuses 2 "'smsp__sass_sectors_mem_global_ideal': it is one of profiler sass" plan --chip GH100 smsp__sass_sectors_mem_global_ideal
 refuses 2 'without one it is a metric of profiler sass' plan --chip GH100 smsp__sass_inst_executed
 refuses 2 "takes no '.sum'" plan --chip GH100 --profiler sass smsp__sass_inst_executed.sum
 works plan --chip GH100 --profiler sass smsp__sass_inst_executed,smsp__sass_sectors_mem_global_ideal

@@ -137,7 +137,8 @@ static void offer_names(const struct completion *c, size_t kept, const char *aft
 	for (size_t i = 0; i < names.count; i++) {
 		const char *name = names.items[i];
 
-		printf("%.*s%s%s\n", (int)kept, c->word, name, is_full(name) ? after : "");
+		printf("%.*s%s%s\n", (int)kept, c->word, name,
+		       opk_profiler_is_code(profiler) || is_full(name) ? after : "");
 	}
 }
 

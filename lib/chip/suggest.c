@@ -282,6 +282,7 @@ char *opk_catalog_explain(const struct opk_catalog *catalog, struct opk_ctx *ctx
 	const struct opk_metric *metric = opk_catalog_find(catalog, name);
 	enum opk_profiler of = other_profiler(catalog, ctx, name);
 	const char *other = of == catalog->profiler ? NULL : opk_profiler_name(of);
+	int length = (int)opk_base_length(name);
 	opk_autostrlist struct opk_strlist near = { 0 };
 
 	if (strpbrk(name, "*?"))
@@ -292,8 +293,8 @@ char *opk_catalog_explain(const struct opk_catalog *catalog, struct opk_ctx *ctx
 		return explain_ending(catalog, metric, name, other);
 	if (other)
 		return opk_printf("%s has no metric '%s'%s: %.*s is one of profiler %s", chip, name,
-		                  opk_profiler_phrase(catalog->profiler),
-		                  (int)opk_base_length(name), name, other);
+		                  opk_profiler_phrase(catalog->profiler), length,
+		                  name[length] ? name : "it", other);
 	if (!opk_catalog_suggest(&near, catalog, name, 1))
 		return NULL;
 	return opk_printf("%s has no metric '%s'%s" OPK_DID_YOU_MEAN, chip, name,

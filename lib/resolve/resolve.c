@@ -256,6 +256,17 @@ static void clear(struct opk_resolver *r)
 	opk_catalog_free(r->catalog);
 }
 
+/* Instructions and counters have no metric in common: one error instead of one for each name. */
+static int check_profiler(struct opk_ctx *ctx, const struct opk_set *set,
+                          enum opk_profiler profiler)
+{
+	if (!set->has_profiler || set->profiler == profiler
+	    || (!opk_profiler_is_code(set->profiler) && !opk_profiler_is_code(profiler)))
+		return OPK_OK;
+	return opk_fail(ctx, OPK_EUSAGE, "set %s is for profiler %s, not for %s", set->name,
+	                opk_profiler_name(set->profiler), opk_profiler_name(profiler));
+}
+
 int opk_set_resolve(struct opk_resolved *out, struct opk_ctx *ctx, const struct opk_set *set,
                     const char *chip, enum opk_profiler profiler)
 {
@@ -271,6 +282,7 @@ int opk_set_resolve(struct opk_resolved *out, struct opk_ctx *ctx, const struct 
 
 	if (set->errors.count)
 		return opk_fail(ctx, OPK_EINPUT, "set %s was read with errors", set->name);
+	TRY(check_profiler(ctx, set, profiler));
 	fill(&r);
 	TRY(finish(&r));
 	*out = resolved;

@@ -47,7 +47,8 @@ static void resolve(struct opk_ctx *ctx, struct opk_set *set, enum opk_profiler 
 {
 	opk_autoresolved struct opk_resolved resolved = { 0 };
 
-	if (opk_set_resolve(&resolved, ctx, set, "FA100", profiler))
+	if (opk_set_resolve(&resolved, ctx, set, opk_profiler_is_code(profiler) ? "GH100" : "FA100",
+	                    profiler))
 		return;
 	check_meta(ctx, &resolved);
 	keep_one(ctx, &resolved);
@@ -71,10 +72,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (set) {
 		opk_set_judge(ctx, set, "FA100", OPK_PROFILER_RANGE);
 		opk_set_judge(ctx, set, "FA100", OPK_PROFILER_PM);
+		opk_set_judge(ctx, set, "GH100", OPK_PROFILER_SASS);
 	}
 	if (!code) {
 		resolve(ctx, set, OPK_PROFILER_RANGE);
 		resolve(ctx, set, OPK_PROFILER_PM);
+		resolve(ctx, set, OPK_PROFILER_SASS);
+		resolve(ctx, set, OPK_PROFILER_PC);
 		if (!opk_set_join(&joined, ctx, (const struct opk_set *const[]){ set, set }, 2)) {
 			opk_set_parameter(joined, ctx, "p", "?");
 			resolve(ctx, joined, OPK_PROFILER_RANGE);

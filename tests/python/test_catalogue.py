@@ -41,10 +41,10 @@ class Chips(unittest.TestCase):
     def test_metrics_of_instructions(self):
         """Their base names are full names, and the libraries are not asked."""
         for profiler, name in (("sass", "smsp__sass_inst_executed"), ("pc", "smsp__pcsamp_sample_count")):
-            names = [metric.name for metric in opk.metrics("H100", profiler=profiler)]
+            names = [one.metric for one in opk.metrics("H100", profiler=profiler)]
             self.assertIn(name, names)
-            self.assertEqual(names, [metric.name for metric in opk.metrics("H100", profiler=profiler, submetrics=True)])
-        with self.assertRaisesRegex(opk.Error, "GV100 is not among the chips that have metrics of instructions"):
+            self.assertEqual(names, [one.metric for one in opk.metrics("H100", profiler=profiler, submetrics=True)])
+        with self.assertRaisesRegex(opk.OffpeakError, "GV100 is not among the chips that have metrics of instructions"):
             opk.metrics("GV100", profiler="sass")
 
     def test_single_pass_sets(self):

@@ -32,7 +32,8 @@ const struct command chips_command = {
 	.synopsis = "",
 	.summary = "list the chips that the NVIDIA library knows",
 	.details =
-		"For each chip: whether the range profiler and whether PM sampling knows it. Commands\n"
+		"For each chip: whether the range profiler and whether PM sampling knows it, and whether it\n"
+		"has metrics of instructions (profilers sass and pc). Commands\n"
 		"that take a chip also understand a product that has it (H100) and a compute\n"
 		"capability (sm_90 or 90), unless several chips have it.\n\n"
 		"--details adds what is known of the chip itself, with products that have it as\n"
