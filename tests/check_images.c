@@ -431,6 +431,28 @@ FAKE_TEST(many_files_that_crash)
 }
 
 /* A byte of any section is changed: none of the file reaches NVIDIA's code. */
+/* Metadata say sass, images are of ranges: nothing indexes by the wrong profiler. */
+FAKE_TEST(images_of_instructions)
+{
+	static const struct recording recording = { .ranges = plain, .code = true };
+	static const char *const conditions[] = { "kernel=x", "sample>1" };
+	struct opk_eval_options options = OPTIONS(options, .where = conditions, .where_count = 1);
+	freed(opk_listing) *parts = NULL;
+	freed(opk_file) *file = NULL;
+
+	put("code.opk", &recording);
+	file = open_file(ctx, "code.opk");
+	for (size_t i = 0; i < COUNT(conditions); i++) {
+		struct opk_evaluation *evaluation = NULL;
+
+		options.where = &conditions[i];
+		ck_assert_int_ne(opk_eval_file(&evaluation, ctx, file, &options), OPK_OK);
+		opk_evaluation_free(evaluation);
+	}
+	ck_assert_int_ne(trim(ctx, "code.opk", "trimmed.opk"), OPK_OK);
+	ck_assert_int_ne(opk_split(&parts, ctx, file, "kernel", in_folder("part.opk")), OPK_OK);
+}
+
 FAKE_TEST(damage_is_found_before)
 {
 	static const struct recording recording = { .ranges = plain };

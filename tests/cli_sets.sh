@@ -277,12 +277,15 @@ refuses 2 'surplus' sets roofline top-down
 section 'instructions'
 for set in source hot; do
 	works sets --check $set
-	same "$last: chips" "$(grep -c ',1,[1-9][0-9]*,0,ok$' out)" 28
+	same "$last: chips" "$(grep -c ',1,[1-9][0-9]*,0,ok$' out)" "$("$OFFPEAK" chips | grep -c ',yes$')"
 done
 says 0 'as they are written' sets source --cuda /nonexistent
 gives 'j["passes"] == 1 and [g["group"] for g in j["groups"]][:2] == ["Executed", "Branches"]' sets source
-run 4 sets --check source --chip GV100
-out_has "^GV100,,,,the chip lacks the set's profiler\$"
+# 13.1 dropped Volta.
+if "$OFFPEAK" chips | grep -q '^GV100,'; then
+	run 4 sets --check source --chip GV100
+	out_has "^GV100,,,,the chip lacks the set's profiler\$"
+fi
 gives 'j["profiler"] == "sass" and j["passes"] == j["lower_bound"] == 1 and len(j["plan"]) == 1' plan --chip H100 source
 json 'j["plan"][0]["metrics"] == j["metrics"] and "smsp__sass_inst_executed" in j["metrics"]'
 # No library is needed to plan and build.

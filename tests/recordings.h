@@ -47,6 +47,7 @@ struct recording {
 	const struct opk_range *ranges;
 	const char *join;
 	bool samples;
+	bool code;   /* wrongly of profiler sass, which has no images */
 	bool shared; /* all metrics except the first have counters in both passes */
 	unsigned char gpus[2];
 	bool shifted; /* the first image's table has a row of the second one's */
@@ -64,6 +65,7 @@ static inline void put(const char *name, const struct recording *recording)
 		                 .metric_pass_count = recording->join ? METRICS : 0,
 		                 .join = recording->join ? recording->join : "",
 		                 .profiler = recording->samples ? OPK_PROFILER_PM
+		                             : recording->code  ? OPK_PROFILER_SASS
 		                                                : OPK_PROFILER_RANGE };
 	freed(opk_ctx) *ctx = new_ctx();
 	freed(opk_writer) *writer = NULL;
