@@ -249,7 +249,7 @@ for name in 'run-%z.opk' 'run-%q{X.opk' 'run%'; do
 done
 for arguments in '' '-c one.opk' '-c one.opk -o run.opk' '-c one.opk fake_app' '-o run.opk fake_app'; do
 	# shellcheck disable=SC2086 # several arguments
-	tells_just 2 'offpeak-collect: -c SET.opk or --trace, -o RUN.opk and a program are needed; --help says more' $arguments
+	tells_just 2 'offpeak-collect: -c SET.opk, --source pc or --trace, -o RUN.opk and a program are needed; --help says more' $arguments
 done
 tells_just 2 'offpeak-collect: -c needs a value; --help says which' -c
 tells_just 2 'offpeak-collect: --kernel needs a value; --help says which' --kernel

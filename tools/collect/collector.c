@@ -10,10 +10,22 @@
 
 static const double flush_interval_s = 1;
 
-/* Whether collection goes over time, without profiled ranges. */
-static bool over_time(void)
+/* Whether ranges are profiled; else collection goes over time, or counts instructions. */
+static bool has_ranges(void)
 {
-	return collector.settings.mode == MODE_SAMPLING || collector.settings.mode == MODE_TRACE;
+	return collector.settings.mode <= MODE_USER_RANGE;
+}
+
+static bool is_of_code(void)
+{
+	return collector.settings.mode == MODE_SASS || collector.settings.mode == MODE_PC;
+}
+
+/* Sets for instructions have no images. */
+static int load_set(const struct settings *settings)
+{
+	return is_of_code() ? collect_set_open(&collector.set, settings->set_path)
+	                    : collect_set_load(&collector.set, settings->set_path);
 }
 
 bool collector_init(void)
@@ -26,7 +38,13 @@ bool collector_init(void)
 	if (problem)
 		return say(false, "%s", problem);
 	target.verbose = settings->verbose;
-	if (settings->set_path && collect_set_load(&collector.set, settings->set_path))
+	if (settings->mode == MODE_SASS && target.cupti_version >= CUPTI_13_0
+	    && target.cupti_version < CUPTI_13_1)
+		return say(false,
+		           "%s is of CUDA 13.0, which counts only the first function that "
+		           "is launched",
+		           target.cupti_path);
+	if (settings->set_path && load_set(settings))
 		return false;
 	if (settings->set_path && settings->pass > collector.set.meta->passes)
 		return say(false, "the set has no such pass");
@@ -37,9 +55,9 @@ bool collector_init(void)
 		.settings = settings,
 		.set = &collector.set,
 		.rank = recording_rank(),
-		.ops = over_time() ? NULL : profiler_choose(settings->backend == BACKEND_LEGACY),
+		.ops = has_ranges() ? profiler_choose(settings->backend == BACKEND_LEGACY) : NULL,
 	};
-	return collector.kernels && (collector.profiling.ops || over_time());
+	return collector.kernels && (collector.profiling.ops || !has_ranges());
 }
 
 /*
@@ -162,6 +180,62 @@ static bool wanted_device(int device)
 	return collector.settings.device < 0 || collector.settings.device == device;
 }
 
+/* ---- instructions */
+
+static struct sass *open_sass(const struct collector_context *entry)
+{
+	if (!right_chip(entry->device) || !initialize())
+		return NULL;
+	if (!collector.profiling.segments)
+		collector.profiling.segments = recording_begin(&collector.settings, &collector.set,
+		                                               "sass-metrics", NULL, 0);
+	return collector.profiling.segments
+	               ? sass_new(&collector.profiling, entry->context, entry->device)
+	               : NULL;
+}
+
+/* Without a set the metadata have the chip, and the reasons that CUPTI names. */
+static const struct opk_meta *meta_of_samples(const struct pc_sampler *sampler, int device)
+{
+	static struct opk_meta meta = { .profiler = OPK_PROFILER_PC, .passes = 1 };
+
+	meta.chip = chip_of(device);
+	meta.metrics = pc_sampler_metrics(&meta.metric_count, sampler);
+	if (!meta.chip)
+		say(0, "CUPTI does not know the chip of device %d", device);
+	return meta.chip ? &meta : NULL;
+}
+
+static struct pc_sampler *open_samples(const struct collector_context *entry)
+{
+	struct pc_sampler *sampler;
+
+	if (collector.set.meta && !right_chip(entry->device))
+		return NULL;
+	sampler = pc_sampler_new(&collector.profiling, entry->context, entry->device);
+	if (!sampler)
+		return NULL;
+	if (!collector.set.meta)
+		collector.set.meta = meta_of_samples(sampler, entry->device);
+	if (!collector.profiling.segments && collector.set.meta)
+		collector.profiling.segments = recording_begin(&collector.settings, &collector.set,
+		                                               "pc-sampling", NULL, 0);
+	if (pc_sampler_start(sampler, collector.profiling.segments))
+		return sampler;
+	pc_sampler_close(sampler, &collector.counts);
+	return NULL;
+}
+
+static void open_code(struct collector_context *entry)
+{
+	collector_end_before_nvidia();
+	if (collector.settings.mode == MODE_SASS)
+		entry->sass = open_sass(entry);
+	else
+		entry->pc = open_samples(entry);
+	entry->refused = !entry->sass && !entry->pc;
+}
+
 /* The context is current. */
 static struct session *open_session(struct collector_context *entry)
 {
@@ -171,6 +245,10 @@ static struct session *open_session(struct collector_context *entry)
 
 	if (collector.settings.mode == MODE_SAMPLING) {
 		sample_device(entry->device);
+		return NULL;
+	}
+	if (is_of_code()) {
+		open_code(entry);
 		return NULL;
 	}
 	patience_begin(&patience, collector.settings.wait_s);
@@ -282,26 +360,37 @@ static struct collector_context *find(CUcontext context)
 	return NULL;
 }
 
-struct session *collector_session(CUcontext context)
+static struct collector_context *find_or_open(CUcontext context)
 {
 	struct collector_context *entry = find(context);
+	int device = entry ? entry->device : device_of(context);
 
-	if (!entry) {
-		int device = device_of(context);
-
-		/* The context is gone; its handle may be reused. */
-		if (device < 0)
-			return NULL;
-		if (collector.context_count == MAX_CONTEXTS) {
-			collector.counts.drops[DROP_CONTEXTS]++;
-			return NULL;
-		}
-		entry = &collector.contexts[collector.context_count++];
-		entry->context = context;
-		entry->device = device;
-		entry->session = open_context(entry);
+	/* If its device is unknown, the context is gone; its handle may be reused. */
+	if (entry || device < 0)
+		return entry;
+	if (collector.context_count == MAX_CONTEXTS) {
+		collector.counts.drops[DROP_CONTEXTS]++;
+		return NULL;
 	}
-	return entry->session;
+	entry = &collector.contexts[collector.context_count++];
+	entry->context = context;
+	entry->device = device;
+	entry->session = open_context(entry);
+	return entry;
+}
+
+struct session *collector_session(CUcontext context)
+{
+	const struct collector_context *entry = find_or_open(context);
+
+	return entry ? entry->session : NULL;
+}
+
+struct sass *collector_sass(CUcontext context)
+{
+	const struct collector_context *entry = find_or_open(context);
+
+	return entry ? entry->sass : NULL;
 }
 
 void collector_miss(CUcontext context)
@@ -324,13 +413,37 @@ struct opk_range collector_row(CUcontext context)
 	};
 }
 
+/* The context is current, if it still exists. */
+static void close_code(struct collector_context *entry)
+{
+	if (collector.counted == entry->sass)
+		collector.counted = NULL;
+	if (entry->sass)
+		sass_close(entry->sass, &collector.counts);
+	if (entry->pc)
+		pc_sampler_close(entry->pc, &collector.counts);
+	entry->sass = NULL;
+	entry->pc = NULL;
+}
+
+static bool is_open(const struct collector_context *entry)
+{
+	return entry->session || entry->sass || entry->pc;
+}
+
 static void close_session(struct collector_context *entry)
 {
 	bool entered;
 
-	if (!entry->session)
+	if (!is_open(entry))
 		return;
 	entered = enter(entry->context);
+	close_code(entry);
+	if (!entry->session) {
+		if (entered)
+			leave();
+		return;
+	}
 	if (collector.range.session == entry->session)
 		collector.range.session = NULL;
 	if (collector.launch == entry->session)
@@ -349,7 +462,7 @@ void collector_forget(CUcontext context)
 	if (!entry)
 		return;
 	/* A program that tidies up before exec() loses nothing. */
-	if (entry->session) {
+	if (is_open(entry)) {
 		close_session(entry);
 		segments_settle(collector.profiling.segments);
 	}

@@ -18,6 +18,8 @@ struct collector_context {
 	CUcontext context;
 	int device;
 	struct session *session; /* NULL: can't or shall not be profiled, or is sampled */
+	struct sass *sass;       /* instead, for counts of instructions */
+	struct pc_sampler *pc;   /* instead, for samples of instructions */
 	bool refused;            /* can't be profiled */
 };
 
@@ -42,6 +44,7 @@ struct collector {
 	bool sampled[MAX_DEVICES]; /* sampling began, or failed to */
 	struct open_range range;
 	struct session *launch; /* a launch is in progress in it */
+	struct sass *counted;   /* likewise */
 	uint64_t launches;      /* all */
 	uint64_t matches;       /* launches that match the name filters */
 	uint64_t begun;         /* ranges, for --max-ranges */
@@ -83,6 +86,8 @@ void collector_cut_range(enum drop reason);
 bool collector_init(void);
 /* The context's session; NULL if its ranges are not recorded. The lock is held. */
 struct session *collector_session(CUcontext context);
+/* Likewise, where instructions are counted. */
+struct sass *collector_sass(CUcontext context);
 /* Counts what is lost in a context that can't be profiled. */
 void collector_miss(CUcontext context);
 /* The row of a range in that context, with the context's facts. The lock is held. */

@@ -48,6 +48,37 @@ static bool begin_session(struct session *session, const struct opk_range *row,
 	return false;
 }
 
+/* Counting stops at a launch that is not chosen. */
+static bool leave_out(const struct launch *launch)
+{
+	struct sass *sass = collector.settings.mode == MODE_SASS ? collector_sass(launch->context)
+	                                                         : NULL;
+
+	if (sass)
+		sass_rest(sass);
+	return false;
+}
+
+static bool count_instructions(const struct launch *launch, const struct kernel *kernel,
+                               uint64_t index)
+{
+	struct sass *sass;
+
+	if (!wanted_by_number())
+		return leave_out(launch);
+	if (!launch->function) {
+		collector.counts.drops[DROP_GRAPH]++;
+		return leave_out(launch);
+	}
+	sass = collector_sass(launch->context);
+	if (!sass || !sass_begin(sass, kernel->symbol, index)) {
+		collector_miss(launch->context);
+		return false;
+	}
+	collector.counted = sass;
+	return true;
+}
+
 static bool record(const struct launch *launch, const struct kernel *kernel, uint64_t index)
 {
 	const struct settings *settings = &collector.settings;
@@ -82,6 +113,7 @@ static bool rest(const struct launch *launch)
 {
 	struct session *session = collector.captures ? NULL : collector_session(launch->context);
 
+	leave_out(launch);
 	if (session)
 		session_suspend(session);
 	return false;
@@ -96,9 +128,11 @@ static bool begin(const struct launch *launch)
 	if (collector.outside)
 		return rest(launch);
 	if (!kernel || !kernel->wanted || !wanted_by_ranges())
-		return false;
+		return leave_out(launch);
 	if (!collector.captures)
-		return record(launch, kernel, index);
+		return collector.settings.mode == MODE_SASS
+		               ? count_instructions(launch, kernel, index)
+		               : record(launch, kernel, index);
 	collector.counts.drops[DROP_CAPTURE]++;
 	return false;
 }
@@ -110,7 +144,7 @@ bool collector_begin_launch(const struct launch *launch)
 	if (!collector_lock())
 		return false;
 	/* Sampling only has to begin before the first kernel. */
-	if (collector.settings.mode == MODE_SAMPLING)
+	if (collector.settings.mode == MODE_SAMPLING || collector.settings.mode == MODE_PC)
 		collector_session(launch->context);
 	else if (begin(launch))
 		return true;
@@ -124,6 +158,9 @@ void collector_end_launch(bool launched)
 		session_end(collector.launch);
 	else if (collector.launch)
 		session_cancel(collector.launch);
+	if (collector.counted)
+		sass_end(collector.counted, launched);
 	collector.launch = NULL;
+	collector.counted = NULL;
 	collector_unlock();
 }

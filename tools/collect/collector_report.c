@@ -21,6 +21,8 @@ static const char *why_empty(void)
 		               ? "CUPTI's callbacks belong to another library, and without them "
 		                 "only contexts of the CUDA runtime are seen"
 		               : "no sample came";
+	case MODE_PC:
+		return "no sample came";
 	case MODE_TRACE:
 		return "nothing ran on the GPU, or the program asked CUPTI for activity records "
 		       "itself, as torch.profiler does";
@@ -36,7 +38,7 @@ static const char *why_empty(void)
 
 static void report_counts(const struct opk_stats *stats)
 {
-	if (collector.settings.mode == MODE_SAMPLING)
+	if (collector.settings.mode == MODE_SAMPLING || collector.settings.mode == MODE_PC)
 		say(0, "%" PRIu64 " samples recorded", stats->ranges);
 	else if (collector.settings.mode != MODE_TRACE)
 		say(0, "%" PRIu64 " launches, %" PRIu64 " ranges recorded", stats->launches,

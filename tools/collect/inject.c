@@ -87,9 +87,10 @@ static void stop_called(CUpti_CallbackId id, const CUpti_CallbackData *call)
 
 /* One bit per mode. */
 enum {
-	LAUNCHES = 1 << MODE_KERNEL_REPLAY | 1 << MODE_LAUNCH_RANGE,
+	CODE = 1 << MODE_SASS | 1 << MODE_PC,
+	LAUNCHES = 1 << MODE_KERNEL_REPLAY | 1 << MODE_LAUNCH_RANGE | 1 << MODE_SASS,
 	RANGES = LAUNCHES | 1 << MODE_USER_RANGE,
-	KERNELS = LAUNCHES | 1 << MODE_SAMPLING,
+	KERNELS = LAUNCHES | 1 << MODE_SAMPLING | CODE,
 	ALL_MODES = RANGES | KERNELS,
 	EVERY_MODE = ALL_MODES | 1 << MODE_TRACE,
 };
@@ -161,6 +162,17 @@ static void watch_without_callbacks(void)
 		thread_detach(watch, NULL);
 }
 
+/*
+ * PC sampling needs launches only to hold the first ones of a context until it is sampled: later
+ * ones pay nothing for callbacks.
+ */
+static void hear_launches(bool on)
+{
+	for (size_t i = 0; i < DRIVER_CALLS; i++)
+		if (collector.settings.mode == MODE_PC && driver_calls[i].called == launch_called)
+			subscriber_enable(CUPTI_CB_DOMAIN_DRIVER_API, driver_calls[i].id, on);
+}
+
 /* Contexts that wait for their preparation; a destroyed one is removed. */
 static struct {
 	pthread_mutex_t lock;
@@ -180,8 +192,8 @@ static bool add_waiting(CUcontext context)
 	return room;
 }
 
-/* False if the context does not wait. */
-static bool take_waiting(CUcontext context)
+/* False if the context does not wait. *last: no other one does. */
+static bool take_waiting(CUcontext context, bool *last)
 {
 	size_t i = 0;
 	bool found;
@@ -192,6 +204,7 @@ static bool take_waiting(CUcontext context)
 	found = i < waiting.count;
 	if (found)
 		waiting.contexts[i] = waiting.contexts[--waiting.count];
+	*last = found && !waiting.count;
 	pthread_mutex_unlock(&waiting.lock);
 	return found;
 }
@@ -202,12 +215,16 @@ static bool take_waiting(CUcontext context)
  */
 static void *prepare(void *context)
 {
+	bool last = false;
+
 	if (collector_lock()) {
-		if (take_waiting(context))
+		if (take_waiting(context, &last))
 			collector_session(context);
 		collector_unlock();
 	}
 	/* CUPTI may wait for running callbacks, and these for the lock. */
+	if (last)
+		hear_launches(false);
 	if (!needs_callbacks())
 		watch_without_callbacks();
 	return NULL;
@@ -216,14 +233,24 @@ static void *prepare(void *context)
 static void context_created(CUcontext context)
 {
 	collector_end_before_nvidia();
+	hear_launches(true);
 	if (add_waiting(context))
 		thread_detach(prepare, context);
 }
 
 static void context_destroyed(CUcontext context)
 {
-	take_waiting(context);
+	bool last;
+
+	take_waiting(context, &last);
 	collector_forget(context);
+}
+
+static void module_loaded(const CUpti_ModuleResourceData *module)
+{
+	if (collector.settings.code != CODE_NONE)
+		modules_loaded(module->pCubin, module->cubinSize,
+		               collector.settings.code == CODE_WHOLE);
 }
 
 static void CUPTIAPI callback(void *data, CUpti_CallbackDomain domain, CUpti_CallbackId id,
@@ -232,6 +259,8 @@ static void CUPTIAPI callback(void *data, CUpti_CallbackDomain domain, CUpti_Cal
 	(void)data;
 	if (domain == CUPTI_CB_DOMAIN_DRIVER_API)
 		driver_called(id, details);
+	else if (id == CUPTI_CBID_RESOURCE_MODULE_LOADED)
+		module_loaded(((const CUpti_ResourceData *)details)->resourceDescriptor);
 	else if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
 		context_created(((const CUpti_ResourceData *)details)->context);
 	else if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING)
@@ -242,13 +271,18 @@ static bool enable_all(void)
 {
 	for (size_t i = 0; i < DRIVER_CALLS; i++)
 		if (driver_calls[i].modes >> collector.settings.mode & 1
-		    && !subscriber_enable(CUPTI_CB_DOMAIN_DRIVER_API, driver_calls[i].id))
+		    && !subscriber_enable(CUPTI_CB_DOMAIN_DRIVER_API, driver_calls[i].id, true))
 			return false;
 	if (collector.settings.mode == MODE_TRACE)
 		return true;
-	return subscriber_enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
+	if (CODE >> collector.settings.mode & 1
+	    && !subscriber_enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED,
+	                          true))
+		return false;
+	return subscriber_enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED,
+	                         true)
 	       && subscriber_enable(CUPTI_CB_DOMAIN_RESOURCE,
-	                            CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING);
+	                            CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, true);
 }
 
 static const char *name_other(const char *other)

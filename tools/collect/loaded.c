@@ -49,6 +49,8 @@ static bool has(const char *path, const char *symbol)
 const char *cupti_choose(const struct settings *settings)
 {
 	const char *needed = settings->mode == MODE_SAMPLING ? "cuptiPmSamplingEnable"
+	                     : settings->mode == MODE_SASS   ? "cuptiSassMetricsEnable"
+	                     : settings->mode == MODE_PC     ? "cuptiPCSamplingEnable"
 	                                                     : "cuptiProfilerInitialize";
 	char *loaded = settings->given[SETTING_CUPTI] ? NULL : find_loaded(NULL);
 

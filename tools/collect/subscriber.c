@@ -55,10 +55,10 @@ CUptiResult subscriber_take(CUpti_CallbackFunc callback, char other[SUBSCRIBER_N
 	return status;
 }
 
-bool subscriber_enable(CUpti_CallbackDomain domain, CUpti_CallbackId id)
+bool subscriber_enable(CUpti_CallbackDomain domain, CUpti_CallbackId id, bool on)
 {
 	return target_check("cuptiEnableCallback",
-	                    target.cuptiEnableCallback(1, handle(), domain, id));
+	                    target.cuptiEnableCallback(on, handle(), domain, id));
 }
 
 void subscriber_leave(void)

@@ -12,13 +12,13 @@
 
 static const char help_begin[] =
 	"usage: offpeak-collect -c SET.opk -o RUN.opk [options] -- APP ARGS...\n"
+	"       offpeak-collect --source pc -o RUN.opk [options] -- APP ARGS...\n"
 	"       offpeak-collect --trace kernels|all -o RUN.opk [options] -- APP ARGS...\n"
 	"       offpeak-collect --probe -o GPU.opk [--device N] [--wait SECONDS]\n\n"
 	"Runs a program on a GPU and records the metrics of a set, for each kernel launch, for "
 	"the\n"
-	"program's own ranges, or, with a PM-sampling set, for each time interval; or which "
-	"kernels\n"
-	"ran, and when.\n";
+	"program's own ranges, for each time interval, or for each instruction, as the set's\n"
+	"profiler says; or which kernels ran, and when.\n";
 
 static const char help_end[] =
 	"  -h, --help  --version\n"
@@ -48,8 +48,8 @@ static void print_option(const struct setting *row)
 		char left[64] = "";
 
 		if (word < length)
-			snprintf(left, sizeof left, "  %s --%s %.*s", start, row->name, (int)word,
-			         line);
+			snprintf(left, sizeof left, "  %s --%s%c%.*s", start, row->name,
+			         row->uses & OPTIONAL ? '=' : ' ', (int)word, line);
 		else if (line == row->help)
 			snprintf(left, sizeof left, "  %s --%s %s", start, row->name, value);
 		word = word < length ? word + 1 : 0;
@@ -82,8 +82,11 @@ static void list_options(struct option options[SETTINGS_TOTAL + 4], char *letter
 
 		if (!row->help)
 			continue;
-		*options++ = (struct option){ row->name, row->argument != NULL, NULL,
-			                      FIRST + (int)i };
+		*options++ = (struct option){ row->name,
+			                      row->uses & OPTIONAL ? optional_argument
+			                      : row->argument      ? required_argument
+			                                           : no_argument,
+			                      NULL, FIRST + (int)i };
 		if (row->letter)
 			letters += sprintf(letters, "%c%s", row->letter, row->argument ? ":" : "");
 	}
@@ -113,7 +116,10 @@ static int take(struct settings *settings, int option)
 			"and --range user records them");
 	while (FIRST + (int)id != option && settings_table[id].letter != option)
 		id++;
-	problem = settings_take(settings, (enum setting_id)id, optarg ? optarg : "1");
+	problem = settings_take(settings, (enum setting_id)id,
+	                        optarg                               ? optarg
+	                        : settings_table[id].uses & OPTIONAL ? "whole"
+	                                                             : "1");
 	return problem ? say(OPK_EUSAGE, "%s", problem) : OPK_OK;
 }
 
@@ -218,10 +224,11 @@ int command_line_read(struct settings *settings, char ***program, int argc, char
 	if (!code && !settings->cache)
 		code = check_uncached(settings);
 	if (!code
-	    && ((!settings->set_path && !settings->trace) || !settings->output || optind >= argc))
+	    && ((!settings->set_path && !settings->trace && settings->source != SOURCE_PC)
+	        || !settings->output || optind >= argc))
 		return say(
 			OPK_EUSAGE,
-			"-c SET.opk or --trace, -o RUN.opk and a program are needed; --help says "
+			"-c SET.opk, --source pc or --trace, -o RUN.opk and a program are needed; --help says "
 			"more");
 	return code;
 }

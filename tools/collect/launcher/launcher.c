@@ -400,7 +400,8 @@ static int prepare(struct settings *settings, char **program, size_t *passes)
 	/* Any user may have CUPTI's records of what ran. */
 	if (settings->mode != MODE_TRACE)
 		TRY(strategy_permission());
-	return set_environment(settings, program);
+	TRY(set_environment(settings, program));
+	return settings->mode == MODE_SASS ? release_choose(settings) : OPK_OK;
 }
 
 static int run_unrecorded(char **program)

@@ -136,4 +136,12 @@ int parts_rename(struct opk_strlist *made, const struct parts *parts,
 int parts_merge(struct opk_strlist *made, const struct parts *parts,
                 const struct settings *settings, const char *join);
 
+/* release.c */
+
+/*
+ * For SASS metrics: replaces a libcupti that counts only the first function, unless it was named.
+ * OPK_ENVIDIA with a message: there is no other.
+ */
+int release_choose(struct settings *settings);
+
 #endif

@@ -100,17 +100,45 @@ static int check_use(const struct settings *settings, unsigned use, const char *
 			return say(OPK_EUSAGE, "--%s does nothing for %s", settings_table[i].name,
 			           what);
 	}
-	if (!(use & (FOR_SAMPLES | FOR_TRACE))
+	if (!(use & (FOR_SAMPLES | FOR_TRACE | FOR_SASS | FOR_PC))
 	    || (settings->range == RANGE_AUTO && settings->replay == REPLAY_AUTO))
 		return OPK_OK;
 	return say(OPK_EUSAGE,
-	           "%s is collected over time: --range and --replay are for sets of the range "
-	           "profiler",
-	           what);
+	           "%s is collected %s: --range and --replay are for sets of the range profiler",
+	           what, use == FOR_SASS ? "without replay" : "over time");
+}
+
+/* The two meanings of --interval: PM samples take a time, PC samples cycles. */
+static int check_interval(const struct settings *settings, bool cycles)
+{
+	if (!settings->given[SETTING_INTERVAL]
+	    || cycles == ((settings->interval_ns & INTERVAL_CYCLES) != 0))
+		return OPK_OK;
+	return say(OPK_EUSAGE, cycles ? "--interval of PC samples is 2^5 to 2^31 cycles: 2^12"
+	                              : "--interval of PM samples is a time: 10us");
+}
+
+static int check_source(const struct settings *settings, const struct opk_meta *meta)
+{
+	static const enum opk_profiler profilers[] = {
+		[SOURCE_PC] = OPK_PROFILER_PC, [SOURCE_SASS] = OPK_PROFILER_SASS
+	};
+
+	if (!settings->source || meta->profiler == profilers[settings->source])
+		return OPK_OK;
+	return say(OPK_EUSAGE, "--source %s: the set is for the profiler %s",
+	           settings_word(SETTING_SOURCE, settings->source),
+	           opk_profiler_name(meta->profiler));
 }
 
 static int check_options(const struct settings *settings, const struct opk_meta *meta)
 {
+	TRY(check_source(settings, meta));
+	TRY(check_interval(settings, meta->profiler == OPK_PROFILER_PC));
+	if (meta->profiler == OPK_PROFILER_SASS)
+		return check_use(settings, FOR_SASS, "a set of SASS metrics");
+	if (meta->profiler == OPK_PROFILER_PC)
+		return check_use(settings, FOR_PC, "a set of PC samples");
 	if (meta->profiler == OPK_PROFILER_PM)
 		return check_use(settings, FOR_SAMPLES, "a PM-sampling set");
 	if (settings->range != RANGE_USER)
@@ -125,9 +153,11 @@ static int choose_mode(struct settings *settings, size_t *passes, const struct o
 {
 	if (settings->range == RANGE_USER)
 		return choose_for_ranges(settings, passes, meta);
-	if (meta->profiler != OPK_PROFILER_PM)
+	if (meta->profiler == OPK_PROFILER_RANGE)
 		return choose_for_launches(settings, passes, meta);
-	settings->mode = MODE_SAMPLING;
+	settings->mode = meta->profiler == OPK_PROFILER_PM     ? MODE_SAMPLING
+	                 : meta->profiler == OPK_PROFILER_SASS ? MODE_SASS
+	                                                       : MODE_PC;
 	return OPK_OK;
 }
 
@@ -188,6 +218,11 @@ int strategy_choose(struct settings *settings, size_t *passes)
 	int code;
 
 	*passes = 0;
+	if (!settings->set_path && settings->source == SOURCE_PC) {
+		settings->mode = MODE_PC;
+		TRY(check_interval(settings, true));
+		return check_use(settings, FOR_PC, "PC samples");
+	}
 	if (!settings->set_path) {
 		settings->mode = MODE_TRACE;
 		return check_use(settings, FOR_TRACE, "--trace without a set");

@@ -199,4 +199,31 @@ void sampler_want(struct sampler *sampler, bool wanted);
 /* Ends sampling, hands on the rest of the buffer, and frees the sampler. */
 void sampler_close(struct sampler *sampler, struct counts *counts);
 
+/* SASS metrics of one context, counted by code that CUPTI patches into functions. */
+
+struct sass;
+
+/* The context is current. NULL with a message on stderr. */
+struct sass *sass_new(const struct profiling *profiling, CUcontext context, int device);
+/* Around a launch to be counted, which has this number; false: it is not counted. */
+bool sass_begin(struct sass *sass, const char *symbol, uint64_t launch);
+void sass_end(struct sass *sass, bool launched);
+/* Writes what was counted, and stops counting until the next launch to be counted. */
+void sass_rest(struct sass *sass);
+/* Writes the rest, and frees it. The context is current. */
+void sass_close(struct sass *sass, struct counts *counts);
+
+/* PC sampling of one context, in which kernels run as without it. */
+
+struct pc_sampler;
+
+/* Samples from now on. The context is current. NULL with a message on stderr. */
+struct pc_sampler *pc_sampler_new(const struct profiling *profiling, CUcontext context, int device);
+/* The metrics that it counts; they outlive the sampler. */
+const char *const *pc_sampler_metrics(size_t *count, const struct pc_sampler *sampler);
+/* Begins to write; the sampler has a thread from then on. */
+bool pc_sampler_start(struct pc_sampler *sampler, struct segments *segments);
+/* Writes the rest, and frees it. The context is current. */
+void pc_sampler_close(struct pc_sampler *sampler, struct counts *counts);
+
 #endif

@@ -88,7 +88,9 @@ struct segments *recording_begin(const struct settings *settings, const struct c
 	facts_collect(&facts);
 	facts_describe(&meta, &facts);
 	meta.kind = "recording";
-	meta.mode = settings_word(SETTING_MODE, settings->mode);
+	meta.mode = settings->mode == MODE_SASS || settings->mode == MODE_PC
+	                    ? "code"
+	                    : settings_word(SETTING_MODE, settings->mode);
 	meta.join = join_of(settings);
 	meta.backend = backend;
 	if (settings->mode == MODE_LAUNCH_RANGE && settings_push(settings))

@@ -21,7 +21,10 @@ struct segments;
 struct segments *segments_new(bool *taken, const char *path, const struct opk_meta *meta,
                               const void *availability, size_t availability_size);
 
-/* An image with its ranges, or with the times of its samples; or records of what ran. */
+/*
+ * An image with its ranges, or with the times of its samples; or records of what ran; or a module,
+ * whose bytes are the image; or counts of instructions, whose strings outlive the recording.
+ */
 struct segment {
 	void *image;
 	size_t image_size;
@@ -29,6 +32,8 @@ struct segment {
 	struct opk_time *times;
 	struct opk_activity *activities;
 	size_t count;
+	struct opk_module module;                  /* data: NULL unless it is one */
+	struct opk_instruction_table instructions; /* rows: NULL unless it is one */
 };
 
 /*
@@ -43,6 +48,27 @@ void segment_clear(struct segment *segment);
 void segments_clear_range(struct opk_range *range);
 /* Writes the rest and the counts, and ends the file. */
 void segments_finish(struct segments *segments, const struct opk_stats *stats);
+
+/* Code: modules, and what was counted at their instructions. */
+
+/* Keeps a module that the driver loads, with or without its code. */
+void modules_loaded(const void *cubin, size_t size, bool code);
+/* Writes a module of which something ran, once. */
+void modules_use(struct segments *segments, uint64_t crc);
+
+/* Counts of instructions in the making. Begins with its metrics, which outlive the recording. */
+struct code_rows {
+	const char *const *metrics;
+	size_t metric_count;
+	struct opk_instruction *rows; /* their functions are compared by address */
+	uint64_t *values;             /* metric_count for each row */
+	size_t count, room;
+	size_t *slots, slot_count;
+};
+/* The values of the row of that place, which is added if it is new; NULL: out of memory. */
+uint64_t *code_rows_at(struct code_rows *rows, const struct opk_instruction *place);
+/* Writes all rows with their modules, and begins again. */
+void code_rows_hand_on(struct code_rows *rows, struct segments *segments);
 
 /* Losses of ranges, samples and records, by reason; some reasons count events instead. */
 #define DROP_REASONS(X)                                                                            \
@@ -70,6 +96,10 @@ void segments_finish(struct segments *segments, const struct opk_stats *stats);
 	X(CONTEXTS, "in a context beyond the 64th of the process")                                 \
 	X(FINALIZED, "what followed a cuptiFinalize() of the program within 0.25 s, counted as "   \
 	             "one")                                                                        \
+	X(BUFFER_FULL, "times in which PC samples are missing, because the hardware's buffer was " \
+	               "full; a longer --interval helps")                                          \
+	X(HARDWARE, "PC samples that the hardware dropped; a longer --interval helps")             \
+	X(PATCHED, "records of instructions that CUPTI dropped")                                   \
 	X(UNHEARD, "launched while another library had CUPTI's callbacks after a cuptiFinalize() " \
 	           "of the program, counted as one")
 

@@ -49,11 +49,17 @@ void segment_clear(struct segment *segment)
 	free(segment->activities);
 	free(segment->times);
 	free(segment->image);
+	free((void *)segment->instructions.rows);
+	free((void *)segment->instructions.values);
 	*segment = (struct segment){ 0 };
 }
 
 static int write_segment(struct opk_writer *writer, const struct segment *segment)
 {
+	if (segment->module.data)
+		return opk_writer_add_module(writer, &segment->module);
+	if (segment->instructions.rows)
+		return opk_writer_add_instructions(writer, &segment->instructions);
 	if (segment->activities)
 		return opk_writer_add_activities(writer, segment->activities, segment->count);
 	TRY(opk_writer_add(writer, OPK_SECTION_DATA, segment->image, segment->image_size));

@@ -59,13 +59,21 @@ static bool read_positive(void *out, const char *text)
 	return read_count(out, text) && *(uint64_t *)out;
 }
 
-static bool read_time(void *out, const char *text)
+/* A time in nanoseconds, or a power of 2 in cycles. */
+static bool read_interval(void *out, const char *text)
 {
 	static const struct unit units[] = {
 		{ "ns", 1 }, { "us", 1000 }, { "ms", 1000000 }, { "s", 1000000000 }, { 0 }
 	};
+	enum { SHORTEST = 5, LONGEST = 31 };
+	uint64_t power;
 
-	return read_number(out, text, units) && *(uint64_t *)out;
+	if (strncmp(text, "2^", 2) != 0)
+		return read_number(out, text, units) && *(uint64_t *)out;
+	if (!read_count(&power, text + 2) || power < SHORTEST || power > LONGEST)
+		return false;
+	*(uint64_t *)out = INTERVAL_CYCLES | power;
+	return true;
 }
 
 static bool read_size(void *out, const char *text)
@@ -134,7 +142,7 @@ FORM(lines, "a text", read_text)
 FORM(flag, "a flag", read_flag)
 FORM(count, "a number", read_count)
 FORM(positive, "a number from 1", read_positive)
-FORM(time, "a time such as 10us, 500ns, 1ms", read_time)
+FORM(interval, "a time such as 10us, 500ns, 1ms, or 2^5 to 2^31 cycles", read_interval)
 FORM(size, "a size such as 512M or 2G", read_size)
 FORM(device, "a device's number, or all", read_device)
 FORM(regex, "a regular expression", read_regex)
@@ -150,8 +158,11 @@ WORDS(replay, "auto, kernel, none, rotate, user or application", "auto", "kernel
 WORDS(caches, "none or flush", "none", "flush")
 WORDS(backend, "range or legacy", "range", "legacy")
 WORDS(capture, "none or cudaProfilerApi", "none", "cudaProfilerApi")
-WORDS(mode, "a mode", "kernel", "launch", "user", "sampling", "trace")
+WORDS(mode, "a mode", "kernel", "launch", "user", "sampling", "trace", "sass", "pc")
 WORDS(trace, "kernels or all", "none", "kernels", "all")
+WORDS(code, "lines, none or whole", "lines", "none", "whole")
+WORDS(per, "function or launch", "function", "launch")
+WORDS(source, "pc or sass", "none", "pc", "sass")
 WORDS(turns, "turns", "none", "rotate", "repeat")
 
 const struct setting settings_table[] = {
@@ -271,8 +282,8 @@ const char *settings_read(struct settings *settings)
 		settings->given[i] = text != NULL;
 	}
 	if (!settings->probe
-	    && ((!settings->set_path && settings->mode != MODE_TRACE) || !settings->output
-	        || !settings->token))
+	    && ((!settings->set_path && settings->mode != MODE_TRACE && settings->mode != MODE_PC)
+	        || !settings->output || !settings->token))
 		return "not started by offpeak-collect";
 	return NULL;
 }

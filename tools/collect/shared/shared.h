@@ -59,6 +59,8 @@ enum collect_mode {
 	MODE_USER_RANGE,    /* the program's own ranges; one pass */
 	MODE_SAMPLING,      /* PM sampling */
 	MODE_TRACE,         /* no set: only what runs and when */
+	MODE_SASS,          /* counts of instructions of each launch */
+	MODE_PC,            /* samples of instructions */
 };
 
 /* What takes turns with the passes of a set that needs several. */
@@ -92,6 +94,18 @@ enum collect_caches { CACHES_NONE, CACHES_FLUSH };
 /* What is recorded of GPU work: kernels; or also copies and sets of memory. */
 enum collect_trace { TRACE_NONE, TRACE_KERNELS, TRACE_ALL };
 
+/* What is kept of modules beside counts of instructions. */
+enum collect_code { CODE_LINES, CODE_NONE, CODE_WHOLE };
+
+/* What counts of instructions are of. */
+enum collect_per { PER_FUNCTION, PER_LAUNCH };
+
+/* What a set's profiler is called on the command line; none: as the set says. */
+enum collect_source { SOURCE_NONE, SOURCE_PC, SOURCE_SASS };
+
+/* An interval in cycles: this, plus the exponent of 2. */
+#define INTERVAL_CYCLES ((uint64_t)1 << 63)
+
 /* Environment variables that affect what runs where: recordings have their values. */
 #define RECORDED_VARIABLES                                                                         \
 	"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "CUDA_LAUNCH_BLOCKING",                       \
@@ -102,7 +116,7 @@ enum collect_trace { TRACE_NONE, TRACE_KERNELS, TRACE_ALL };
 /* How values are written, and the types that they are read into. */
 typedef const char *setting_text, *setting_lines; /* lines: several values, one per line */
 typedef bool setting_flag;
-typedef uint64_t setting_count, setting_positive, setting_time, setting_size;
+typedef uint64_t setting_count, setting_positive, setting_interval, setting_size;
 typedef int setting_device; /* -1: all */
 typedef regex_t *setting_regex;
 typedef struct nvtx_filter *setting_filter; /* several add up, one a line */
@@ -114,6 +128,9 @@ typedef enum collect_backend setting_backend;
 typedef enum collect_capture setting_capture;
 typedef enum collect_caches setting_caches;
 typedef enum collect_trace setting_trace;
+typedef enum collect_code setting_code;
+typedef enum collect_per setting_per;
+typedef enum collect_source setting_source;
 
 /* What a setting is for; none of the first three: for everything. */
 enum {
@@ -121,8 +138,11 @@ enum {
 	FOR_RANGES = 2, /* the program's own */
 	FOR_SAMPLES = 4,
 	FOR_TRACE = 32,
-	FOR_ANY = FOR_LAUNCHES | FOR_RANGES | FOR_SAMPLES | FOR_TRACE,
+	FOR_SASS = 64,
+	FOR_PC = 128,
+	FOR_ANY = FOR_LAUNCHES | FOR_RANGES | FOR_SAMPLES | FOR_TRACE | FOR_SASS | FOR_PC,
 	RECORDED = 8,   /* in META's `run`, under its name */
+	OPTIONAL = 256, /* its argument may be left out; it is written with '=' */
 	NOT_KEYED = 16, /* of the cache: makes no difference to a recording, or is read as a file */
 };
 
@@ -166,17 +186,18 @@ enum {
 	  "not with kernel replay, which restores memory between passes")                          \
 	X(LEVEL, level, positive, "1", FOR_RANGES, 0, "level", "N",                                \
 	  "record the nested user ranges of level N (default 1)")                                  \
-	X(KERNEL, kernel, regex, NULL, FOR_LAUNCHES, 'k', "kernel", "REGEX",                       \
+	X(KERNEL, kernel, regex, NULL, FOR_LAUNCHES | FOR_SASS, 'k', "kernel", "REGEX",            \
 	  "only kernels whose name or symbol matches")                                             \
-	X(NVTX_INCLUDE, nvtx_include, filter, NULL, FOR_LAUNCHES | FOR_RANGES, 0, "nvtx-include",  \
-	  "R",                                                                                     \
+	X(NVTX_INCLUDE, nvtx_include, filter, NULL, FOR_LAUNCHES | FOR_RANGES | FOR_SASS, 0,       \
+	  "nvtx-include", "R",                                                                     \
 	  "only launches and ranges in the NVTX ranges [DOMAIN@]A/B/: B right inside\n"            \
 	  "A; '*' any number of ranges, '[' outermost, ']' innermost; may repeat.\n"               \
 	  "Ranges that start and end anywhere are named without a '/'")                            \
-	X(SKIP, skip, count, NULL, FOR_LAUNCHES, 0, "skip", "N",                                   \
+	X(SKIP, skip, count, NULL, FOR_LAUNCHES | FOR_SASS, 0, "skip", "N",                        \
 	  "leave out the first N of these launches")                                               \
-	X(EVERY, every, positive, NULL, FOR_LAUNCHES, 0, "every", "N", "then record one in N")     \
-	X(COUNT, count, count, NULL, FOR_LAUNCHES, 0, "count", "N",                                \
+	X(EVERY, every, positive, NULL, FOR_LAUNCHES | FOR_SASS, 0, "every", "N",                  \
+	  "then record one in N")                                                                  \
+	X(COUNT, count, count, NULL, FOR_LAUNCHES | FOR_SASS, 0, "count", "N",                     \
 	  "look at N launches after those left out, and at none later")                            \
 	X(MAX_RANGES, max_ranges, count, NULL, FOR_LAUNCHES | FOR_RANGES, 0, "max-ranges", "N",    \
 	  "record at most N ranges")                                                               \
@@ -190,8 +211,20 @@ enum {
 	  "kernels\twhich kernels ran and when, and the program's NVTX ranges: beside PM\n"        \
 	  "sampling, or alone, without -c\n"                                                       \
 	  "all\tcopies and sets of memory, too")                                                   \
-	X(INTERVAL, interval_ns, time, "10us", FOR_SAMPLES, 0, "interval", "TIME",                 \
-	  "time between samples: 10us (default), 500ns, 1ms")                                      \
+	X(SOURCE, source, source, "none", 0, 0, "source", "",                                      \
+	  "pc\tinstructions, sampled: where warps are, and why they wait; needs no -c\n"           \
+	  "sass\tinstructions, counted: as a set for the profiler sass says by itself")            \
+	X(PER, per, per, "function", FOR_SASS, 0, "per", "",                                       \
+	  "function\tcounts of instructions are sums over launches (default)\n"                    \
+	  "launch\tcounts of each launch")                                                         \
+	X(CODE, code, code, "lines", FOR_SASS | FOR_PC | OPTIONAL, 0, "code", "",                  \
+	  "lines\tkeeps functions and source lines of modules that ran (default)\n"                \
+	  "none\tkeeps nothing of modules\n"                                                       \
+	  "whole\tkeeps their code, too; --code alone means this")                                 \
+	X(INTERVAL, interval_ns, interval, "10us", FOR_SAMPLES | FOR_PC | RECORDED, 0, "interval", \
+	  "TIME",                                                                                  \
+	  "time between PM samples: 10us (default), 500ns, 1ms; between PC samples:\n"             \
+	  "2^5 to 2^31 cycles; by default 2^15 for a second, then as needed")               \
 	X(MAX_SAMPLES, max_samples, count, NULL, FOR_SAMPLES, 0, "max-samples", "N",               \
 	  "stop after about N samples")                                                            \
 	X(BUFFER, buffer_bytes, size, NULL, FOR_SAMPLES, 0, "buffer", "SIZE",                      \

@@ -5,9 +5,11 @@
 
 #include <cuda.h>
 #include <cupti.h>
+#include <cupti_pcsampling.h>
 #include <cupti_pmsampling.h>
 #include <cupti_profiler_target.h>
 #include <cupti_range_profiler.h>
+#include <cupti_sass_metrics.h>
 #include <cupti_target.h>
 
 #include <time.h>
@@ -87,7 +89,21 @@
 	X(cuptiActivityDisable)                                                                    \
 	X(cuptiActivityFlushAll)                                                                   \
 	X(cuptiActivityGetNextRecord)                                                              \
-	X(cuptiActivityGetNumDroppedRecords)
+	X(cuptiActivityGetNumDroppedRecords)                                                       \
+	X(cuptiGetCubinCrc)                                                                        \
+	X(cuptiSassMetricsGetProperties)                                                           \
+	X(cuptiSassMetricsSetConfig)                                                               \
+	X(cuptiSassMetricsUnsetConfig)                                                             \
+	X(cuptiSassMetricsEnable)                                                                  \
+	X(cuptiSassMetricsDisable)                                                                 \
+	X(cuptiSassMetricsGetDataProperties)                                                       \
+	X(cuptiSassMetricsFlushData)                                                               \
+	X(cuptiPCSamplingEnable)                                                                   \
+	X(cuptiPCSamplingDisable)                                                                  \
+	X(cuptiPCSamplingGetNumStallReasons)                                                       \
+	X(cuptiPCSamplingGetStallReasons)                                                          \
+	X(cuptiPCSamplingSetConfigurationAttribute)                                                \
+	X(cuptiPCSamplingGetData)
 
 #define TARGET_DRIVER(X)                                                                           \
 	X(cuInit)                                                                                  \
@@ -108,6 +124,7 @@
 	X(cuFuncGetAttribute)                                                                      \
 	X(cuMemAlloc)                                                                              \
 	X(cuMemcpyDtoDAsync)                                                                       \
+	X(cuCtxSynchronize)                                                                        \
 	X(cuStreamIsCapturing)                                                                     \
 	X(cuStreamSynchronize)
 
@@ -126,7 +143,12 @@ struct subscriber_params {
 };
 
 /* Releases that differ in behaviour, in the numbers of cuptiGetVersion(). */
-enum cupti_release { CUPTI_12_8 = 26, CUPTI_13_0 = 130000, CUPTI_13_2 = 130200 };
+enum cupti_release {
+	CUPTI_12_8 = 26,
+	CUPTI_13_0 = 130000,
+	CUPTI_13_1 = 130100,
+	CUPTI_13_2 = 130200
+};
 
 struct target {
 #define X(symbol) __typeof__(symbol) *symbol;

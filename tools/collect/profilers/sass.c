@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * SASS metrics: CUPTI patches the code of functions when they are launched first, and counts at
+ * each instruction. Counting is switched on and off around the chosen launches.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/index.h"
+#include "base/mem.h"
+#include "collect/profilers/profilers.h"
+
+/* Launches of a function since its counts were written. */
+struct function {
+	const char *symbol; /* outlives the recording */
+	uint32_t launches;
+};
+
+struct sass {
+	const struct profiling *profiling;
+	CUcontext context;
+	int device;
+	bool on, broken;
+	uint64_t *metrics; /* CUPTI's numbers */
+	struct opk_index index;
+	OPK_LIST(struct function) functions;
+	const char *last; /* symbol of the launch that was recorded last */
+	uint64_t launch;  /* its number */
+	uint64_t waiting; /* launches whose counts were not written */
+	struct timespec written;
+	struct counts counts;
+};
+
+static const double write_interval_s = 1;
+
+/* ---- one configuration for each device ----------------------------------------------------- */
+
+static bool find_metrics(struct sass *sass)
+{
+	const struct opk_meta *meta = sass->profiling->set->meta;
+
+	sass->metrics = opk_alloc_array(meta->metric_count + 1, sizeof *sass->metrics);
+	for (size_t i = 0; sass->metrics && i < meta->metric_count; i++) {
+		CUpti_SassMetrics_GetProperties_Params params = {
+			CUpti_SassMetrics_GetProperties_Params_STRUCT_SIZE,
+			.pChipName = meta->chip,
+			.pMetricName = meta->metrics[i],
+		};
+
+		if (!TARGET_CALL(cuptiSassMetricsGetProperties, &params))
+			return say(false, "%s does not count %s on %s", target.cupti_path,
+			           meta->metrics[i], meta->chip);
+		sass->metrics[i] = params.metric.metricId;
+	}
+	return sass->metrics != NULL;
+}
+
+/* A device takes one configuration; a second one after it was removed fails. */
+static bool configure(const struct sass *sass)
+{
+	static bool configured[MAX_DEVICES];
+	size_t count = sass->profiling->set->meta->metric_count;
+	opk_autofree CUpti_SassMetrics_Config *configs = opk_alloc_array(count, sizeof *configs);
+	TARGET_PARAMS(params, SassMetricsSetConfig, .numOfMetricConfig = count, .pConfigs = configs,
+	              .deviceIndex = (uint32_t)sass->device);
+
+	if (configured[sass->device])
+		return true;
+	for (size_t i = 0; configs && i < count; i++)
+		configs[i] = (CUpti_SassMetrics_Config){
+			sass->metrics[i], CUPTI_SASS_METRICS_OUTPUT_GRANULARITY_GPU
+		};
+	configured[sass->device] = configs && TARGET_CALL(cuptiSassMetricsSetConfig, &params);
+	return configured[sass->device];
+}
+
+struct sass *sass_new(const struct profiling *profiling, CUcontext context, int device)
+{
+	struct sass *sass = calloc(1, sizeof *sass);
+
+	if (!sass)
+		return NULL;
+	sass->profiling = profiling;
+	sass->context = context;
+	sass->device = device;
+	sass->written = clock_now();
+	if (find_metrics(sass) && configure(sass))
+		return sass;
+	free(sass->metrics);
+	free(sass);
+	return NULL;
+}
+
+/* ---- on and off ---------------------------------------------------------------------------- */
+
+static bool enable(struct sass *sass)
+{
+	TARGET_PARAMS(params, SassMetricsEnable, .ctx = sass->context, .enableLazyPatching = 1);
+
+	if (!sass->on && !sass->broken) {
+		sass->on = TARGET_CALL(cuptiSassMetricsEnable, &params);
+		sass->broken = !sass->on;
+	}
+	return sass->on;
+}
+
+static void disable(struct sass *sass)
+{
+	TARGET_PARAMS(params, SassMetricsDisable, .ctx = sass->context);
+
+	if (!sass->on)
+		return;
+	sass->on = false;
+	if (TARGET_CALL(cuptiSassMetricsDisable, &params))
+		sass->counts.drops[DROP_PATCHED] += params.numOfDroppedRecords;
+}
+
+/* ---- what was counted ---------------------------------------------------------------------- */
+
+/* Room for CUPTI's records, one for each patched instruction. */
+struct records {
+	CUpti_SassMetrics_Data *items;
+	CUpti_SassMetrics_InstanceValue *values;
+	size_t count, instances; /* values for each metric */
+};
+
+static void clear_records(struct records *records)
+{
+	free(records->items);
+	free(records->values);
+}
+
+static bool read_records(struct records *records, const struct sass *sass)
+{
+	size_t metrics = sass->profiling->set->meta->metric_count;
+	TARGET_PARAMS(has, SassMetricsGetDataProperties, .ctx = sass->context);
+	CUpti_SassMetricsFlushData_Params params = { CUpti_SassMetricsFlushData_Params_STRUCT_SIZE,
+		                                     .ctx = sass->context };
+
+	if (!TARGET_CALL(cuptiSassMetricsGetDataProperties, &has))
+		return false;
+	records->count = has.numOfPatchedInstructionRecords;
+	records->instances = has.numOfInstances;
+	if (!records->count)
+		return true;
+	records->items = opk_alloc_array(records->count, sizeof *records->items);
+	records->values = opk_alloc_array(records->count * metrics * has.numOfInstances,
+	                                  sizeof *records->values);
+	if (!records->items || !records->values)
+		return say(false, "out of memory");
+	for (size_t i = 0; i < records->count; i++) {
+		records->items[i].structSize = sizeof *records->items;
+		records->items[i].pInstanceValues = records->values
+		                                    + i * metrics * has.numOfInstances;
+	}
+	params.numOfPatchedInstructionRecords = records->count;
+	params.numOfInstances = has.numOfInstances;
+	params.pMetricsData = records->items;
+	/* The struct's size leaves out the last member, which the call fills. */
+	return TARGET_CALL(cuptiSassMetricsFlushData, &params);
+}
+
+static struct function *find_function(struct sass *sass, const char *symbol)
+{
+	struct function *added;
+	size_t at;
+
+	if (opk_index_find(&at, &sass->index, symbol))
+		return &sass->functions.items[at];
+	at = sass->functions.count;
+	added = opk_list_add(&sass->functions);
+	/* Rows name it until the recording ends. */
+	if (!added || !(added->symbol = strdup(symbol))
+	    || !opk_index_add(&sass->index, added->symbol, at, NULL)) {
+		sass->functions.count = at;
+		return NULL;
+	}
+	return added;
+}
+
+static bool has_count(const CUpti_SassMetrics_Data *record, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (record->pInstanceValues[i].value)
+			return true;
+	return false;
+}
+
+/* CUPTI also has records of functions that were patched, but not launched since. */
+static void add_record(struct code_rows *rows, struct sass *sass,
+                       const CUpti_SassMetrics_Data *record, size_t instances)
+{
+	size_t count = rows->metric_count * instances;
+	const struct function *function = find_function(sass, record->functionName);
+	struct opk_instruction place = {
+		.module = record->cubinCrc,
+		.function = function ? function->symbol : NULL,
+		.offset = record->pcOffset,
+		.launches = function ? function->launches : 0,
+		.device = sass->device,
+		.process = (uint32_t)getpid(),
+		.rank = sass->profiling->rank,
+	};
+	uint64_t *values;
+
+	if (!function || (!function->launches && !has_count(record, count)))
+		return;
+	if (sass->profiling->settings->per == PER_LAUNCH)
+		place.launch = (uint32_t)sass->launch;
+	values = code_rows_at(rows, &place);
+	for (size_t i = 0; values && i < count; i++)
+		for (size_t j = 0; j < rows->metric_count; j++)
+			if (sass->metrics[j] == record->pInstanceValues[i].metricId)
+				values[j] += record->pInstanceValues[i].value;
+}
+
+static void write_counts(struct sass *sass)
+{
+	const struct opk_meta *meta = sass->profiling->set->meta;
+	struct code_rows rows = { .metrics = meta->metrics, .metric_count = meta->metric_count };
+	struct records records = { 0 };
+
+	sass->written = clock_now();
+	if (!sass->on || !sass->waiting)
+		return;
+	if (target.cuCtxSynchronize() || !read_records(&records, sass)) {
+		sass->broken = true;
+		sass->counts.drops[DROP_PROFILER] += sass->waiting;
+	} else {
+		for (size_t i = 0; i < records.count; i++)
+			add_record(&rows, sass, &records.items[i], records.instances);
+		code_rows_hand_on(&rows, sass->profiling->segments);
+		sass->counts.ranges += sass->waiting;
+	}
+	clear_records(&records);
+	sass->waiting = 0;
+	for (size_t i = 0; i < sass->functions.count; i++)
+		sass->functions.items[i].launches = 0;
+}
+
+/* ---- launches ------------------------------------------------------------------------------ */
+
+bool sass_begin(struct sass *sass, const char *symbol, uint64_t launch)
+{
+	if (clock_seconds_since(&sass->written) > write_interval_s)
+		write_counts(sass);
+	sass->last = symbol;
+	sass->launch = launch;
+	return enable(sass);
+}
+
+void sass_end(struct sass *sass, bool launched)
+{
+	struct function *function = launched ? find_function(sass, sass->last) : NULL;
+
+	if (!function)
+		return;
+	function->launches++;
+	sass->waiting++;
+	if (sass->profiling->settings->per == PER_LAUNCH)
+		write_counts(sass);
+}
+
+void sass_rest(struct sass *sass)
+{
+	write_counts(sass);
+	disable(sass);
+}
+
+void sass_close(struct sass *sass, struct counts *counts)
+{
+	sass_rest(sass);
+	counts_add(counts, &sass->counts);
+	opk_index_clear(&sass->index);
+	free(sass->functions.items);
+	free(sass->metrics);
+	free(sass);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Modules as the driver loaded them, until it is known which ones ran. */
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "base/mem.h"
+#include "collect/recording/recording.h"
+
+struct kept {
+	uint64_t crc;
+	size_t size;
+	uint8_t *packed; /* deflated */
+	size_t packed_size;
+	bool has_code, written;
+};
+
+static struct {
+	pthread_mutex_t lock;
+	OPK_LIST(struct kept) list;
+	struct opk_ctx *ctx;
+} modules = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* NULL: this module is not known. The lock is held. */
+static struct kept *find(uint64_t crc)
+{
+	for (size_t i = 0; i < modules.list.count; i++)
+		if (modules.list.items[i].crc == crc)
+			return &modules.list.items[i];
+	return NULL;
+}
+
+/* Most of a module without code is zero. */
+static bool pack(struct kept *kept, const void *data, size_t size)
+{
+	uLongf room = compressBound(size);
+
+	kept->size = size;
+	kept->packed = malloc(room);
+	if (!kept->packed || compress2(kept->packed, &room, data, size, Z_BEST_SPEED))
+		return false;
+	kept->packed_size = room;
+	kept->packed = opk_realloc(kept->packed, room);
+	return kept->packed != NULL;
+}
+
+static void keep(uint64_t crc, const void *cubin, size_t size, bool code)
+{
+	opk_autofree void *copy = malloc(size);
+	struct kept kept = { .crc = crc, .has_code = code }, *added;
+
+	if (!copy || (!modules.ctx && opk_ctx_new(&modules.ctx, NULL)))
+		return;
+	memcpy(copy, cubin, size);
+	if (!code && opk_cubin_remove_code(modules.ctx, copy, size)) {
+		say(0, "note: a module of %zu bytes is left out: %s", size,
+		    outer_cause(modules.ctx));
+		return;
+	}
+	if (pack(&kept, copy, size) && (added = opk_list_add(&modules.list)))
+		*added = kept;
+	else
+		free(kept.packed);
+}
+
+void modules_loaded(const void *cubin, size_t size, bool code)
+{
+	CUpti_GetCubinCrcParams params = { .size = CUpti_GetCubinCrcParamsSize,
+		                           .cubinSize = size,
+		                           .cubin = cubin };
+
+	if (!target.cuptiGetCubinCrc || !size || target.cuptiGetCubinCrc(&params))
+		return;
+	pthread_mutex_lock(&modules.lock);
+	if (!find(params.cubinCrc))
+		keep(params.cubinCrc, cubin, size, code);
+	pthread_mutex_unlock(&modules.lock);
+}
+
+void modules_use(struct segments *segments, uint64_t crc)
+{
+	struct segment segment = { 0 };
+	struct kept *kept;
+	uLongf size;
+
+	pthread_mutex_lock(&modules.lock);
+	kept = find(crc);
+	if (kept && !kept->written) {
+		kept->written = true;
+		segment.module = (struct opk_module){ crc, kept->size, kept->has_code, NULL };
+		segment.image = malloc(kept->size);
+		size = kept->size;
+		if (!segment.image
+		    || uncompress(segment.image, &size, kept->packed, kept->packed_size))
+			segment_clear(&segment);
+		free(opk_take(kept->packed));
+	}
+	pthread_mutex_unlock(&modules.lock);
+	if (!segment.image)
+		return;
+	segment.module.data = segment.image;
+	segments_add(segments, &segment);
+}
