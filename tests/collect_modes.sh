@@ -336,7 +336,8 @@ same "$last: samples" "$(fields run.opk samples total | tail -n 1)" $((10 * star
 err_has '^offpeak-collect: note: [0-9]* are missing: samples came faster than they could be decoded, and sampling paused'
 info 'j["drops"][0]["count"] > 250000'
 # The buffer is half full, and as much would come during decoding: sampling pauses before it.
-FAKE_GPU_FAIL=cuptiPmSamplingDecodeData:sleep200 record '--interval 2us --buffer 16M' init ctx:0 sleep:600
+FAKE_GPU_FAIL=cuptiPmSamplingDecodeData:sleep200,cuptiPmSamplingGetCounterDataInfo:sleep210 \
+	record '--interval 2us --buffer 16M' init ctx:0 sleep:1500
 same "$last: pauses" "$(($(grep -c '^cuptiPmSamplingStart' log) > 1))" 1
 err_has '^offpeak-collect: note: [0-9]* are missing: samples came faster than they could be decoded, and sampling paused'
 FAKE_GPU_DEVICES=2 FAKE_GPU_PM_SAMPLES=10 record '' init ctx:0 ctx:1 ctx:0 sleep:200
