@@ -705,9 +705,7 @@ int opk_file_read(void **data, size_t *size, struct opk_ctx *ctx, const struct o
 
 /* ---- recordings ------------------------------------------------------------------------------ */
 
-/* All that a file says except values: metadata, what was counted, and how. */
-
-/* Lists about a file, and their columns. */
+/* Lists of all that a file says except values, and their columns. */
 enum opk_file_list {
 	/*
 	 * One row: size (bytes), complete (false: cut off, or OPK_FILE_DROPS has rows), ranges (or
@@ -922,6 +920,9 @@ enum opk_rows {
 	OPK_ROWS_KERNELS,  /* a kernel that ran, with its part of the samples */
 	OPK_ROWS_LAUNCHES, /* a launch that ran, with its part of the samples */
 	OPK_ROWS_TABLES,   /* a range or sample, without values */
+	OPK_ROWS_INSTRUCTIONS, /* of code, as are the next two */
+	OPK_ROWS_LINES,        /* of source code */
+	OPK_ROWS_FUNCTIONS,    /* the default for recordings of instructions */
 };
 
 /*

@@ -350,18 +350,18 @@ FAKE_TEST_EACH(wrong, wrong_rows)
 FAKE_TEST(shipped_sets)
 {
 	static const char *const names[] = { "source", "hot" };
-	opk_autostrlist struct opk_strlist chips = { 0 };
+	opk_autostrlist struct opk_strlist listed = { 0 };
 
 	free((char *)ctx->data_dir);
 	ctx->data_dir = strdup(TEST_DATA_DIR);
-	ck_ok(ctx, opk_code_chips(&chips, ctx));
-	for (size_t i = 0; i < COUNT(names) * chips.count; i++) {
+	ck_ok(ctx, opk_code_chips(&listed, ctx));
+	for (size_t i = 0; i < COUNT(names) * listed.count; i++) {
 		struct opk_plan_options options = OPTIONS(options,
-		                                          .chip = chips.items[i % chips.count]);
+		                                          .chip = listed.items[i % listed.count]);
 		freed(opk_set) *set = NULL;
 		freed(opk_plan) *plan = NULL;
 
-		ck_ok(ctx, opk_set_find(&set, ctx, names[i / chips.count]));
+		ck_ok(ctx, opk_set_find(&set, ctx, names[i / listed.count]));
 		ck_ok(ctx, opk_plan_new(&plan, ctx, set, &options));
 		ck_assert_uint_eq(opk_plan_missing(plan)->count, 0);
 		check_built(ctx, plan);

@@ -325,7 +325,7 @@ TEST(columns_are_facts)
 
 		snprintf(sql, sizeof sql, "SELECT group_concat(name) FROM pragma_table_info('%s')",
 		         tables[profiler]);
-		for (enum opk_fact fact = 0; fact < OPK_FACT_COUNT; fact++) {
+		for (enum opk_fact fact = 0; fact < OPK_FACT_MODULE; fact++) {
 			const struct opk_column *column = opk_fact_column(fact, profiler);
 			size_t used = strlen(list);
 

@@ -47,9 +47,11 @@ static void check_same(const struct opk_instruction *got, const struct opk_instr
 	struct opk_instruction a = *got, b = *wanted;
 
 	ck_assert_str_eq(got->function, text_of(wanted->function));
+	ck_assert_str_eq(text_of(got->name), text_of(wanted->name));
 	ck_assert_str_eq(got->host, text_of(wanted->host));
 	ck_assert_str_eq(got->gpu, text_of(wanted->gpu));
-	a.function = a.host = a.gpu = b.function = b.host = b.gpu = NULL;
+	a.function = a.name = a.host = a.gpu = NULL;
+	b.function = b.name = b.host = b.gpu = NULL;
 	ck_assert_mem_eq(&a, &b, sizeof a);
 }
 
@@ -276,6 +278,61 @@ CTX_TEST(placed)
 	check_same(&given[1],
 	           &(struct opk_instruction){ .device = 0, .rank = 0, .process = 5, .host = "h" });
 	check_same(&given[2], &(struct opk_instruction){ .device = 1, .rank = -1, .host = "x" });
+}
+
+/* Recordings of two runs: the same counts, on hosts of these names. */
+static int merge_runs(struct opk_ctx *ctx, const char *const hosts[2])
+{
+	char paths[2][96];
+	const char *const parts[] = { paths[0], paths[1] };
+	const struct opk_instruction row = { .module = 5, .function = "f", .rank = -1 };
+	const uint64_t count = 7;
+	int code;
+
+	for (size_t i = 0; i < 2; i++) {
+		struct opk_writer *writer;
+		char meta[256];
+
+		snprintf(meta, sizeof meta,
+		         "%.*s,\"run\":{\"hostname\":\"%s\",\"process\":\"%zu\"}}",
+		         (int)sizeof sass_meta - 2, sass_meta, hosts[i], 3 + i);
+		snprintf(paths[i], sizeof paths[i], "%s/%zu.opk", folder, i);
+		ck_ok(ctx, opk_writer_new(&writer, ctx, paths[i]));
+		ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_META, meta, strlen(meta)));
+		ck_ok(ctx,
+		      opk_writer_add_instructions(writer, &(struct opk_instruction_table){
+								  metrics, 1, &row, 1, &count }));
+		finish(ctx, writer);
+	}
+	/* Other runs may count the same, so no note says that these are one. */
+	code = opk_merge(ctx, parts, 2, NULL, path);
+	unlink(paths[0]);
+	unlink(paths[1]);
+	return code;
+}
+
+/* Rows get the host and process of their own file, if hosts differ. */
+CTX_TEST(merged)
+{
+	static const char *const hosts[][2] = { { "one", "two" }, { "one", "one" } };
+
+	for (size_t i = 0; i < COUNT(hosts); i++) {
+		freed(opk_file) *file = NULL;
+
+		unlink(path);
+		ck_ok(ctx, merge_runs(ctx, hosts[i]));
+		file = open_file(ctx);
+		ck_assert_uint_eq(opk_file_section_count(file), 3);
+		for (size_t j = 0; j < 2; j++) {
+			opk_autoinstructions struct opk_instruction_block block = { 0 };
+
+			ck_ok(ctx, opk_instruction_block_read(&block, ctx, file, 1 + j));
+			ck_assert_uint_eq(block.table.count, 1);
+			ck_assert_uint_eq(*block.values, 7);
+			ck_assert_str_eq(block.rows->host, i ? "" : hosts[i][j]);
+			ck_assert_uint_eq(block.rows->process, i ? 0 : 3 + j);
+		}
+	}
 }
 
 /* ---- modules */

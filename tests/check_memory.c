@@ -245,9 +245,9 @@ static int instructions(struct opk_ctx *ctx)
 	freed(opk_set) *set = NULL;
 	freed(opk_plan) *plan = NULL;
 	freed(opk_listing) *costs = NULL;
-	opk_autostrlist struct opk_strlist names = { 0 };
+	opk_autostrlist struct opk_strlist found = { 0 };
 
-	TRY(opk_complete_name(&names, ctx, "FA100", OPK_PROFILER_SASS, "smsp"));
+	TRY(opk_complete_name(&found, ctx, "FA100", OPK_PROFILER_SASS, "smsp"));
 	TRY(opk_description_find(&description, ctx, "FA100", "smsp__sass_a"));
 	TRY(opk_set_load(&set, ctx, in_folder("code.yaml")));
 	TRY(opk_plan_new(&plan, ctx, set, &options));

@@ -114,14 +114,14 @@ static const struct {
 	struct opk_chip chip;
 	bool wanted;
 } supported_chips_rows[] = {
-	{ HERE, "good-full.yaml", { "GH100", true, true }, true },
-	{ HERE, "good-full.yaml", { "GB100", false, true }, true },
-	{ HERE, "good-full.yaml", { "GH100", true, false }, false },
-	{ HERE, "good-full.yaml", { "GA100", true, true }, false },
-	{ HERE, "good-json.yaml", { "GA100", true, false }, true },
-	{ HERE, "good-json.yaml", { "GA100", false, true }, false },
-	{ HERE, "good-minimal.yaml", { "GA100", true, false }, true },
-	{ HERE, "good-minimal.yaml", { "GA100", false, true }, false },
+	{ HERE, "good-full.yaml", { "GH100", true, true, false }, true },
+	{ HERE, "good-full.yaml", { "GB100", false, true, false }, true },
+	{ HERE, "good-full.yaml", { "GH100", true, false, false }, false },
+	{ HERE, "good-full.yaml", { "GA100", true, true, false }, false },
+	{ HERE, "good-json.yaml", { "GA100", true, false, false }, true },
+	{ HERE, "good-json.yaml", { "GA100", false, true, false }, false },
+	{ HERE, "good-minimal.yaml", { "GA100", true, false, false }, true },
+	{ HERE, "good-minimal.yaml", { "GA100", false, true, false }, false },
 };
 
 CTX_TEST_EACH(supported_chips, supported_chips_rows)

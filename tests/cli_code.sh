@@ -90,4 +90,25 @@ pass 'recovered' "$OFFPEAK" recover torn -o recovered.opk
 works info recovered.opk --table code
 out_has '^d06011c0,16264,[0-9]+,yes,yes,4,1$'
 
+have_cupti || { skip 'images: no libcupti'; finish; }
+
+section 'images beside counts'
+sections_of() {
+	"$OFFPEAK" info "$1" --table sections --format csv | cut -d , -f 1 | sort | uniq -c | grep -E 'CODE|INSN|KERN' | tr -s ' \n' ' '
+}
+works trim all.opk -o small.opk
+same 'trimmed' "$(sections_of small.opk)" ' 1 CODE 2 INSN 2 KERN '
+works trim all.opk -o small.opk --code=none
+same 'trimmed, without modules' "$(sections_of small.opk)" ' 2 INSN 2 KERN '
+works merge --sum kernel -o sums.opk all.opk
+same 'summed' "$(sections_of sums.opk)" ' 1 CODE 2 INSN 2 KERN '
+works merge --sum kernel -o sums.opk sass.opk "$simple" lines.opk
+same 'merged and summed' "$(sections_of sums.opk)" ' 1 CODE 2 INSN 2 KERN '
+works info sums.opk --table code
+out_has '^d06011c0,16264,[0-9]+,yes,yes,4,1$'
+refuses 4 'no counter data' merge --sum kernel -o sums.opk sass.opk
+works split all.opk --by 1 -o part.opk
+same 'the first part' "$(sections_of part-1.opk)" ' 1 CODE 2 INSN 2 KERN '
+same 'the second part' "$(sections_of part-2.opk)" ''
+
 finish

@@ -458,6 +458,14 @@ int do_cuptiProfilerHostEvaluateToGpuValues(struct nv_HostEvaluateToGpuValues *p
 	return failed;
 }
 
+int do_cuptiGetSassToSourceCorrelation(struct nv_SourceLine *params)
+{
+	params->lineNumber = (uint32_t)params->pcOffset / 16 + 1;
+	params->fileName = strdup("fake.cu");
+	params->dirName = strdup("/src");
+	return 0;
+}
+
 int do_cuptiPmSamplingGetCounterDataInfo(struct nv_PmGetCounterDataInfo *params)
 {
 	const struct fake_copy *copy = as_copy(params->pCounterDataImage);
@@ -499,7 +507,7 @@ static bool has_ladder(enum fake_call call)
                                                                                                    \
 		if (status)                                                                        \
 			return status;                                                             \
-		if (p->structSize != NV_END(struct nv_##params, last)                              \
+		if (*(const size_t *)(const void *)p != NV_END(struct nv_##params, last)           \
 		    && !has_ladder(FAKE_##symbol))                                                 \
 			return *#symbol == 'c' ? NV_CUPTI_INVALID_PARAMETER                        \
 			                       : NVPA_INVALID_ARGUMENT;                            \

@@ -20,6 +20,7 @@ lib/plan
 lib/eval
 lib/images
 lib/timeline
+lib/code
 lib/table
 lib/arrow
 lib/trace

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <cupti_pcsampling.h>
 #include <cupti_pmsampling.h>
 #include <cupti_profiler_host.h>
 #include <cupti_version.h>
@@ -38,6 +39,7 @@ PAIR(HostGetMaxPerPass, CUpti_Profiler_Host_GetMaxNumHardwareMetricsPerPass_Para
 PAIR(HostSinglePassSets, CUpti_Profiler_Host_GetSinglePassSets_Params)
 PAIR(HostMetricsInSet, CUpti_Profiler_Host_GetMetricsInSinglePassSet_Params)
 PAIR(PmGetCounterDataInfo, CUpti_PmSampling_GetCounterDataInfo_Params)
+PAIR(SourceLine, CUpti_GetSassToSourceCorrelationParams, CUpti_GetSassToSourceCorrelationParamsSize)
 PAIR(InitializeHost, NVPW_InitializeHost_Params)
 PAIR(QueryVersion, NVPW_QueryVersionNumber_Params)
 PAIR(MetricEvalRequest, NVPW_MetricEvalRequest)

@@ -74,10 +74,10 @@ static const struct opk_record_column columns[] = {
 	COLUMN(1, NUMBER, module),  COLUMN(2, TEXT, function),   COLUMN(3, NUMBER, offset),
 	COLUMN(4, NUMBER, launch),  COLUMN(5, NUMBER, launches), COLUMN(6, INDEX, device),
 	COLUMN(7, NUMBER, process), COLUMN(8, INDEX, rank),      COLUMN(9, TEXT, host),
-	COLUMN(10, TEXT, gpu),
+	COLUMN(10, TEXT, gpu),      COLUMN(11, TEXT, name),
 };
 static const struct opk_instruction unknown = {
-	.function = "", .device = -1, .rank = -1, .host = "", .gpu = ""
+	.function = "", .name = "", .device = -1, .rank = -1, .host = "", .gpu = ""
 };
 static const struct opk_record_layout layout = {
 	.columns = columns,

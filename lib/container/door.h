@@ -260,6 +260,7 @@ void opk_modules_clear(struct opk_modules *modules);
 struct opk_instruction {
 	uint64_t module;        /* CRC of its module */
 	const char *function;   /* mangled */
+	const char *name;       /* demangled, in one spelling */
 	uint32_t offset;        /* from the function's begin, bytes */
 	uint32_t launch;        /* number of the function's launch, from 1; 0: not of one launch */
 	uint32_t launches;      /* how many launches were counted; 0: not known */

@@ -336,7 +336,8 @@ static int add_facts_of_row(struct opk_database *database, const struct opk_row 
 	database->has_ran |= row->ran != NULL;
 	opk_statement_u64(into, ++database->row);
 	opk_statement_u64(into, database->run);
-	for (enum opk_fact fact = 0; fact < OPK_FACT_COUNT; fact++) {
+	/* Rows of code have no table. */
+	for (enum opk_fact fact = 0; fact < OPK_FACT_MODULE; fact++) {
 		const struct opk_column *column = opk_fact_column(fact, database->profiler);
 		union opk_cell cell;
 

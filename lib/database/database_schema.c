@@ -245,7 +245,7 @@ static bool has_fact(const struct view *view, enum opk_fact fact, bool joined)
 /* All facts, and the file if tables show it. */
 static void put_facts(struct view *view, bool joined)
 {
-	for (enum opk_fact fact = 0; fact < OPK_FACT_COUNT; fact++) {
+	for (enum opk_fact fact = 0; fact < OPK_FACT_MODULE; fact++) {
 		const struct opk_column *column = opk_fact_column(fact, view->profiler);
 
 		if (column && has_fact(view, fact, joined))

@@ -143,14 +143,19 @@ static int show_listed(struct maker *m, const struct opk_strlist *shown)
 static const char *find_beginning(const struct opk_meta *meta, const char *name)
 {
 	size_t length = strlen(name);
+	const char *found = NULL;
 
 	for (size_t i = 0; meta && !strchr(name, '.') && i < meta->metric_count; i++) {
 		const char *known = meta->metrics[i];
 
-		if (!strncmp(known, name, length) && known[length] && known[length] != '.')
-			return known;
+		/* Metrics of instructions have no rollups: the name may be whole. */
+		if (!strcmp(known, name))
+			return NULL;
+		if (!found && !strncmp(known, name, length) && known[length]
+		    && known[length] != '.')
+			found = known;
 	}
-	return NULL;
+	return found;
 }
 
 /* Full metric names have a double underscore; other names are labels or derived metrics. */

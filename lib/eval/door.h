@@ -22,6 +22,7 @@ struct opk_row {
 	const bool *measured;
 	const struct opk_ran *ran;       /* of samples divided among what ran; else NULL */
 	const struct opk_joined *joined; /* NULL: the row is a single range or sample */
+	const struct opk_code *code;     /* of a row of code; else NULL */
 };
 
 /*
@@ -54,6 +55,18 @@ struct opk_ran {
 	uint64_t samples_alone;
 	/* It has no values: too short, or too few samples tell it apart. */
 	bool unknown;
+};
+
+/* A row of code: an instruction, a line or a function. */
+struct opk_code {
+	uint64_t module;    /* CRC */
+	bool of_module;     /* false: a line may be in several */
+	bool is_one;        /* `offset` is known */
+	uint32_t offset;    /* of the instruction in its function, bytes */
+	const char *source; /* path; "" if unknown */
+	uint32_t line;      /* 0: unknown */
+	uint64_t instructions;
+	uint64_t launches; /* that were counted; 0: unknown */
 };
 
 /* Options for rooms and the command, besides struct opk_eval_options. */
@@ -128,6 +141,13 @@ enum opk_fact {
 	OPK_FACT_BYTES,
 	OPK_FACT_SAMPLES,
 	OPK_FACT_SAMPLES_ALONE,
+	/* From struct opk_code; only rows of instructions, lines and functions have these. */
+	OPK_FACT_MODULE,
+	OPK_FACT_FUNCTION, /* the kernel's or device function's name */
+	OPK_FACT_OFFSET,
+	OPK_FACT_SOURCE,
+	OPK_FACT_LINE,
+	OPK_FACT_ADDRESSES,
 	OPK_FACT_COUNT
 };
 

@@ -126,6 +126,8 @@ void opk_made_rows_clear(struct opk_made_rows *rows)
 	free(rows->ranges);
 	free(rows->ran);
 	free(rows->joined);
+	free(rows->code);
+	opk_strlist_clear(&rows->texts);
 	free(rows->values);
 	*rows = (struct opk_made_rows){ 0 };
 }

@@ -109,6 +109,8 @@ struct opk_made_rows {
 	struct opk_range *ranges;
 	struct opk_ran *ran;       /* or NULL */
 	struct opk_joined *joined; /* or NULL: see struct opk_row */
+	struct opk_code *code;     /* or NULL */
+	struct opk_strlist texts;  /* that ranges and code name, unless the file has them */
 	double *values;            /* row by row, one per metric */
 	size_t count;
 };

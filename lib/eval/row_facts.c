@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The facts of rows: one list for tables, filters and databases. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -54,6 +55,12 @@ static const struct {
 	[OPK_FACT_BYTES] = { { "bytes", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_SAMPLES] = { { "samples", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_SAMPLES_ALONE] = { { "samples_alone", OPK_CELL_OPTIONAL }, OF_RANGES },
+	[OPK_FACT_MODULE] = { { "module", OPK_CELL_STRING }, OF_RANGES },
+	[OPK_FACT_FUNCTION] = { { "function", OPK_CELL_STRING }, OF_RANGES },
+	[OPK_FACT_OFFSET] = { { "offset", OPK_CELL_OPTIONAL }, OF_RANGES },
+	[OPK_FACT_SOURCE] = { { "source", OPK_CELL_STRING }, OF_RANGES },
+	[OPK_FACT_LINE] = { { "line", OPK_CELL_OPTIONAL }, OF_RANGES },
+	[OPK_FACT_ADDRESSES] = { { "addresses", OPK_CELL_OPTIONAL }, OF_RANGES },
 };
 
 const struct opk_column *opk_fact_column(enum opk_fact fact, enum opk_profiler profiler)
@@ -191,11 +198,37 @@ static union opk_cell get_of_ran(enum opk_fact fact, const struct opk_row *row)
 	}
 }
 
+/* A fact of code; unknown for other rows. */
+static union opk_cell get_of_code(struct opk_fact_text *text, enum opk_fact fact,
+                                  const struct opk_row *row)
+{
+	static const struct opk_code none = { .source = "" };
+	const struct opk_code *code = row->code ? row->code : &none;
+
+	switch (fact) {
+	case OPK_FACT_MODULE:
+		snprintf(text->text, sizeof text->text, "%08" PRIx64, code->module);
+		return string(code->of_module ? text->text : NULL);
+	case OPK_FACT_FUNCTION:
+		return string(row->code && row->range ? row->range->kernel : NULL);
+	case OPK_FACT_OFFSET:
+		return optional(code->offset, code->is_one);
+	case OPK_FACT_SOURCE:
+		return string(code->source);
+	case OPK_FACT_LINE:
+		return optional(code->line, code->line > 0);
+	default:
+		return optional(code->instructions, code->instructions > 0);
+	}
+}
+
 /* Idle time has pauses, which a sum of launches must not count. */
 static union opk_cell launches_of(const struct opk_row *row)
 {
 	if (row->joined)
 		return optional(row->joined->ranges, true);
+	if (row->code)
+		return optional(row->code->launches, row->code->launches > 0);
 	if (!row->ran)
 		return optional(1, true);
 	return optional(row->ran->launches, strcmp(row->ran->kind, "idle") != 0);
@@ -225,6 +258,8 @@ union opk_cell opk_fact_get(struct opk_fact_text *text, enum opk_fact fact,
 	case OPK_FACT_LAUNCHES_MIN:
 		return number(row->joined ? row->joined->ranges_min : 1);
 	default:
+		if (fact >= OPK_FACT_MODULE)
+			return get_of_code(text, fact, row);
 		if (fact > OPK_FACT_LAUNCHES_MIN)
 			return get_of_ran(fact, row);
 		return get_of_launch(text, fact, row->range ? row->range : &unknown,

@@ -128,6 +128,7 @@ static const struct opk_row *make_row(struct opk_evaluation *evaluation, size_t 
 		.range = range,
 		.ran = made->ran ? &made->ran[number] : NULL,
 		.joined = made->joined ? &made->joined[number] : NULL,
+		.code = made->code ? &made->code[number] : NULL,
 	};
 	if (!counts) {
 		apply_pass(evaluation, 0);

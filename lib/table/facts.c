@@ -134,12 +134,37 @@ static size_t list_ran(enum opk_fact *facts, const struct opk_facts_options *opt
 	return count;
 }
 
+/* Columns of code, the place first. */
+static size_t list_code(enum opk_fact *facts, enum opk_rows rows)
+{
+	static const enum opk_fact order[] = {
+		OPK_FACT_MODULE, OPK_FACT_FUNCTION, OPK_FACT_SYMBOL,    OPK_FACT_OFFSET,
+		OPK_FACT_SOURCE, OPK_FACT_LINE,     OPK_FACT_ADDRESSES, OPK_FACT_LAUNCHES,
+	};
+	const bool left_out[OPK_FACT_COUNT] = {
+		[OPK_FACT_MODULE] = rows == OPK_ROWS_LINES,
+		[OPK_FACT_SYMBOL] = rows == OPK_ROWS_LINES,
+		[OPK_FACT_OFFSET] = rows != OPK_ROWS_INSTRUCTIONS,
+		[OPK_FACT_SOURCE] = rows == OPK_ROWS_FUNCTIONS,
+		[OPK_FACT_LINE] = rows == OPK_ROWS_FUNCTIONS,
+		[OPK_FACT_ADDRESSES] = rows == OPK_ROWS_INSTRUCTIONS,
+	};
+	size_t count = 0;
+
+	for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+		if (!left_out[order[i]])
+			facts[count++] = order[i];
+	return count;
+}
+
 size_t opk_facts_list(enum opk_fact facts[OPK_FACT_COUNT], const struct opk_facts_options *options)
 {
 	size_t count = 0;
 
 	if (options->rows == OPK_ROWS_KERNELS || options->rows == OPK_ROWS_LAUNCHES)
 		return list_ran(facts, options);
+	if (options->rows >= OPK_ROWS_INSTRUCTIONS)
+		return list_code(facts, options->rows);
 	for (enum opk_fact fact = 0; fact < OPK_FACT_COUNT; fact++)
 		if (opk_fact_column(fact, options->profiler) && is_shown(options, fact))
 			facts[count++] = fact;

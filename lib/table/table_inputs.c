@@ -2,6 +2,8 @@
 /* The inputs of a table: opened, evaluated, joined or aggregated. */
 #include <string.h>
 
+#include "base/metric.h"
+#include "code/door.h"
 #include "container/container.h"
 #include "eval/eval.h"
 #include "images/door.h"
@@ -51,6 +53,10 @@ static int choose_rows(struct opk_table *table, struct opk_ctx *ctx)
 
 	for (size_t i = 0; i < table->input_count; i++)
 		*(opk_table_is_trace(&table->inputs[i]) ? &trace : &other) = &table->inputs[i];
+	for (size_t i = 0; i < table->input_count; i++)
+		if (table->options.rows <= OPK_ROWS_SINGLE
+		    && opk_profiler_is_code(table->inputs[i].meta->profiler))
+			table->inputs[i].rows = OPK_ROWS_FUNCTIONS;
 	if (!trace || table->options.rows > OPK_ROWS_SINGLE)
 		return OPK_OK;
 	TRY(check_trace(table, ctx, trace->path));
@@ -129,6 +135,11 @@ static int evaluate(struct opk_table *table, struct opk_ctx *ctx)
 	table->eval_inside.join = apart ? NULL : "";
 	for (size_t at = 0, end; !code && at < table->input_count; at = end) {
 		end = at + 1;
+		if (opk_table_is_code(&inputs[at])) {
+			code = opk_code_eval(&inputs[at].evaluation, ctx, inputs[at].file,
+			                     &table->eval, inputs[at].rows);
+			continue;
+		}
 		if (inputs[at].rows == OPK_ROWS_TABLES || opk_table_is_timeline(&inputs[at])) {
 			code = inputs[at].rows == OPK_ROWS_TABLES
 			               ? evaluate_tables(table, ctx, &inputs[at])
@@ -204,7 +215,7 @@ static int add_names(struct opk_table *table, struct opk_ctx *ctx,
 	const struct opk_range *ranges;
 	size_t count;
 
-	if (opk_table_is_timeline(input))
+	if (opk_table_is_timeline(input) || opk_table_is_code(input))
 		return add_names_of_ran(table, ctx, input);
 	TRY(opk_file_ranges(&ranges, &count, ctx, input->file));
 	return opk_kernel_names_add(table->names, ctx, ranges, count);

@@ -91,6 +91,11 @@ static inline bool opk_table_is_timeline(const struct opk_table_file *input)
 	return input->rows == OPK_ROWS_KERNELS || input->rows == OPK_ROWS_LAUNCHES;
 }
 
+static inline bool opk_table_is_code(const struct opk_table_file *input)
+{
+	return input->rows >= OPK_ROWS_INSTRUCTIONS;
+}
+
 /* Whether the file records only what ran and when, without values. */
 static inline bool opk_table_is_trace(const struct opk_table_file *input)
 {
@@ -99,7 +104,8 @@ static inline bool opk_table_is_trace(const struct opk_table_file *input)
 
 static inline enum opk_profiler opk_table_profiler_of(const struct opk_table_file *input)
 {
-	return opk_table_is_timeline(input) ? OPK_PROFILER_RANGE : input->meta->profiler;
+	return opk_table_is_timeline(input) || opk_table_is_code(input) ? OPK_PROFILER_RANGE
+	                                                                : input->meta->profiler;
 }
 
 /* Whether each value is a column; false if the table has only sources. */

@@ -45,7 +45,8 @@ static void fill_cell(struct opk_table *table, const struct opk_table_file *inpu
 		fill_level(table, cell, column->kind);
 	else if (column->kind != OPK_TABLE_FACT)
 		return;
-	else if (column->fact == OPK_FACT_KERNEL && row->range)
+	else if ((column->fact == OPK_FACT_KERNEL && row->range)
+	         || (column->fact == OPK_FACT_FUNCTION && row->code))
 		cell->string = opk_kernel_names_get(table->names, row->range);
 	else
 		*cell = opk_fact_get(&table->texts[at], column->fact, row);

@@ -334,7 +334,7 @@ const struct command extract_command = {
 		"written. Needs no NVIDIA library.\n"
 		"\n"
 		"--code writes the modules that were recorded with their code as cubins, for nvdisasm,\n"
-		"cuobjdump and Nsight Compute; 'info --table code' lists them. The folder is made.",
+		"cuobjdump and Nsight Compute; 'offpeak info' lists them. The folder is made.",
 	.examples = {
 		{ "extract roofline.opk -o roofline",
 		  "roofline.config, roofline.prefix: what a collector of your own needs" },

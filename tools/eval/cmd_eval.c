@@ -37,8 +37,9 @@ static const struct option_spec specs[] = {
 	{ "first-sample", 0, "keep|mark|drop",
 	  "PM sampling: what becomes of the first; default drop", OPTION_WORD,
 	  offsetof(struct eval_args, first_sample) },
-	{ "per", 0, "sample|kernel|launch",
-	  "PM samples, or what they say of the kernels or launches that were recorded beside them",
+	{ "per", 0, "sample|kernel|launch|instruction|line|function",
+	  "PM samples, or what they say of the kernels or launches that were recorded beside them; "
+	  "counts and samples of code",
 	  OPTION_WORD, offsetof(struct eval_args, per) },
 	{ "join", 0, "recorded|none",
 	  "recorded (default): one row of ranges that belong together; or none", OPTION_WORD,
@@ -85,6 +86,10 @@ static int choose_format(struct eval *eval, const struct eval_args *args)
 	if (eval->to_database && !app->output)
 		return app_error(app, OPK_EUSAGE,
 		                 "--format sqlite: a database needs a file: -o FILE.db");
+	if (eval->to_database && args->per >= PER_INSTRUCTION)
+		return app_error(app, OPK_EUSAGE,
+		                 "eval: a database has no table for rows of code: use another "
+		                 "format");
 	if (!eval->to_database)
 		app->format = args->format;
 	if (app->output)
@@ -171,7 +176,7 @@ static int check_per(struct app *app, const struct eval_args *args)
 		return OPK_OK;
 	if (args->aggregate || args->layout == LAYOUT_TREE)
 		return app_error(app, OPK_EUSAGE,
-		                 "eval: --per has one row a kernel or launch: no --aggregate or "
+		                 "eval: --per has rows of its own: no --aggregate or "
 		                 "--layout tree");
 	if (args->first_sample)
 		return app_error(app, OPK_EUSAGE,
@@ -351,6 +356,8 @@ static enum opk_rows rows_of(const struct eval *eval)
 		return OPK_ROWS_KERNELS;
 	if (eval->per == PER_LAUNCH)
 		return OPK_ROWS_LAUNCHES;
+	if (eval->per >= PER_INSTRUCTION)
+		return OPK_ROWS_INSTRUCTIONS + (eval->per - PER_INSTRUCTION);
 	return eval->single ? OPK_ROWS_SINGLE : OPK_ROWS_RECORDED;
 }
 

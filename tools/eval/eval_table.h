@@ -11,7 +11,15 @@
 enum first_sample { FIRST_KEEP, FIRST_MARK, FIRST_DROP };
 
 /* In the order of --per's words; 0: not given. */
-enum eval_per { PER_DEFAULT, PER_SAMPLE, PER_KERNEL, PER_LAUNCH };
+enum eval_per {
+	PER_DEFAULT,
+	PER_SAMPLE,
+	PER_KERNEL,
+	PER_LAUNCH,
+	PER_INSTRUCTION,
+	PER_LINE,
+	PER_FUNCTION
+};
 
 struct eval {
 	struct app *app;

@@ -339,4 +339,18 @@ int opk_nv_trim_samples(size_t *size, struct opk_ctx *ctx, void *image);
 int opk_nv_evaluate(double *values, struct opk_ctx *ctx, struct opk_nv_host *host,
                     const struct opk_nv_range *range, const char *const *names, size_t count);
 
+/* The source line of an instruction; free(path). A number of 0: unknown. */
+struct opk_nv_line {
+	char *path;
+	uint32_t number;
+};
+/* OPK_ENVIDIA: this libcupti can't find source lines. */
+int opk_nv_has_source_lines(struct opk_ctx *ctx);
+/*
+ * cuptiGetSassToSourceCorrelation: `offset` must be within the function. Hostile cubins crash it:
+ * call it in a child.
+ */
+int opk_nv_source_line(struct opk_nv_line *line, struct opk_ctx *ctx, const void *cubin,
+                       size_t size, const char *function, uint64_t offset);
+
 #endif

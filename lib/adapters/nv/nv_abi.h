@@ -157,6 +157,18 @@ struct nv_PmGetCounterDataInfo {
 	size_t numCompletedSamples;
 };
 
+/* cupti_pcsampling.h; its structs begin with their size alone. */
+struct nv_SourceLine {
+	size_t size;
+	const void *cubin;
+	const char *functionName;
+	size_t cubinSize;
+	uint32_t lineNumber;
+	uint64_t pcOffset;
+	char *fileName;
+	char *dirName;
+};
+
 /* ---- libnvperf_host: nvperf_host.h, nvperf_cuda_host.h, nvperf_target.h */
 
 struct nv_InitializeHost {

@@ -27,7 +27,8 @@
 	  SINGLE_PASS_SETS)                                                                        \
 	X(cuptiProfilerHostGetMetricsInSinglePassSet, HostMetricsInSet, pMetricsBuffer,            \
 	  SINGLE_PASS_SETS)                                                                        \
-	X(cuptiPmSamplingGetCounterDataInfo, PmGetCounterDataInfo, numCompletedSamples, HOST)
+	X(cuptiPmSamplingGetCounterDataInfo, PmGetCounterDataInfo, numCompletedSamples, HOST)      \
+	X(cuptiGetSassToSourceCorrelation, SourceLine, dirName, SOURCE_LINES)
 
 #define NV_NVPERF_SYMBOLS(X)                                                                       \
 	X(NVPW_InitializeHost, InitializeHost, pPriv, PREFIX)                                      \
@@ -122,6 +123,7 @@
 	X(PLANNER, "planner", "fewer passes than CUPTI's own order of metrics takes")              \
 	X(METRICS_PER_PASS, "metrics-per-pass", "how many metrics fit one pass")                   \
 	X(SINGLE_PASS_SETS, "single-pass-sets",                                                    \
-	  "single-pass sets as CUPTI lists them (13.2 and later)")
+	  "single-pass sets as CUPTI lists them (13.2 and later)")                                 \
+	X(SOURCE_LINES, "source-lines", "source lines of instructions")
 
 #endif

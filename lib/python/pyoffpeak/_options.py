@@ -18,6 +18,9 @@ _ROWS = {
     "single": lib.OPK_ROWS_SINGLE,
     "kernel": lib.OPK_ROWS_KERNELS,
     "launch": lib.OPK_ROWS_LAUNCHES,
+    "instruction": lib.OPK_ROWS_INSTRUCTIONS,
+    "line": lib.OPK_ROWS_LINES,
+    "function": lib.OPK_ROWS_FUNCTIONS,
 }
 KERNEL_NAMES = {
     "full": lib.OPK_KERNEL_FULL,

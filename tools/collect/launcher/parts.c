@@ -140,7 +140,8 @@ static bool has_rows(const char *path)
 		return false;
 	if (!opk_file_stats(&stats, ctx, file) && stats)
 		return stats->ranges || stats->activities;
-	return part_has(file, OPK_SECTION_DATA) || part_has(file, OPK_SECTION_ACTIVITIES);
+	return part_has(file, OPK_SECTION_DATA) || part_has(file, OPK_SECTION_ACTIVITIES)
+	       || part_has(file, OPK_SECTION_INSTRUCTIONS);
 }
 
 bool parts_recorded(const struct parts *parts)

@@ -112,6 +112,7 @@ static void add_place(struct pc_sampler *sampler, const CUpti_PCSamplingPCData *
 	struct opk_instruction place = {
 		.module = record->cubinCrc,
 		.function = function ? function->symbol : "",
+		.name = function ? function->name : "",
 		.offset = (uint32_t)record->pcOffset,
 		.device = sampler->device,
 		.process = (uint32_t)getpid(),

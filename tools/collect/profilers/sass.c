@@ -9,10 +9,11 @@
 #include "base/index.h"
 #include "base/mem.h"
 #include "collect/profilers/profilers.h"
+#include "collect/ranges/ranges.h"
 
 /* Launches of a function since its counts were written. */
 struct function {
-	const char *symbol; /* outlives the recording */
+	const struct kernel *names; /* outlive the recording */
 	uint32_t launches;
 };
 
@@ -22,7 +23,8 @@ struct sass {
 	int device;
 	bool on, broken;
 	uint64_t *metrics; /* CUPTI's numbers */
-	struct opk_index index;
+	struct kernels *kernels;
+	struct opk_index index; /* of functions, by symbol */
 	OPK_LIST(struct function) functions;
 	const char *last; /* symbol of the launch that was recorded last */
 	uint64_t launch;  /* its number */
@@ -84,7 +86,9 @@ struct sass *sass_new(const struct profiling *profiling, CUcontext context, int 
 	sass->context = context;
 	sass->device = device;
 	sass->written = clock_now();
-	if (find_metrics(sass) && configure(sass))
+	/* Never freed: rows that wait to be written have its names. */
+	sass->kernels = kernels_new(NULL);
+	if (sass->kernels && find_metrics(sass) && configure(sass))
 		return sass;
 	free(sass->metrics);
 	free(sass);
@@ -162,19 +166,20 @@ static bool read_records(struct records *records, const struct sass *sass)
 
 static struct function *find_function(struct sass *sass, const char *symbol)
 {
+	const struct kernel *names;
 	struct function *added;
 	size_t at;
 
 	if (opk_index_find(&at, &sass->index, symbol))
 		return &sass->functions.items[at];
 	at = sass->functions.count;
-	added = opk_list_add(&sass->functions);
-	/* Rows name it until the recording ends. */
-	if (!added || !(added->symbol = strdup(symbol))
-	    || !opk_index_add(&sass->index, added->symbol, at, NULL)) {
+	names = kernels_find(sass->kernels, symbol);
+	added = names ? opk_list_add(&sass->functions) : NULL;
+	if (!added || !opk_index_add(&sass->index, names->symbol, at, NULL)) {
 		sass->functions.count = at;
 		return NULL;
 	}
+	added->names = names;
 	return added;
 }
 
@@ -194,7 +199,8 @@ static void add_record(struct code_rows *rows, struct sass *sass,
 	const struct function *function = find_function(sass, record->functionName);
 	struct opk_instruction place = {
 		.module = record->cubinCrc,
-		.function = function ? function->symbol : NULL,
+		.function = function ? function->names->symbol : NULL,
+		.name = function ? function->names->name : NULL,
 		.offset = record->pcOffset,
 		.launches = function ? function->launches : 0,
 		.device = sass->device,

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Adds up what was counted at each instruction over all sections of a file. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "code/code_inside.h"
+
+static int find_metric(size_t *out, struct opk_code_counts *counts, struct opk_ctx *ctx,
+                       const char *name)
+{
+	*out = counts->metrics.count;
+	if (opk_index_find(out, &counts->metric_numbers, name))
+		return OPK_OK;
+	return opk_strlist_add(&counts->metrics, name)
+	                       && opk_index_add(&counts->metric_numbers,
+	                                        counts->metrics.items[*out], *out, NULL)
+	               ? OPK_OK
+	               : opk_nomem(ctx, "metrics of instructions");
+}
+
+/* The module, the function and the offset, so that keys sort as code does. */
+static char *key_of(const struct opk_instruction *at)
+{
+	return opk_printf("%016" PRIx64 " %s %08x", at->module, at->function, at->offset);
+}
+
+static int find_place(size_t *out, struct opk_code_counts *counts, struct opk_ctx *ctx,
+                      const struct opk_instruction *at)
+{
+	opk_autofree char *key = key_of(at);
+	struct opk_code_place *added;
+
+	*out = counts->places.count;
+	if (!key)
+		return opk_nomem(ctx, "instructions");
+	if (opk_index_find(out, &counts->numbers, key))
+		return OPK_OK;
+	if (!opk_strlist_add(&counts->keys, key)
+	    || !opk_index_add(&counts->numbers, counts->keys.items[*out], *out, NULL)
+	    || !(added = opk_list_add(&counts->places)))
+		return opk_nomem(ctx, "instructions");
+	added->at = *at;
+	added->at.launches = 0;
+	added->at.function = opk_texts_keep(&counts->texts, at->function);
+	added->at.name = opk_texts_keep_kernel(&counts->texts, at->name);
+	added->at.host = added->at.gpu = "";
+	return counts->texts.failed ? opk_nomem(ctx, "instructions") : OPK_OK;
+}
+
+typedef OPK_LIST(struct opk_instruction_block) blocks_of;
+
+static int read_blocks(blocks_of *blocks, struct opk_ctx *ctx, const struct opk_file *file)
+{
+	for (size_t i = 0; i < file->section_count; i++) {
+		struct opk_instruction_block *block;
+
+		if (file->sections[i].type != OPK_SECTION_INSTRUCTIONS)
+			continue;
+		block = opk_list_add(blocks);
+		TRY(block ? opk_instruction_block_read(block, ctx, file, i)
+		          : opk_nomem(ctx, "instructions"));
+	}
+	return OPK_OK;
+}
+
+static void clear_blocks(blocks_of *blocks)
+{
+	for (size_t i = 0; i < blocks->count; i++)
+		opk_instruction_block_clear(&blocks->items[i]);
+	free(blocks->items);
+}
+
+static int add_block(struct opk_code_counts *counts, struct opk_ctx *ctx,
+                     const struct opk_instruction_table *table, const size_t *metrics)
+{
+	for (size_t i = 0; i < table->count; i++) {
+		double *values;
+		size_t place;
+
+		TRY(opk_check_interrupt(ctx));
+		TRY(find_place(&place, counts, ctx, &table->rows[i]));
+		counts->places.items[place].at.launches += table->rows[i].launches;
+		values = counts->values + place * counts->metrics.count;
+		for (size_t j = 0; j < table->metric_count; j++) {
+			double value = (double)table->values[i * table->metric_count + j];
+			double *sum = &values[metrics[j]];
+
+			*sum = isnan(*sum) ? value : *sum + value;
+		}
+	}
+	return OPK_OK;
+}
+
+/* Metrics come first: then rows of values have one width. */
+static int add_blocks(struct opk_code_counts *counts, struct opk_ctx *ctx, const blocks_of *blocks)
+{
+	size_t most = 0, number;
+
+	for (size_t i = 0; i < blocks->count; i++) {
+		most += blocks->items[i].table.count;
+		for (size_t j = 0; j < blocks->items[i].table.metric_count; j++)
+			TRY(find_metric(&number, counts, ctx, blocks->items[i].table.metrics[j]));
+	}
+	counts->values = opk_alloc_array(most * counts->metrics.count + 1, sizeof *counts->values);
+	if (!counts->values)
+		return opk_nomem(ctx, "instructions");
+	for (size_t i = 0; i < most * counts->metrics.count; i++)
+		counts->values[i] = (double)NAN;
+	for (size_t i = 0; i < blocks->count; i++) {
+		const struct opk_instruction_table *table = &blocks->items[i].table;
+		opk_autofree size_t *metrics = opk_alloc_array(table->metric_count + 1,
+		                                               sizeof *metrics);
+
+		if (!metrics)
+			return opk_nomem(ctx, "instructions");
+		for (size_t j = 0; j < table->metric_count; j++)
+			TRY(find_metric(&metrics[j], counts, ctx, table->metrics[j]));
+		TRY(add_block(counts, ctx, table, metrics));
+	}
+	return OPK_OK;
+}
+
+static int by_key(const void *a, const void *b, void *keys)
+{
+	const struct opk_strlist *of = keys;
+
+	return strcmp(of->items[*(const size_t *)a], of->items[*(const size_t *)b]);
+}
+
+static int sort(struct opk_code_counts *counts, struct opk_ctx *ctx)
+{
+	size_t count = counts->places.count;
+
+	counts->order = opk_alloc_array(count + 1, sizeof *counts->order);
+	if (!counts->order)
+		return opk_nomem(ctx, "instructions");
+	for (size_t i = 0; i < count; i++)
+		counts->order[i] = i;
+	qsort_r(counts->order, count, sizeof *counts->order, by_key, &counts->keys);
+	return OPK_OK;
+}
+
+int opk_code_counts_read(struct opk_code_counts *counts, struct opk_ctx *ctx, struct opk_file *file)
+{
+	__attribute__((cleanup(clear_blocks))) blocks_of blocks = { 0 };
+
+	TRY(read_blocks(&blocks, ctx, file));
+	if (!blocks.count)
+		return opk_fail(ctx, OPK_EUSAGE,
+		                "%s has no counts or samples of instructions: record it with a set "
+		                "for the profiler sass or pc",
+		                file->path);
+	TRY(add_blocks(counts, ctx, &blocks));
+	return sort(counts, ctx);
+}
+
+void opk_code_counts_clear(struct opk_code_counts *counts)
+{
+	free(counts->places.items);
+	free(counts->order);
+	free(counts->values);
+	opk_strlist_clear(&counts->metrics);
+	opk_index_clear(&counts->metric_numbers);
+	opk_strlist_clear(&counts->keys);
+	opk_index_clear(&counts->numbers);
+	opk_texts_clear(&counts->texts);
+	opk_strlist_clear(&counts->sources);
+	opk_index_clear(&counts->source_numbers);
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Rows of instructions, lines or functions, each with the sums of its counts. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/option_struct.h"
+#include "code/code_inside.h"
+
+struct maker {
+	struct opk_ctx *ctx;
+	const struct opk_code_counts *counts;
+	enum opk_rows per;
+	struct opk_made_rows made;
+	struct opk_strlist keys;
+	struct opk_index numbers; /* of rows, by key */
+	size_t width;             /* metrics to evaluate */
+	size_t *metrics;          /* their numbers among the counts', or SIZE_MAX */
+};
+
+static const char *source_of(const struct maker *m, const struct opk_code_place *place)
+{
+	return place->source ? m->counts->sources.items[place->source - 1] : "";
+}
+
+/* Places with the same key make one row. */
+static char *key_of(const struct maker *m, const struct opk_code_place *place)
+{
+	const struct opk_instruction *at = &place->at;
+
+	if (m->per == OPK_ROWS_FUNCTIONS)
+		return opk_printf("%" PRIx64 " %s", at->module, at->function);
+	if (m->per == OPK_ROWS_LINES)
+		return opk_printf("%s %u %s", at->function, place->line, source_of(m, place));
+	return opk_printf("%" PRIx64 " %s %u", at->module, at->function, at->offset);
+}
+
+static const char *keep(struct maker *m, const char *text)
+{
+	struct opk_strlist *texts = &m->made.texts;
+
+	/* Rows of a function follow each other. */
+	if (texts->count && !strcmp(texts->items[texts->count - 1], text))
+		return texts->items[texts->count - 1];
+	return opk_strlist_add(texts, text) ? texts->items[texts->count - 1] : NULL;
+}
+
+static int describe_row(struct maker *m, size_t row, const struct opk_code_place *place)
+{
+	struct opk_range *range = &m->made.ranges[row];
+	struct opk_code *code = &m->made.code[row];
+	const char *name = *place->at.name ? place->at.name : place->at.function;
+
+	*range = (struct opk_range){ OPK_UNKNOWN_RANGE };
+	range->symbol = keep(m, place->at.function);
+	range->kernel = range->name = keep(m, name);
+	*code = (struct opk_code){
+		.module = place->at.module,
+		.of_module = m->per != OPK_ROWS_LINES,
+		.is_one = m->per == OPK_ROWS_INSTRUCTIONS,
+		.offset = place->at.offset,
+		.source = m->per == OPK_ROWS_FUNCTIONS ? "" : keep(m, source_of(m, place)),
+		.line = m->per == OPK_ROWS_FUNCTIONS ? 0 : place->line,
+	};
+	return range->symbol && range->kernel && code->source ? OPK_OK
+	                                                      : opk_nomem(m->ctx, "rows of code");
+}
+
+static int find_row(size_t *row, struct maker *m, const struct opk_code_place *place)
+{
+	opk_autofree char *key = key_of(m, place);
+
+	*row = m->made.count;
+	if (!key)
+		return opk_nomem(m->ctx, "rows of code");
+	if (opk_index_find(row, &m->numbers, key))
+		return OPK_OK;
+	if (!opk_strlist_add(&m->keys, key)
+	    || !opk_index_add(&m->numbers, m->keys.items[*row], *row, NULL))
+		return opk_nomem(m->ctx, "rows of code");
+	TRY(describe_row(m, *row, place));
+	for (size_t i = 0; i < m->width; i++)
+		m->made.values[*row * m->width + i] = (double)NAN;
+	m->made.count++;
+	return OPK_OK;
+}
+
+/* All instructions of a function are launched as often as it is. */
+static void add_place(struct maker *m, size_t row, const struct opk_code_place *place,
+                      const double *counts)
+{
+	struct opk_code *code = &m->made.code[row];
+	double *values = m->made.values + row * m->width;
+
+	code->instructions++;
+	if (place->at.launches > code->launches)
+		code->launches = place->at.launches;
+	for (size_t i = 0; i < m->width; i++) {
+		double value = m->metrics[i] == SIZE_MAX ? (double)NAN : counts[m->metrics[i]];
+
+		if (!isnan(value))
+			values[i] = isnan(values[i]) ? value : values[i] + value;
+	}
+}
+
+static int make_rows(struct maker *m)
+{
+	const struct opk_code_counts *counts = m->counts;
+	size_t count = counts->places.count, row;
+
+	m->made.ranges = opk_alloc_array(count + 1, sizeof *m->made.ranges);
+	m->made.code = opk_alloc_array(count + 1, sizeof *m->made.code);
+	m->made.values = opk_alloc_array(count * m->width + 1, sizeof *m->made.values);
+	if (!m->made.ranges || !m->made.code || !m->made.values)
+		return opk_nomem(m->ctx, "rows of code");
+	for (size_t i = 0; i < count; i++) {
+		const struct opk_code_place *place = &counts->places.items[counts->order[i]];
+
+		TRY(find_row(&row, m, place));
+		add_place(m, row, place, counts->values + counts->order[i] * counts->metrics.count);
+	}
+	return OPK_OK;
+}
+
+static int find_metrics(struct maker *m, const struct opk_evaluation *evaluation)
+{
+	m->width = opk_evaluation_metric_count(evaluation);
+	m->metrics = opk_alloc_array(m->width + 1, sizeof *m->metrics);
+	if (!m->metrics)
+		return opk_nomem(m->ctx, "rows of code");
+	for (size_t i = 0; i < m->width; i++)
+		if (!opk_index_find(&m->metrics[i], &m->counts->metric_numbers,
+		                    opk_evaluation_metric(evaluation, i)))
+			m->metrics[i] = SIZE_MAX;
+	return OPK_OK;
+}
+
+static void clear_maker(struct maker *m)
+{
+	opk_made_rows_clear(&m->made);
+	opk_strlist_clear(&m->keys);
+	opk_index_clear(&m->numbers);
+	free(m->metrics);
+}
+
+/* A recording of ranges has a set for ranges: all that was counted is shown instead. */
+static void choose_metrics(struct opk_eval_options *options, const struct opk_meta *meta,
+                           const struct opk_code_counts *counts)
+{
+	if (options->metrics || options->set || opk_profiler_is_code(meta->profiler))
+		return;
+	options->metrics = (const char *const *)counts->metrics.items;
+	options->metric_count = counts->metrics.count;
+}
+
+int opk_code_eval(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,
+                  const struct opk_eval_options *given, enum opk_rows rows)
+{
+	OPK_OPTIONS(opk_eval_options, options, given);
+	__attribute__((cleanup(clear_maker))) struct maker m = { .ctx = ctx, .per = rows };
+	opk_auto(opk_evaluation) struct opk_evaluation *evaluation = NULL;
+	opk_autocounts struct opk_code_counts counts = { 0 };
+	const struct opk_meta *meta;
+
+	if (!options.allow_incomplete)
+		TRY(opk_file_check_complete(ctx, file, OPK_REMEDY_ALLOW_INCOMPLETE));
+	TRY(opk_file_meta(&meta, ctx, file));
+	TRY(opk_code_counts_read(&counts, ctx, file));
+	if (rows != OPK_ROWS_FUNCTIONS)
+		TRY(opk_code_find_lines(&counts, ctx, file));
+	choose_metrics(&options, meta, &counts);
+	TRY(opk_evaluation_begin_made(&evaluation, ctx, file, OPK_PROFILER_RANGE, &options));
+	m.counts = &counts;
+	TRY(find_metrics(&m, evaluation));
+	TRY(make_rows(&m));
+	TRY(opk_evaluation_put_made(evaluation, ctx, &m.made, NULL));
+	*out = opk_take(evaluation);
+	return OPK_OK;
+}
