@@ -333,8 +333,7 @@ enum opk_chip_columns {
  * chip; range and pm_sampling, whether that profiler knows the chip; what `columns` adds, a sum of
  * enum opk_chip_columns; and sass, whether it has metrics of instructions. `chip` NULL lists all.
  * Else it is a name ("gh100"), a product ("H100") or a compute capability ("sm_90"), in upper or
- * lower case. OPK_EUSAGE: there is no such chip, and the message has the nearest name; or several
- * chips match.
+ * lower case. OPK_EUSAGE: there is no such chip (the message has the nearest name), or several.
  */
 int opk_chip_list(struct opk_listing **out, struct opk_ctx *ctx, const char *chip,
                   unsigned columns);
@@ -500,8 +499,7 @@ struct opk_set_check_options {
  * status is an error). *errors, each once: message, file, line, column, text, excerpt and caret as
  * in struct opk_cause, of the first chip with this error; is_error (false: OPK_CAUSE_WHILE); chips,
  * all with this error. Errors are mistakes in the set's files, unknown chips, metrics, patterns and
- * constants that a chip lacks, wrong units, metrics that CUPTI refuses. OPK_EUSAGE: no such chip or
- * set.
+ * constants that a chip lacks, wrong units, metrics that CUPTI refuses. OPK_EUSAGE: no such chip.
  */
 int opk_set_check(struct opk_listing **chips, struct opk_listing **errors, struct opk_ctx *ctx,
                   const struct opk_set *set, const struct opk_set_check_options *options);
@@ -705,7 +703,9 @@ int opk_file_read(void **data, size_t *size, struct opk_ctx *ctx, const struct o
 
 /* ---- recordings ------------------------------------------------------------------------------ */
 
-/* Lists of all that a file says except values, and their columns. */
+/* All that a file says except values. */
+
+/* Lists about a file, and their columns. */
 enum opk_file_list {
 	/*
 	 * One row: size (bytes), complete (false: cut off, or OPK_FILE_DROPS has rows), ranges (or

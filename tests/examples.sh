@@ -4,6 +4,7 @@
 . "${SOURCE:?}/tests/tap.sh"
 
 need_cupti_13
+need_built add_code
 mkdir "$tmp/bin" "$tmp/files" && ln -s "$(realpath "$OFFPEAK")" "$tmp/bin/offpeak" || exit 99
 PATH=$tmp/bin:$PATH
 
@@ -21,6 +22,7 @@ cp run.opk after.opk
 cp "$recordings/gh100-roofline.opk" roofs.opk
 works build --chip GH100 roofline -o roofline.opk
 works extract run.opk --data run.cd
+"$BUILD/tests/add_code" "$SOURCE/tests/files/insn.cubin" code.opk sass || fail 'add_code failed'
 printf 'name: my\nmetrics: [sm__cycles_active.sum, sm__inst_executed.sum]\n' >my.yaml
 works doctor --format json
 library=$(sed -n 's/.*"\(\/[^"]*\)\/libcupti\.so[^"]*".*/\1/p' "$tmp/out" | head -n 1)

@@ -55,7 +55,8 @@ static int choose_rows(struct opk_table *table, struct opk_ctx *ctx)
 		*(opk_table_is_trace(&table->inputs[i]) ? &trace : &other) = &table->inputs[i];
 	for (size_t i = 0; i < table->input_count; i++)
 		if (table->options.rows <= OPK_ROWS_SINGLE
-		    && opk_profiler_is_code(table->inputs[i].meta->profiler))
+		    && opk_profiler_is_code(table->inputs[i].meta->profiler)
+		    && strcmp(table->inputs[i].meta->kind, "set") != 0)
 			table->inputs[i].rows = OPK_ROWS_FUNCTIONS;
 	if (!trace || table->options.rows > OPK_ROWS_SINGLE)
 		return OPK_OK;

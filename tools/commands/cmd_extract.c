@@ -340,7 +340,7 @@ const struct command extract_command = {
 		  "roofline.config, roofline.prefix: what a collector of your own needs" },
 		{ "extract run.opk --data run.cd",
 		  "the counter data image, for a program of your own" },
-		{ "extract run.opk --code cubins", "the modules whose instructions were counted" },
+		{ "extract code.opk --code cubins", "the modules whose instructions were counted" },
 	},
 	.options = specs,
 	.args_size = sizeof(struct extract_args),

@@ -42,10 +42,10 @@ struct pc_sampler {
 	CUpti_PCSamplingPCData *places;
 	CUpti_PCSamplingStallReason *stalls;
 	struct code_rows rows;
-	struct kernels *functions; /* one text for each function */
-	uint64_t weight;           /* of a sample, where an interval had to become longer */
-	bool adapted;              /* the interval stays, unless samples get lost */
-	struct timespec written;
+	struct kernels *functions;      /* one text for each function */
+	uint64_t weight;                /* of a sample, where an interval had to become longer */
+	bool adapted;                   /* the interval stays, unless samples get lost */
+	struct timespec written, trial; /* trial: since the first samples */
 	pthread_t thread;
 	bool running, ending, enabled, failed;
 	struct counts counts;
@@ -323,6 +323,14 @@ static void adapt(struct pc_sampler *sampler)
 		say(0, "PC samples each 2^%u cycles from now on", sampler->interval);
 }
 
+/* Whether a second has passed since the first samples. */
+static bool is_tried(struct pc_sampler *sampler)
+{
+	if (sampler->counts.ranges && !sampler->trial.tv_sec)
+		sampler->trial = clock_now();
+	return sampler->trial.tv_sec && clock_seconds_since(&sampler->trial) > trial_s;
+}
+
 static void *run(void *data)
 {
 	struct pc_sampler *sampler = data;
@@ -332,9 +340,9 @@ static void *run(void *data)
 		usleep(POLL_US);
 		if (!fetch(sampler))
 			recover(sampler);
-		if (!sampler->adapted && clock_seconds_since(&sampler->written) > trial_s)
+		if (!sampler->adapted && is_tried(sampler))
 			adapt(sampler);
-		if (clock_seconds_since(&sampler->written) > write_interval_s)
+		if (sampler->adapted && clock_seconds_since(&sampler->written) > write_interval_s)
 			write_samples(sampler);
 	}
 	return NULL;
