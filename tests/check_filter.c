@@ -74,7 +74,7 @@ TEST(facts_are_columns)
 	for (enum opk_fact fact = 0; fact < OPK_FACT_COUNT; fact++) {
 		size_t count = 0;
 
-		for (enum opk_profiler profiler = 0; profiler <= OPK_PROFILER_PM; profiler++) {
+		for (enum opk_profiler profiler = 0; profiler <= OPK_PROFILER_SASS; profiler++) {
 			const struct opk_column *column = opk_fact_column(fact, profiler);
 			enum opk_fact found;
 
@@ -270,18 +270,21 @@ CTX_TEST(conditions_of_the_other_profiler)
 {
 	static const struct {
 		struct here here;
-		const char *text, *wanted[2]; /* by profiler; NULL: it fits */
+		const char *text, *wanted[3]; /* by profiler; NULL: it fits */
 	} rows[] = {
-		{ HERE, "device=0", { NULL, NULL } },
-		{ HERE, "start_ns=0", { NULL, NULL } },
+		{ HERE, "device=0", { NULL, NULL, NULL } },
+		{ HERE, "start_ns=0", { NULL, NULL, "lines and functions do not have it" } },
+		{ HERE, "line=3", { "that is of instructions", "PM samples only have", NULL } },
 		{ HERE, "kernel=x", { NULL, "can't filter by kernel: PM samples only have" } },
-		{ HERE, "range=x", { NULL, "can't filter by range" } },
-		{ HERE, "sample=0", { "can't filter by sample: that is of PM samples", NULL } },
+		{ HERE, "range=x", { NULL, "can't filter by range", NULL } },
+		{ HERE,
+		  "sample=0",
+		  { "can't filter by sample: that is of PM samples", NULL, "do not have it" } },
 	};
 
 	ck_ok(ctx, opk_filter_check(NULL, ctx, OPK_PROFILER_PM));
 	for (size_t i = 0; i < COUNT(rows); i++)
-		for (enum opk_profiler profiler = 0; profiler <= OPK_PROFILER_PM; profiler++) {
+		for (enum opk_profiler profiler = 0; profiler <= OPK_PROFILER_SASS; profiler++) {
 			const char *wanted = rows[i].wanted[profiler];
 			freed(opk_filter) *filter = NULL;
 

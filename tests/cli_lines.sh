@@ -18,8 +18,9 @@ out_has '^5c1ca531,_Z4vaddPKfS0_Pfi,20,3,7864320$'
 
 section 'lines'
 works eval "$source" --per line --where 'function=hist*' --columns line,addresses,instructions --sort line
-lines_are 6
-out_has '^32,1,393216$' '^35,12,4718592$' '^36,1,393216$' '^112,2,786432$'
+# atomicAdd is inlined: its instructions count for the line that calls it.
+lines_are 5
+out_has '^32,1,393216$' '^34,4,1572864$' '^35,14,5505024$' '^36,1,393216$'
 works eval "$hot" --per line --columns function,source,line,all_samples --sort=-all_samples --top 1 --kernel-names short
 out_has '^histogram,/src/workload\.cu,3[56],[0-9]*$'
 # The same sum, however it is divided.
@@ -31,10 +32,48 @@ done
 section 'instructions'
 works eval "$source" --per instruction --where 'function=hist*' --columns module,symbol,offset,line,instructions --top 2
 out_has '^5c1ca531,_Z9histogramPKjPji,0,32,393216$' '^5c1ca531,_Z9histogramPKjPji,16,34,393216$'
+works eval "$source" --per instruction --where 'function=hist*' --where line=112 --columns offset,source,inlined_at
+lines_are 3
+out_has '^208,/.*/device_atomic_functions.hpp,/src/workload.cu:35$' '^288,/.*/device_atomic_functions.hpp,/src/workload.cu:35$'
 gives 'len(j) == 5' eval "$source" --per instruction --metrics smsp__sass_inst_executed --where 'offset=0' --kernel-names short
 json '{row["function"] for row in j} == {"vadd", "fma_chain", "transpose", "histogram", "dgemm_naive"}'
 works eval "$source" --per instruction --layout long --where 'function=vadd*' --metrics smsp__sass_inst_executed
 lines_are 21
+
+section 'counts and samples of one program, joined'
+# Rows are joined by module, function and offset; no sum changes.
+executed=smsp__sass_inst_executed sampled=smsp__pcsamp_sample_count
+counts=$executed,smsp__sass_sectors_mem_global samples=$sampled,smsp__pcsamp_warps_issue_stalled_wait
+# sums_are FILE PER METRICS TEXT: the sums of two metrics over all rows.
+sums_are() {
+	works eval "$1" --per "$2" --metrics "$3" --columns "$3"
+	same "$1, $2: sums of $3" "$(awk -F, 'NR > 1 { if ($1 != "nan") a += $1; if ($2 != "nan") b += $2 } END { printf "%d %d", a, b }' out)" "$4"
+}
+works merge -o both.opk "$source" "$hot"
+works merge -o other.opk "$hot" "$source"
+# A range recording of the same kernels: the metadata are its own.
+works merge -o three.opk "$source" "$hot" "$simple"
+works verify both.opk other.opk three.opk
+for per in instruction line function; do
+	sums_are "$source" $per $counts '147701760 99447195'
+	sums_are "$hot" $per $samples '76034 1562'
+	for whole in both other three; do
+		sums_are $whole.opk $per $counts '147701760 99447195'
+		sums_are $whole.opk $per $samples '76034 1562'
+	done
+done
+# An instruction that both have is one row.
+for whole in both other three; do
+	works eval $whole.opk --per instruction --where 'function=histogram*' --columns offset,launches,$executed,$sampled --metrics $executed,$sampled
+	cp out rows.$whole
+	lines_are 22
+	same "$whole: rows with both" "$(grep -Ec '^[0-9]+,3,[0-9]+,[0-9]+$' out)" "$(grep -Ec '^[0-9]+,3,[1-9][0-9]*,' out)"
+done
+equal rows.other rows.both
+equal rows.three rows.both
+works eval three.opk -o joined.csv
+works eval "$simple" -o simple.csv
+equal joined.csv simple.csv
 
 section 'what does not go together'
 refuses 2 'has no counts or samples of instructions' eval "$simple" --per line

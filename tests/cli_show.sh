@@ -56,6 +56,33 @@ notes 'no kernel or range is like --kernel' show "$simple" --kernel nothing
 refuses 2 'which recording' show
 refuses 4 'nowhere.opk' show nowhere.opk
 
+section 'lines of code'
+need_cupti_13
+works merge "$recordings/gh100-source.opk" "$recordings/gh100-hot.opk" -o code.opk
+notes 'a share is of 76034 samples of all kernels' show code.opk --source --top 4
+out_has '^histogram  *workload.cu:36 .*37\.567 .*drain .*0\.39322$'
+# The same recording alone has no other view; text of lines is that of this machine.
+notes 'a share is of 147701760 executed instructions' show "$recordings/gh100-source.opk" --source-path "/src=$SOURCE/tests/gpu" --top 2
+out_has '^dgemm_naive  *workload.cu:42 .* 1x  *for .int k'
+notes 'no source file is here' show "$recordings/gh100-hot.opk" --kernel 'fma*' --format json
+json 'j[0]["source"] == "/src/workload.cu" and j[0]["line"] == 18 and j[0]["reason"] == "wait" and j[0]["samples"] == 2135'
+json 'all("executed" not in r and "text" not in r for r in j)'
+# The same sums as eval has, whatever the order.
+run 0 show "$recordings/gh100-source.opk" --top 99 --format csv --kernel '*'
+same 'all instructions' "$(python3 -c 'import csv, sys; print(sum(int(r["executed"]) for r in csv.DictReader(open("out"))))')" 147701760
+refuses 2 'is not OLD=NEW' show code.opk --source --source-path /src
+refuses 2 'no kernel is like --kernel nothing' show code.opk --source --kernel nothing
+refuses 2 'has no counts or samples of instructions' show "$simple" --source
+# A recording may name any file as source: devices and pipes are not read.
+mkfifo pipe
+run 0 show "$recordings/gh100-hot.opk" --source-path "/src/workload.cu=$PWD/pipe" --top 1
+run 0 show "$recordings/gh100-hot.opk" --source-path /src/workload.cu=/dev/zero --top 1
+printf 'one\033[31m\377\n' >esc.cu
+yes '' | head -30 | cat - esc.cu >>text.cu
+for n in 1 2 3 4 5 6 7; do cat esc.cu; done >>text.cu
+run 0 show "$recordings/gh100-hot.opk" --source-path "/src/workload.cu=$PWD/text.cu" --top 1 --format csv
+out_lacks "$(printf '\033')"
+
 section 'ranges, samples, and what has no times'
 notes 'the mean of 1 of 5 metrics is the ratio of all ranges together' show "$nvtx"
 out_has '^range +time +share +ranges$'

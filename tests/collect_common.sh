@@ -177,6 +177,42 @@ names_are() {
 	same "$last: files" "$(ls | grep -E '^run.*opk|\.part' | tr '\n' ' ')" "$1"
 }
 
+# Calls whose failure loses only a minor detail, which is not reported: a version, a stream's id, a size that
+# is guessed instead.
+harmless='cuptiGetVersion|cuptiGetCallbackState|cuptiDeviceGetChipName|cuptiGetStreamIdEx|cuptiPmSamplingCounterDataGetSampleInfo'
+
+# fail_each OPTIONS WORDS...: every call that the collector makes fails, always or only the second time. The
+# program works as without it, and a failed call of CUPTI is reported by name.
+fail_each() {
+	fail_options="--best-effort $1"
+	shift
+	code=6 turn=0
+	record "$fail_options" "$@" out:done exit:6
+	log_has 0 ' -> '
+	sed 's/ .*//' log | sort | uniq -c | grep -Ev ' cu(Init|Launch|Module|Ctx(Create|Destroy)|Graph|Stream)' >calls
+	while read -r times call; do
+		turn=$((turn % 4 + 1))
+		for nth in 1+ 2; do
+			[ "$times" -gt 1 ] || [ $nth = 1+ ] || continue
+			# make check tests half of the calls, alternately always and the second time.
+			is_long || [ $turn$nth = 11+ ] || [ $turn$nth = 32 ] || continue
+			FAKE_GPU_FAIL=$call:999:$nth record "$fail_options" "$@" out:done exit:6
+			last="$call fails ($nth): $last"
+			out_is done
+			log_has 0 'RangeProfilerDisable.* -> 1$'
+			case $call in
+			NVPW*) ;;
+			cupti*)
+				echo "$call" | grep -Eq "^($harmless)$" || err_has "^offpeak-collect: $call: CUPTI_ERROR_UNKNOWN \(999\)" ;;
+			esac
+			# A complete file, or none.
+			[ ! -e run.opk ] || run 0 info run.opk
+			same "$last: lines on stderr" "$(($(wc -l <err) < 6))" 1
+		done
+	done <calls
+	code=0
+}
+
 # With the cache ./kept.
 # kept OPTIONS WORDS...: the program runs, and its recording is kept.
 kept() {

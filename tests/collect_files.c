@@ -6,6 +6,7 @@
  *     collect_files rows FILE                a line a range: KEY=VALUE with tabs between
  *     collect_files samples FILE             a line a PM-sampling image
  *     collect_files activities FILE          a line a record of what ran
+ *     collect_files counts FILE              a line an instruction in each section
  *
  * `pass` of a row is what it says itself, `counted` is the pass that the profiler was in.
  */
@@ -15,7 +16,7 @@
 #include <string.h>
 
 #include "fake_gpu/fake_image.h"
-#include "container/door.h"
+#include "container/container.h"
 #include "offpeak.h"
 
 enum { CONFIG_SIZE = 100, PREFIX_SIZE = 200, MAX_METRICS = 16, MAX_PASSES = 8 };
@@ -265,6 +266,27 @@ static void print_activity(const struct opk_activity *a)
 	       a->end_ns - a->start_ns);
 }
 
+/* An INSN section; the sum of the values tells whether they are right. */
+static void print_counts(const struct opk_file *file, size_t section)
+{
+	struct opk_instruction_block block = { 0 };
+	const struct opk_instruction_table *table = &block.table;
+
+	must(opk_instruction_block_read(&block, ctx, file, section));
+	for (size_t i = 0; i < table->count; i++) {
+		const struct opk_instruction *row = &table->rows[i];
+		uint64_t sum = 0;
+
+		for (size_t j = 0; j < table->metric_count; j++)
+			sum += table->values[i * table->metric_count + j];
+		printf("symbol=%s\toffset=%u\tlaunch=%u\tlaunches=%u\tdevice=%d\tprocess=%u\t",
+		       row->function, row->offset, row->launch, row->launches, row->device,
+		       row->process);
+		printf("module=%" PRIx64 "\tsum=%" PRIu64 "\n", row->module, sum);
+	}
+	opk_instruction_block_clear(&block);
+}
+
 static int print_file(const char *what, const char *path)
 {
 	const struct opk_range *rows = NULL;
@@ -285,6 +307,11 @@ static int print_file(const char *what, const char *path)
 		must(opk_file_activities(&activities, &count, ctx, file));
 		for (size_t i = 0; i < count; i++)
 			print_activity(&activities[i]);
+		code = 0;
+	}
+	for (size_t i = 0; !strcmp(what, "counts") && i < opk_file_section_count(file); i++) {
+		if (opk_file_section(file, i)->type == OPK_SECTION_INSTRUCTIONS)
+			print_counts(file, i);
 		code = 0;
 	}
 	opk_file_free(file);

@@ -11,8 +11,14 @@
 
 /* An instruction, with its counts over all sections. */
 struct opk_code_place {
-	struct opk_instruction at; /* strings are of the counts' texts; launches: the sum */
-	uint32_t source, line;     /* the text of the source file, from 1; 0: unknown */
+	struct opk_instruction at; /* strings are of the counts' texts */
+	uint64_t launches;
+	uint64_t of_list; /* launches counted so far with the metrics of block `list` */
+	size_t list;
+	uint32_t source, line; /* the text of the source file, from 1; 0: unknown */
+	/* The line in the function itself, which may call what was inlined here. */
+	uint32_t own_source, own_line;
+	uint32_t inlined_at; /* the text of the calls, as sources are; 0: unknown, or not inlined */
 };
 
 /* What was counted at all instructions of a file. Begins zeroed. */
@@ -37,5 +43,40 @@ void opk_code_counts_clear(struct opk_code_counts *counts);
 
 /* Finds the source lines of all places. lines.c */
 int opk_code_find_lines(struct opk_code_counts *counts, struct opk_ctx *ctx, struct opk_file *file);
+
+/* ---- inlined.c */
+
+/* A row of a line table: a line that begins at an address. */
+struct opk_line_row {
+	size_t section;   /* of the function; 0: unknown */
+	uint64_t address; /* in the section */
+	uint64_t file;    /* among the table's; more: unknown */
+	uint64_t call;    /* the row of its sequence that it was inlined at, from 1; 0: none */
+	uint32_t line;
+	bool is_end;          /* nothing is known from here on */
+	size_t number, first; /* its own number, and the first one's of its sequence */
+};
+struct opk_line_file {
+	const char *folder, *name;
+};
+/* The line table of a cubin; begins zeroed. Borrows texts of the cubin. */
+struct opk_line_table {
+	OPK_LIST(struct opk_line_row) rows;
+	OPK_LIST(struct opk_line_file) files;
+	size_t *order; /* rows by section and address */
+};
+struct opk_line_frame {
+	const char *folder, *file;
+	uint32_t line;
+};
+enum { OPK_MOST_FRAMES = 64 };
+
+/* Any bytes are fine: what is damaged or of a later version of DWARF is left out. */
+int opk_line_table_read(struct opk_line_table *table, struct opk_ctx *ctx,
+                        const struct opk_cubin *cubin);
+void opk_line_table_clear(struct opk_line_table *table);
+/* The line at an address of a section, and the calls that it was inlined at, outermost last. */
+size_t opk_line_table_find(struct opk_line_frame frames[OPK_MOST_FRAMES],
+                           const struct opk_line_table *table, size_t section, uint64_t address);
 
 #endif

@@ -42,7 +42,6 @@ static int find_place(size_t *out, struct opk_code_counts *counts, struct opk_ct
 	    || !(added = opk_list_add(&counts->places)))
 		return opk_nomem(ctx, "instructions");
 	added->at = *at;
-	added->at.launches = 0;
 	added->at.function = opk_texts_keep(&counts->texts, at->function);
 	added->at.name = opk_texts_keep_kernel(&counts->texts, at->name);
 	added->at.host = added->at.gpu = "";
@@ -72,8 +71,22 @@ static void clear_blocks(blocks_of *blocks)
 	free(blocks->items);
 }
 
+/*
+ * Sections with the same metrics are of different launches; those with other metrics may be of the
+ * same launches again, so the list with the most says how many there were.
+ */
+static void add_launches(struct opk_code_place *place, size_t list, uint64_t launches)
+{
+	if (place->list != list)
+		place->of_list = 0;
+	place->list = list;
+	place->of_list += launches;
+	if (place->of_list > place->launches)
+		place->launches = place->of_list;
+}
+
 static int add_block(struct opk_code_counts *counts, struct opk_ctx *ctx,
-                     const struct opk_instruction_table *table, const size_t *metrics)
+                     const struct opk_instruction_table *table, const size_t *metrics, size_t list)
 {
 	for (size_t i = 0; i < table->count; i++) {
 		double *values;
@@ -81,7 +94,7 @@ static int add_block(struct opk_code_counts *counts, struct opk_ctx *ctx,
 
 		TRY(opk_check_interrupt(ctx));
 		TRY(find_place(&place, counts, ctx, &table->rows[i]));
-		counts->places.items[place].at.launches += table->rows[i].launches;
+		add_launches(&counts->places.items[place], list, table->rows[i].launches);
 		values = counts->values + place * counts->metrics.count;
 		for (size_t j = 0; j < table->metric_count; j++) {
 			double value = (double)table->values[i * table->metric_count + j];
@@ -91,6 +104,42 @@ static int add_block(struct opk_code_counts *counts, struct opk_ctx *ctx,
 		}
 	}
 	return OPK_OK;
+}
+
+static bool is_same_list(const struct opk_instruction_table *a,
+                         const struct opk_instruction_table *b)
+{
+	if (a->metric_count != b->metric_count)
+		return false;
+	for (size_t i = 0; i < a->metric_count; i++)
+		if (strcmp(a->metrics[i], b->metrics[i]) != 0)
+			return false;
+	return true;
+}
+
+/* Adds the blocks whose metrics are those of block `list`, unless an earlier one has them, too. */
+static int add_list(struct opk_code_counts *counts, struct opk_ctx *ctx, const blocks_of *blocks,
+                    size_t list)
+{
+	const struct opk_instruction_table *first = &blocks->items[list].table;
+	opk_autofree size_t *metrics = opk_alloc_array(first->metric_count + 1, sizeof *metrics);
+
+	if (!metrics)
+		return opk_nomem(ctx, "instructions");
+	for (size_t i = 0; i < first->metric_count; i++)
+		TRY(find_metric(&metrics[i], counts, ctx, first->metrics[i]));
+	for (size_t i = list; i < blocks->count; i++)
+		if (is_same_list(&blocks->items[i].table, first))
+			TRY(add_block(counts, ctx, &blocks->items[i].table, metrics, list));
+	return OPK_OK;
+}
+
+static bool begins_list(const blocks_of *blocks, size_t number)
+{
+	for (size_t i = 0; i < number; i++)
+		if (is_same_list(&blocks->items[i].table, &blocks->items[number].table))
+			return false;
+	return true;
 }
 
 /* Metrics come first: then rows of values have one width. */
@@ -108,17 +157,9 @@ static int add_blocks(struct opk_code_counts *counts, struct opk_ctx *ctx, const
 		return opk_nomem(ctx, "instructions");
 	for (size_t i = 0; i < most * counts->metrics.count; i++)
 		counts->values[i] = (double)NAN;
-	for (size_t i = 0; i < blocks->count; i++) {
-		const struct opk_instruction_table *table = &blocks->items[i].table;
-		opk_autofree size_t *metrics = opk_alloc_array(table->metric_count + 1,
-		                                               sizeof *metrics);
-
-		if (!metrics)
-			return opk_nomem(ctx, "instructions");
-		for (size_t j = 0; j < table->metric_count; j++)
-			TRY(find_metric(&metrics[j], counts, ctx, table->metrics[j]));
-		TRY(add_block(counts, ctx, table, metrics));
-	}
+	for (size_t i = 0; i < blocks->count; i++)
+		if (begins_list(blocks, i))
+			TRY(add_list(counts, ctx, blocks, i));
 	return OPK_OK;
 }
 

@@ -14,13 +14,14 @@ struct maker {
 	struct opk_made_rows made;
 	struct opk_strlist keys;
 	struct opk_index numbers; /* of rows, by key */
+	uint64_t *before;         /* launches of the row's modules that are complete */
 	size_t width;             /* metrics to evaluate */
 	size_t *metrics;          /* their numbers among the counts', or SIZE_MAX */
 };
 
-static const char *source_of(const struct maker *m, const struct opk_code_place *place)
+static const char *text_of(const struct maker *m, uint32_t source)
 {
-	return place->source ? m->counts->sources.items[place->source - 1] : "";
+	return source ? m->counts->sources.items[source - 1] : "";
 }
 
 /* Places with the same key make one row. */
@@ -31,7 +32,8 @@ static char *key_of(const struct maker *m, const struct opk_code_place *place)
 	if (m->per == OPK_ROWS_FUNCTIONS)
 		return opk_printf("%" PRIx64 " %s", at->module, at->function);
 	if (m->per == OPK_ROWS_LINES)
-		return opk_printf("%s %u %s", at->function, place->line, source_of(m, place));
+		return opk_printf("%s %u %s", at->function, place->own_line,
+		                  text_of(m, place->own_source));
 	return opk_printf("%" PRIx64 " %s %u", at->module, at->function, at->offset);
 }
 
@@ -59,11 +61,20 @@ static int describe_row(struct maker *m, size_t row, const struct opk_code_place
 		.of_module = m->per != OPK_ROWS_LINES,
 		.is_one = m->per == OPK_ROWS_INSTRUCTIONS,
 		.offset = place->at.offset,
-		.source = m->per == OPK_ROWS_FUNCTIONS ? "" : keep(m, source_of(m, place)),
-		.line = m->per == OPK_ROWS_FUNCTIONS ? 0 : place->line,
+		.source = "",
+		.inlined_at = "",
 	};
-	return range->symbol && range->kernel && code->source ? OPK_OK
-	                                                      : opk_nomem(m->ctx, "rows of code");
+	if (m->per == OPK_ROWS_LINES) {
+		code->line = place->own_line;
+		code->source = keep(m, text_of(m, place->own_source));
+	} else if (m->per == OPK_ROWS_INSTRUCTIONS) {
+		code->line = place->line;
+		code->source = keep(m, text_of(m, place->source));
+		code->inlined_at = keep(m, text_of(m, place->inlined_at));
+	}
+	return range->symbol && range->kernel && code->source && code->inlined_at
+	               ? OPK_OK
+	               : opk_nomem(m->ctx, "rows of code");
 }
 
 static int find_row(size_t *row, struct maker *m, const struct opk_code_place *place)
@@ -85,7 +96,18 @@ static int find_row(size_t *row, struct maker *m, const struct opk_code_place *p
 	return OPK_OK;
 }
 
-/* All instructions of a function are launched as often as it is. */
+/* All instructions of a function are launched alike; a line may be in several modules. */
+static void add_launches(struct maker *m, size_t row, const struct opk_code_place *place)
+{
+	struct opk_code *code = &m->made.code[row];
+
+	if (code->module != place->at.module)
+		m->before[row] = code->launches;
+	code->module = place->at.module;
+	if (m->before[row] + place->launches > code->launches)
+		code->launches = m->before[row] + place->launches;
+}
+
 static void add_place(struct maker *m, size_t row, const struct opk_code_place *place,
                       const double *counts)
 {
@@ -93,8 +115,7 @@ static void add_place(struct maker *m, size_t row, const struct opk_code_place *
 	double *values = m->made.values + row * m->width;
 
 	code->instructions++;
-	if (place->at.launches > code->launches)
-		code->launches = place->at.launches;
+	add_launches(m, row, place);
 	for (size_t i = 0; i < m->width; i++) {
 		double value = m->metrics[i] == SIZE_MAX ? (double)NAN : counts[m->metrics[i]];
 
@@ -111,7 +132,8 @@ static int make_rows(struct maker *m)
 	m->made.ranges = opk_alloc_array(count + 1, sizeof *m->made.ranges);
 	m->made.code = opk_alloc_array(count + 1, sizeof *m->made.code);
 	m->made.values = opk_alloc_array(count * m->width + 1, sizeof *m->made.values);
-	if (!m->made.ranges || !m->made.code || !m->made.values)
+	m->before = opk_alloc_array(count + 1, sizeof *m->before);
+	if (!m->made.ranges || !m->made.code || !m->made.values || !m->before)
 		return opk_nomem(m->ctx, "rows of code");
 	for (size_t i = 0; i < count; i++) {
 		const struct opk_code_place *place = &counts->places.items[counts->order[i]];
@@ -141,13 +163,29 @@ static void clear_maker(struct maker *m)
 	opk_strlist_clear(&m->keys);
 	opk_index_clear(&m->numbers);
 	free(m->metrics);
+	free(m->before);
 }
 
-/* A recording of ranges has a set for ranges: all that was counted is shown instead. */
+static bool has_all(const struct opk_meta *meta, const struct opk_code_counts *counts)
+{
+	opk_autoindex struct opk_index names = { 0 };
+	size_t number;
+
+	for (size_t i = 0; i < meta->metric_count; i++)
+		if (!opk_index_add(&names, meta->metrics[i], i, NULL))
+			return false;
+	for (size_t i = 0; i < counts->metrics.count; i++)
+		if (!opk_index_find(&number, &names, counts->metrics.items[i]))
+			return false;
+	return true;
+}
+
+/* The set lacks what another recording counted that was merged with its own: all is shown. */
 static void choose_metrics(struct opk_eval_options *options, const struct opk_meta *meta,
                            const struct opk_code_counts *counts)
 {
-	if (options->metrics || options->set || opk_profiler_is_code(meta->profiler))
+	if (options->metrics || options->set
+	    || (opk_profiler_is_code(meta->profiler) && has_all(meta, counts)))
 		return;
 	options->metrics = (const char *const *)counts->metrics.items;
 	options->metric_count = counts->metrics.count;
@@ -169,7 +207,7 @@ int opk_code_eval(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_f
 	if (rows != OPK_ROWS_FUNCTIONS)
 		TRY(opk_code_find_lines(&counts, ctx, file));
 	choose_metrics(&options, meta, &counts);
-	TRY(opk_evaluation_begin_made(&evaluation, ctx, file, OPK_PROFILER_RANGE, &options));
+	TRY(opk_evaluation_begin_made(&evaluation, ctx, file, OPK_PROFILER_SASS, &options));
 	m.counts = &counts;
 	TRY(find_metrics(&m, evaluation));
 	TRY(make_rows(&m));

@@ -270,6 +270,12 @@ struct opk_instruction {
 	const char *host, *gpu; /* as in struct opk_range */
 };
 
+/* Whether that is a reason of PC samples of which each sample has one. */
+bool opk_is_stall(const char *metric);
+/* How many samples, or else launches that were counted, an INSN section has. */
+int opk_section_counted(uint64_t *counted, struct opk_ctx *ctx, const struct opk_file *file,
+                        size_t section);
+
 /* An INSN section: some instructions, with the same metrics. Their counts add up over sections. */
 struct opk_instruction_table {
 	const char *const *metrics; /* of SASS metrics, or reasons of PC samples */

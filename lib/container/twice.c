@@ -120,17 +120,58 @@ static bool add_images(struct opk_twice *twice, struct look *look,
 	return timed || !count || add_key(twice, look, key_of_bytes(look->file, look->meta));
 }
 
-/* Two runs of a program may count the same. */
-static char *key_of_counts(const struct opk_section *section, const struct opk_meta *meta)
+/* Counts of instructions in one file, by their bytes. */
+struct alike {
+	struct opk_strlist bytes;
+	struct opk_index index;
+	size_t *counts; /* how many sections were seen */
+};
+
+static void alike_clear(struct alike *alike)
 {
-	return opk_printf("counts %s %s %s %x %" PRIu64, opk_meta_host(meta),
-	                  opk_meta_fact(meta, "started"), opk_meta_fact(meta, "process"),
-	                  section->crc, section->plain_size);
+	opk_strlist_clear(&alike->bytes);
+	opk_index_clear(&alike->index);
+	free(alike->counts);
+}
+
+/* How many sections before this one have its bytes; false: out of memory. */
+static bool find_before(size_t *before, struct alike *alike, const struct opk_section *section)
+{
+	size_t used = alike->index.used, at;
+
+	if (!opk_strlist_take(&alike->bytes,
+	                      opk_printf("%x %" PRIu64, section->crc, section->plain_size))
+	    || !opk_index_add(&alike->index, alike->bytes.items[alike->bytes.count - 1], used, &at))
+		return false;
+	if (alike->index.used == used)
+		free((char *)alike->bytes.items[--alike->bytes.count]);
+	*before = alike->counts[at]++;
+	return true;
+}
+
+/* Two runs of a program may count the same, and so may two launches of one run. */
+static bool add_counts(struct opk_twice *twice, struct look *look, struct alike *alike,
+                       const struct opk_section *section)
+{
+	const struct opk_meta *meta = look->meta;
+	size_t before;
+
+	return find_before(&before, alike, section)
+	       && add_key(twice, look,
+	                  opk_printf("counts %s %s %s %x %" PRIu64 " %zu", opk_meta_host(meta),
+	                             opk_meta_fact(meta, "started"), opk_meta_fact(meta, "process"),
+	                             section->crc, section->plain_size, before));
 }
 
 /* Records of what ran have times: their bytes are of one run alone. */
 static bool add_records(struct opk_twice *twice, struct look *look)
 {
+	__attribute__((cleanup(alike_clear))) struct alike alike = {
+		.counts = opk_alloc_array(look->file->section_count + 1, sizeof *alike.counts),
+	};
+
+	if (!alike.counts)
+		return false;
 	for (size_t i = 0; i < look->file->section_count; i++) {
 		const struct opk_section *section = &look->file->sections[i];
 
@@ -139,7 +180,7 @@ static bool add_records(struct opk_twice *twice, struct look *look)
 		                 opk_printf("records %s %x %" PRIu64, opk_meta_host(look->meta),
 		                            section->crc, section->plain_size)))
 		    || (section->type == OPK_SECTION_INSTRUCTIONS
-		        && !add_key(twice, look, key_of_counts(section, look->meta))))
+		        && !add_counts(twice, look, &alike, section)))
 			return false;
 	}
 	return true;

@@ -171,7 +171,7 @@ static int explain(const struct maker *m, const char *name, bool or_fact)
 	for (size_t i = 0; i < m->names.count; i++)
 		opk_nearest_try(&nearest, m->names.items[i].name);
 	for (enum opk_fact fact = 0; or_fact && fact < OPK_FACT_LAUNCHES; fact++)
-		for (enum opk_profiler of = 0; of <= OPK_PROFILER_PM; of++)
+		for (enum opk_profiler of = 0; of <= OPK_PROFILER_SASS; of++)
 			if (opk_fact_column(fact, of))
 				opk_nearest_try(&nearest, opk_fact_column(fact, of)->name);
 	if (!nearest.best)

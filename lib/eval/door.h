@@ -59,12 +59,15 @@ struct opk_ran {
 
 /* A row of code: an instruction, a line or a function. */
 struct opk_code {
-	uint64_t module;    /* CRC */
-	bool of_module;     /* false: a line may be in several */
-	bool is_one;        /* `offset` is known */
-	uint32_t offset;    /* of the instruction in its function, bytes */
+	uint64_t module; /* CRC */
+	bool of_module;  /* false: a line may be in several */
+	bool is_one;     /* `offset` is known */
+	uint32_t offset; /* of the instruction in its function, bytes */
+	/* An instruction's own, also where it was inlined; for a line, the function's. */
 	const char *source; /* path; "" if unknown */
 	uint32_t line;      /* 0: unknown */
+	/* Where an instruction was inlined: "FILE:LINE", its callers after " < "; or "". */
+	const char *inlined_at;
 	uint64_t instructions;
 	uint64_t launches; /* that were counted; 0: unknown */
 };
@@ -147,6 +150,7 @@ enum opk_fact {
 	OPK_FACT_OFFSET,
 	OPK_FACT_SOURCE,
 	OPK_FACT_LINE,
+	OPK_FACT_INLINED_AT,
 	OPK_FACT_ADDRESSES,
 	OPK_FACT_COUNT
 };

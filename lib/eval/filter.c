@@ -11,6 +11,7 @@
 #include "base/ascii.h"
 #include "base/glob.h"
 #include "base/mem.h"
+#include "base/metric.h"
 #include "base/nearest.h"
 #include "container/container.h"
 
@@ -38,7 +39,10 @@ struct opk_filter {
 
 static bool is_value(const struct condition *condition)
 {
-	return !condition->known[OPK_PROFILER_RANGE] && !condition->known[OPK_PROFILER_PM];
+	for (enum opk_profiler profiler = 0; profiler < OPK_PROFILER_COUNT; profiler++)
+		if (condition->known[profiler])
+			return false;
+	return true;
 }
 
 /* Only joined rows have these facts. */
@@ -70,7 +74,7 @@ static int explain_name(struct opk_ctx *ctx, const char *name)
 	struct opk_nearest nearest = { .name = name };
 
 	for (enum opk_fact fact = 0; fact < OPK_FACT_COUNT; fact++)
-		for (enum opk_profiler profiler = 0; profiler <= OPK_PROFILER_PM; profiler++)
+		for (enum opk_profiler profiler = 0; profiler < OPK_PROFILER_COUNT; profiler++)
 			if (opk_fact_column(fact, profiler) && !is_of_joined(fact))
 				opk_nearest_try(&nearest, opk_fact_column(fact, profiler)->name);
 	return opk_fail(ctx, OPK_EUSAGE, "rows have no '%s' to ask for%s%s%s", name,
@@ -298,6 +302,19 @@ void opk_filter_free(struct opk_filter *filter)
 	free(filter);
 }
 
+/* Why rows of the profiler lack the condition's fact. */
+static const char *explain_lack(const struct condition *condition, enum opk_profiler profiler)
+{
+	if (profiler == OPK_PROFILER_PM)
+		return "PM samples only have sample, start_ns, end_ns, spans_earlier, device, host "
+		       "and gpu";
+	if (opk_profiler_is_code(profiler))
+		return "instructions, lines and functions do not have it";
+	return condition->known[OPK_PROFILER_SASS]
+	               ? "that is of instructions, lines and functions, and these are ranges"
+	               : "that is of PM samples, and these are ranges";
+}
+
 int opk_filter_check(const struct opk_filter *filter, struct opk_ctx *ctx,
                      enum opk_profiler profiler)
 {
@@ -305,10 +322,7 @@ int opk_filter_check(const struct opk_filter *filter, struct opk_ctx *ctx,
 		if (!is_value(&filter->conditions[i]) && !filter->conditions[i].known[profiler])
 			return opk_fail(ctx, OPK_EUSAGE, "can't filter by %s: %s",
 			                filter->conditions[i].name,
-			                profiler == OPK_PROFILER_PM
-			                        ? "PM samples only have sample, start_ns, end_ns, "
-			                          "spans_earlier, device, host and gpu"
-			                        : "that is of PM samples, and these are ranges");
+			                explain_lack(&filter->conditions[i], profiler));
 	return OPK_OK;
 }
 

@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/metric.h"
 #include "eval/door.h"
 
-enum { OF_RANGES = 1, OF_SAMPLES = 2 };
+/* Rows of code are of the profiler sass, whichever counted. */
+enum { OF_RANGES = 1, OF_SAMPLES = 2, OF_CODE = 4, OF_ALL = 7 };
 
 static const struct {
 	struct opk_column column;
@@ -16,10 +18,10 @@ static const struct {
 	[OPK_FACT_SAMPLE_START] = { { "start_ns", OPK_CELL_UINT }, OF_SAMPLES },
 	[OPK_FACT_SAMPLE_END] = { { "end_ns", OPK_CELL_UINT }, OF_SAMPLES },
 	[OPK_FACT_SPANS_EARLIER] = { { "spans_earlier", OPK_CELL_BOOL }, OF_SAMPLES },
-	[OPK_FACT_RANGE] = { { "range", OPK_CELL_UINT }, OF_RANGES },
-	[OPK_FACT_NAME] = { { "name", OPK_CELL_STRING }, OF_RANGES },
-	[OPK_FACT_KERNEL] = { { "kernel", OPK_CELL_STRING }, OF_RANGES },
-	[OPK_FACT_SYMBOL] = { { "symbol", OPK_CELL_STRING }, OF_RANGES },
+	[OPK_FACT_RANGE] = { { "range", OPK_CELL_UINT }, OF_RANGES | OF_CODE },
+	[OPK_FACT_NAME] = { { "name", OPK_CELL_STRING }, OF_RANGES | OF_CODE },
+	[OPK_FACT_KERNEL] = { { "kernel", OPK_CELL_STRING }, OF_RANGES | OF_CODE },
+	[OPK_FACT_SYMBOL] = { { "symbol", OPK_CELL_STRING }, OF_RANGES | OF_CODE },
 	[OPK_FACT_GRID] = { { "grid", OPK_CELL_STRING }, OF_RANGES },
 	[OPK_FACT_BLOCK] = { { "block", OPK_CELL_STRING }, OF_RANGES },
 	[OPK_FACT_GRID_X] = { { "grid_x", OPK_CELL_OPTIONAL }, OF_RANGES },
@@ -28,23 +30,23 @@ static const struct {
 	[OPK_FACT_BLOCK_X] = { { "block_x", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_BLOCK_Y] = { { "block_y", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_BLOCK_Z] = { { "block_z", OPK_CELL_OPTIONAL }, OF_RANGES },
-	[OPK_FACT_DEVICE] = { { "device", OPK_CELL_OPTIONAL }, OF_RANGES | OF_SAMPLES },
+	[OPK_FACT_DEVICE] = { { "device", OPK_CELL_OPTIONAL }, OF_ALL },
 	[OPK_FACT_LAUNCH] = { { "launch", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_SHARED_BYTES] = { { "shared_bytes", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_REGISTERS] = { { "registers", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_STREAM] = { { "stream", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_CONTEXT] = { { "context", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_NVTX] = { { "nvtx", OPK_CELL_STRING }, OF_RANGES },
-	[OPK_FACT_PROCESS] = { { "process", OPK_CELL_OPTIONAL }, OF_RANGES },
-	[OPK_FACT_RANK] = { { "rank", OPK_CELL_OPTIONAL }, OF_RANGES },
-	[OPK_FACT_HOST] = { { "host", OPK_CELL_STRING }, OF_RANGES | OF_SAMPLES },
-	[OPK_FACT_GPU] = { { "gpu", OPK_CELL_STRING }, OF_RANGES | OF_SAMPLES },
+	[OPK_FACT_PROCESS] = { { "process", OPK_CELL_OPTIONAL }, OF_RANGES | OF_CODE },
+	[OPK_FACT_RANK] = { { "rank", OPK_CELL_OPTIONAL }, OF_RANGES | OF_CODE },
+	[OPK_FACT_HOST] = { { "host", OPK_CELL_STRING }, OF_ALL },
+	[OPK_FACT_GPU] = { { "gpu", OPK_CELL_STRING }, OF_ALL },
 	[OPK_FACT_SM_MHZ] = { { "sm_mhz", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_MEMORY_MHZ] = { { "memory_mhz", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_START] = { { "start_ns", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_SUMMED] = { { "count", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_DURATION] = { { "duration_ns", OPK_CELL_OPTIONAL }, OF_RANGES },
-	[OPK_FACT_LAUNCHES] = { { "launches", OPK_CELL_OPTIONAL }, OF_RANGES },
+	[OPK_FACT_LAUNCHES] = { { "launches", OPK_CELL_OPTIONAL }, OF_RANGES | OF_CODE },
 	[OPK_FACT_LAUNCHES_MIN] = { { "launches_min", OPK_CELL_UINT }, OF_RANGES },
 	[OPK_FACT_KIND] = { { "kind", OPK_CELL_STRING }, OF_RANGES },
 	[OPK_FACT_END] = { { "end_ns", OPK_CELL_OPTIONAL }, OF_RANGES },
@@ -55,17 +57,20 @@ static const struct {
 	[OPK_FACT_BYTES] = { { "bytes", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_SAMPLES] = { { "samples", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_SAMPLES_ALONE] = { { "samples_alone", OPK_CELL_OPTIONAL }, OF_RANGES },
-	[OPK_FACT_MODULE] = { { "module", OPK_CELL_STRING }, OF_RANGES },
-	[OPK_FACT_FUNCTION] = { { "function", OPK_CELL_STRING }, OF_RANGES },
-	[OPK_FACT_OFFSET] = { { "offset", OPK_CELL_OPTIONAL }, OF_RANGES },
-	[OPK_FACT_SOURCE] = { { "source", OPK_CELL_STRING }, OF_RANGES },
-	[OPK_FACT_LINE] = { { "line", OPK_CELL_OPTIONAL }, OF_RANGES },
-	[OPK_FACT_ADDRESSES] = { { "addresses", OPK_CELL_OPTIONAL }, OF_RANGES },
+	[OPK_FACT_MODULE] = { { "module", OPK_CELL_STRING }, OF_CODE },
+	[OPK_FACT_FUNCTION] = { { "function", OPK_CELL_STRING }, OF_CODE },
+	[OPK_FACT_OFFSET] = { { "offset", OPK_CELL_OPTIONAL }, OF_CODE },
+	[OPK_FACT_SOURCE] = { { "source", OPK_CELL_STRING }, OF_CODE },
+	[OPK_FACT_LINE] = { { "line", OPK_CELL_OPTIONAL }, OF_CODE },
+	[OPK_FACT_INLINED_AT] = { { "inlined_at", OPK_CELL_STRING }, OF_CODE },
+	[OPK_FACT_ADDRESSES] = { { "addresses", OPK_CELL_OPTIONAL }, OF_CODE },
 };
 
 const struct opk_column *opk_fact_column(enum opk_fact fact, enum opk_profiler profiler)
 {
-	int wanted = profiler == OPK_PROFILER_PM ? OF_SAMPLES : OF_RANGES;
+	int wanted = profiler == OPK_PROFILER_PM      ? OF_SAMPLES
+	             : opk_profiler_is_code(profiler) ? OF_CODE
+	                                              : OF_RANGES;
 
 	return facts[fact].of & wanted ? &facts[fact].column : NULL;
 }
@@ -202,7 +207,7 @@ static union opk_cell get_of_ran(enum opk_fact fact, const struct opk_row *row)
 static union opk_cell get_of_code(struct opk_fact_text *text, enum opk_fact fact,
                                   const struct opk_row *row)
 {
-	static const struct opk_code none = { .source = "" };
+	static const struct opk_code none = { .source = "", .inlined_at = "" };
 	const struct opk_code *code = row->code ? row->code : &none;
 
 	switch (fact) {
@@ -217,6 +222,8 @@ static union opk_cell get_of_code(struct opk_fact_text *text, enum opk_fact fact
 		return string(code->source);
 	case OPK_FACT_LINE:
 		return optional(code->line, code->line > 0);
+	case OPK_FACT_INLINED_AT:
+		return string(code->inlined_at);
 	default:
 		return optional(code->instructions, code->instructions > 0);
 	}

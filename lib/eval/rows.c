@@ -136,6 +136,9 @@ static const struct opk_row *make_row(struct opk_evaluation *evaluation, size_t 
 	}
 	for (size_t i = 0; counts && i < metrics; i++)
 		evaluation->measured[i] = counts[i] > 0;
+	/* Counts are whole numbers: NaN stands for what was not counted here. */
+	for (size_t i = 0; made->code && i < metrics; i++)
+		evaluation->measured[i] = !isnan(evaluation->values[i]);
 	return &evaluation->row;
 }
 

@@ -139,6 +139,15 @@ static int count_activities(struct recovery *r, size_t section)
 	return OPK_OK;
 }
 
+static int count_instructions(struct recovery *r, size_t section)
+{
+	uint64_t counted;
+
+	TRY(opk_section_counted(&counted, r->ctx, r->scan.file, section));
+	r->parts[section].rows = (size_t)counted;
+	return OPK_OK;
+}
+
 static int list_parts(struct recovery *r)
 {
 	const struct opk_file *file = r->scan.file;
@@ -152,6 +161,8 @@ static int list_parts(struct recovery *r)
 			TRY(count_rows(r, i));
 		else if (file->sections[i].type == OPK_SECTION_ACTIVITIES && is_kept(r, i))
 			TRY(count_activities(r, i));
+		else if (file->sections[i].type == OPK_SECTION_INSTRUCTIONS && is_kept(r, i))
+			TRY(count_instructions(r, i));
 	}
 	return OPK_OK;
 }
@@ -429,7 +440,9 @@ static int write_stats(struct recovery *r)
 	if (!stats.drop_count)
 		return OPK_OK;
 	for (size_t i = 0; !counted && i < file->section_count; i++)
-		if (file->sections[i].type == OPK_SECTION_DATA && is_kept(r, i))
+		if ((file->sections[i].type == OPK_SECTION_DATA
+		     || file->sections[i].type == OPK_SECTION_INSTRUCTIONS)
+		    && is_kept(r, i))
 			stats.ranges += r->parts[i].rows;
 		else if (file->sections[i].type == OPK_SECTION_ACTIVITIES && is_kept(r, i))
 			stats.activities += r->parts[i].rows;

@@ -53,13 +53,14 @@ static struct kind *find(struct kinds *kinds, char *key)
 	return &kinds->items[at];
 }
 
-enum rows { OF_TRACE, OF_GROUPS, OF_SAMPLES, OF_RANGES };
+enum rows { OF_TRACE, OF_GROUPS, OF_SAMPLES, OF_RANGES, OF_CODE };
 
 static const char *const row_names[] = {
 	[OF_TRACE] = "what ran and when alone",
 	[OF_GROUPS] = "statistics of values",
 	[OF_SAMPLES] = "PM samples",
 	[OF_RANGES] = "ranges",
+	[OF_CODE] = "rows of code",
 };
 
 static enum rows rows_of(const struct opk_table *table, const struct opk_table_file *input)
@@ -68,6 +69,8 @@ static enum rows rows_of(const struct opk_table *table, const struct opk_table_f
 		return OF_TRACE;
 	if (table->layout == OPK_TABLE_GROUPS)
 		return OF_GROUPS;
+	if (opk_table_is_code(input))
+		return OF_CODE;
 	return opk_table_profiler_of(input) == OPK_PROFILER_PM ? OF_SAMPLES : OF_RANGES;
 }
 

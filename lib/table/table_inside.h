@@ -104,8 +104,9 @@ static inline bool opk_table_is_trace(const struct opk_table_file *input)
 
 static inline enum opk_profiler opk_table_profiler_of(const struct opk_table_file *input)
 {
-	return opk_table_is_timeline(input) || opk_table_is_code(input) ? OPK_PROFILER_RANGE
-	                                                                : input->meta->profiler;
+	if (opk_table_is_code(input))
+		return OPK_PROFILER_SASS;
+	return opk_table_is_timeline(input) ? OPK_PROFILER_RANGE : input->meta->profiler;
 }
 
 /* Whether each value is a column; false if the table has only sources. */

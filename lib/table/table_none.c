@@ -172,12 +172,13 @@ static void note_conditions(struct opk_table *table, const char *rows)
 {
 	bool samples = table->profiler == OPK_PROFILER_PM
 	               || opk_evaluation_profiler(table->inputs->evaluation) == OPK_PROFILER_PM;
+	bool code = opk_table_is_code(table->inputs);
 	opk_autobuf struct opk_buf all = { 0 }, hints = { 0 };
 
 	for (size_t i = 0; i < table->where.count; i++) {
 		const char *text = table->where.items[i];
 		struct condition condition;
-		bool is_fact = read_condition(&condition, text) && !samples;
+		bool is_fact = read_condition(&condition, text) && !samples && !code;
 		opk_autofree char *name = condition.name;
 
 		opk_buf_add_printf(&all, "%s%s", i ? " and " : "", text);
@@ -194,8 +195,10 @@ static void note_conditions(struct opk_table *table, const char *rows)
 	opk_buf_add(&hints, "", 1);
 	if (!all.failed && !hints.failed)
 		opk_log(table->ctx, "no %s meets %s: there are no %s%s",
-		        samples ? "sample" : "range", (const char *)all.data, rows,
-		        (const char *)hints.data);
+		        samples ? "sample"
+		        : code  ? "row of code"
+		                : "range",
+		        (const char *)all.data, rows, (const char *)hints.data);
 }
 
 void opk_table_note_none(struct opk_table *table)

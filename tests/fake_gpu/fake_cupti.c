@@ -24,6 +24,8 @@ static void destroyed(CUcontext context)
 {
 	pthread_mutex_lock(&cupti_lock);
 	session_context_destroyed(context);
+	sass_context_destroyed(context);
+	pc_context_destroyed(context);
 	pthread_mutex_unlock(&cupti_lock);
 }
 
@@ -38,6 +40,7 @@ static void worked(const struct fake_work *work)
 	enum { CUPTI_12_8 = 26 };
 
 	activity_worked(work);
+	code_worked(work);
 	if (work->kind == FAKE_SET && cupti_version() < CUPTI_12_8)
 		ran(cupti_driver()->current(), 1);
 }

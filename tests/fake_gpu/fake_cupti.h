@@ -43,6 +43,20 @@ size_t image_path_room(const struct fake_image *image);
 /* Records what the GPU did. */
 void activity_worked(const struct fake_work *work);
 
+/* Counts a kernel's instructions and samples them. */
+void code_worked(const struct fake_work *work);
+/* A function of a module ran; so many warps. The lock is held. */
+enum { FAKE_INSTRUCTIONS = 3, FAKE_INSTRUCTION_BYTES = 16 };
+struct fake_function {
+	uint32_t crc;     /* of its module */
+	const char *name; /* never freed */
+	uint64_t warps;
+};
+void sass_ran(CUcontext context, const struct fake_function *function);
+void sass_context_destroyed(CUcontext context);
+void pc_ran(CUcontext context, const struct fake_function *function);
+void pc_context_destroyed(CUcontext context);
+
 /* Whether sampling, or a session, is enabled on any context. */
 bool pm_active(void);
 

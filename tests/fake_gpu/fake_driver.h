@@ -25,6 +25,7 @@ enum handle_kind { HANDLE_FUNCTION = 0x66756e63, HANDLE_KERNEL = 0x6b65726e };
 struct CUfunc_st {
 	uint32_t kind;
 	struct CUfunc_st *next; /* in the list of all */
+	const struct CUmod_st *module;
 	char name[256];
 };
 

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Work of the GPU, for activity records. */
+/* Work of the GPU, for activity records and counts of instructions. */
 struct fake_work {
 	enum { FAKE_KERNEL, FAKE_COPY, FAKE_SET } kind;
 	const char *name; /* of a kernel; never freed */
@@ -16,6 +16,8 @@ struct fake_work {
 	uint32_t device, context, stream, correlation;
 	uint64_t node; /* of a graph */
 	uint64_t bytes;
+	const void *cubin; /* of a kernel's module; NULL: a graph's node */
+	size_t cubin_size;
 };
 
 /* Functions of CUPTI that the driver calls. */

@@ -9,9 +9,16 @@
 
 #include "fake_gpu/fake_driver.h"
 
-/* A module or library keeps its text, which must be PTX: its entries are its kernels. */
+enum { MOST_CUBIN = 1 << 18 };
+
+/*
+ * A module or library keeps its text, which must be PTX: its entries are its kernels. Its cubin is
+ * that of FAKE_GPU_CUBIN, or else its text.
+ */
 struct CUmod_st {
 	char *text;
+	const void *cubin;
+	size_t cubin_size;
 	struct CUmod_st *next;
 };
 
@@ -25,8 +32,45 @@ static struct CUmod_st *modules;
 static struct CUfunc_st *functions;
 static struct CUkern_st *kernels;
 
+/* As many zero bytes follow as texts were loaded before, so that each text has a CRC of its own. */
+static void read_cubin(struct CUmod_st *module, const char *path)
+{
+	FILE *in = fopen(path, "rb");
+	struct CUmod_st *old = modules;
+	size_t size = 0, number = 0;
+	char *bytes = calloc(1, MOST_CUBIN);
+
+	for (; old && strcmp(old->text, module->text) != 0; old = old->next)
+		number++;
+	if (!in || !bytes) {
+		fprintf(stderr, "fake GPU: no FAKE_GPU_CUBIN %s\n", path);
+		abort();
+	}
+	size = fread(bytes, 1, MOST_CUBIN / 2, in);
+	fclose(in);
+	module->cubin = old ? old->cubin : bytes;
+	module->cubin_size = old ? old->cubin_size : size + number;
+	if (old)
+		free(bytes);
+}
+
+static void report_module(const struct CUmod_st *module)
+{
+	static uint32_t last_id;
+	CUpti_ModuleResourceData data = {
+		.moduleId = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED),
+		.cubinSize = module->cubin_size,
+		.pCubin = module->cubin,
+	};
+
+	driver_emit(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED,
+	            &(CUpti_ResourceData){ .context = context_current(),
+	                                   .resourceDescriptor = &data });
+}
+
 static int load(struct CUmod_st **out, size_t size, const void *image)
 {
+	const char *cubin = getenv("FAKE_GPU_CUBIN");
 	struct CUmod_st *module = image ? calloc(1, size) : NULL;
 
 	if (!image)
@@ -34,10 +78,16 @@ static int load(struct CUmod_st **out, size_t size, const void *image)
 	if (!module)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	module->text = strdup(image);
+	module->cubin = module->text;
+	module->cubin_size = strlen(module->text);
 	pthread_mutex_lock(&lock);
+	if (cubin && *cubin)
+		read_cubin(module, cubin);
 	module->next = modules;
 	modules = module;
 	pthread_mutex_unlock(&lock);
+	if (cubin && *cubin)
+		report_module(module);
 	*out = module;
 	return CUDA_SUCCESS;
 }
@@ -63,6 +113,7 @@ static int get_function(CUfunction *out, const struct CUmod_st *module, const ch
 		return CUDA_ERROR_NOT_FOUND;
 	}
 	function->kind = HANDLE_FUNCTION;
+	function->module = module;
 	snprintf(function->name, sizeof function->name, "%s", name);
 	pthread_mutex_lock(&lock);
 	function->next = functions;
@@ -125,11 +176,16 @@ static bool is_function(const void *handle)
 }
 
 /* A launch takes both kinds of handle. */
-static const char *name_of(CUfunction handle)
+static const struct CUfunc_st *function_of(CUfunction handle)
 {
 	if (is_kernel(handle))
-		return ((CUkernel)handle)->function->name;
-	return is_function(handle) ? handle->name : NULL;
+		return ((CUkernel)handle)->function;
+	return is_function(handle) ? handle : NULL;
+}
+
+static const char *name_of(CUfunction handle)
+{
+	return function_of(handle) ? function_of(handle)->name : NULL;
 }
 
 static int kernel_function(CUfunction *function, CUkernel kernel)
@@ -189,6 +245,7 @@ struct launch {
 	const void *params;
 	CUstream stream;
 	const char *symbol; /* of a kernel */
+	const struct CUfunc_st *function;
 	bool valid;
 	size_t kernels;
 	struct fake_work work; /* of a kernel */
@@ -202,6 +259,10 @@ static void tell_work(const struct launch *launch, uint32_t correlation)
 	work.stream = stream_id(launch->stream);
 	work.correlation = correlation;
 	work.name = launch->symbol ? launch->symbol : "node";
+	if (launch->function) {
+		work.cubin = launch->function->module->cubin;
+		work.cubin_size = launch->function->module->cubin_size;
+	}
 	for (size_t i = 0; i < launch->kernels; i++) {
 		work.node = launch->symbol ? 0 : i + 1;
 		driver_worked(work);
@@ -283,6 +344,7 @@ static CUresult run_kernel(const char *call, CUpti_CallbackId id, const void *pa
 		.params = params,
 		.stream = kernel->hStream,
 		.symbol = name_of(kernel->f),
+		.function = function_of(kernel->f),
 		.valid = name_of(kernel->f) && VALID_SHAPE(kernel),
 		.kernels = 1,
 		.work = WORK(kernel),
@@ -300,6 +362,7 @@ static CUresult run_config(const char *call, CUpti_CallbackId id,
 		.params = params,
 		.stream = config->hStream,
 		.symbol = name_of(params->f),
+		.function = function_of(params->f),
 		.valid = name_of(params->f) && VALID_SHAPE(config),
 		.kernels = 1,
 		.work = WORK(config),

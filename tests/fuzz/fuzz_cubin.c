@@ -2,7 +2,7 @@
 /* Any bytes as a cubin: its sections and functions, which stay when its code is removed. */
 #include <string.h>
 
-#include "container/door.h"
+#include "code/code_inside.h"
 #include "fuzz.h"
 
 /* Reads all bytes of all sections; returns the number of functions. */
@@ -10,6 +10,7 @@ static size_t use(struct opk_ctx *ctx, const void *data, size_t size)
 {
 	struct opk_cubin_function function;
 	struct opk_cubin_section section;
+	struct opk_line_table lines = { 0 };
 	struct opk_cubin cubin;
 	size_t at = 0, count = 0;
 	unsigned sum = 0;
@@ -23,10 +24,19 @@ static size_t use(struct opk_ctx *ctx, const void *data, size_t size)
 		for (uint64_t j = 0; j < section.size; j++)
 			sum += section.data[j];
 	}
+	if (opk_line_table_read(&lines, ctx, &cubin))
+		abort();
 	while (opk_cubin_next_function(&function, &cubin, &at)) {
+		struct opk_line_frame frames[OPK_MOST_FRAMES];
+		size_t calls = opk_line_table_find(frames, &lines, function.section,
+		                                   function.offset);
+
+		for (size_t i = 0; i < calls; i++)
+			sum += (unsigned)(strlen(frames[i].folder) + strlen(frames[i].file));
 		sum += (unsigned)strlen(function.name);
 		count++;
 	}
+	opk_line_table_clear(&lines);
 	return sum == 1 ? 0 : count;
 }
 

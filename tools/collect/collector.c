@@ -469,15 +469,18 @@ void collector_forget(CUcontext context)
 	entry->context = NULL;
 }
 
-/* Calls work() for each session, with the session's context current. The lock is held. */
-static void for_sessions(void (*work)(struct session *session))
+/* Calls one of them for each context of launches, with it current. The lock is held. */
+static void for_launches(void (*work)(struct session *session), void (*count)(struct sass *sass))
 {
 	for (size_t i = 0; i < collector.context_count; i++) {
 		struct collector_context *entry = &collector.contexts[i];
 
-		if (!entry->session || !enter(entry->context))
+		if ((!entry->session && !entry->sass) || !enter(entry->context))
 			continue;
-		work(entry->session);
+		if (entry->session)
+			work(entry->session);
+		else
+			count(entry->sass);
 		leave();
 	}
 }
@@ -499,7 +502,7 @@ bool collector_flush(void)
 	collector_auto bool locked = collector_lock();
 
 	if (locked && !collector.captures)
-		for_sessions(flush_if_old);
+		for_launches(flush_if_old, sass_flush);
 	return locked;
 }
 
@@ -510,7 +513,7 @@ void collector_begin_capture(void)
 	if (!locked || collector.captures++)
 		return;
 	collector_cut_range(DROP_CUT);
-	for_sessions(session_suspend);
+	for_launches(session_suspend, sass_rest);
 }
 
 void collector_end_capture(void)

@@ -51,8 +51,8 @@ static bool begin_session(struct session *session, const struct opk_range *row,
 /* Counting stops at a launch that is not chosen. */
 static bool leave_out(const struct launch *launch)
 {
-	struct sass *sass = collector.settings.mode == MODE_SASS ? collector_sass(launch->context)
-	                                                         : NULL;
+	bool counted = collector.settings.mode == MODE_SASS && !collector.captures;
+	struct sass *sass = counted ? collector_sass(launch->context) : NULL;
 
 	if (sass)
 		sass_rest(sass);

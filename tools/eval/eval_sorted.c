@@ -16,8 +16,10 @@ static bool is_value(const struct eval_key *key)
 {
 	enum opk_fact fact;
 
-	return !is_file(key) && !opk_fact_find(&fact, key->name, OPK_PROFILER_RANGE)
-	       && !opk_fact_find(&fact, key->name, OPK_PROFILER_PM);
+	for (enum opk_profiler of = 0; of <= OPK_PROFILER_SASS; of++)
+		if (opk_fact_find(&fact, key->name, of))
+			return false;
+	return !is_file(key);
 }
 
 size_t eval_sorted_values(struct eval *eval)
@@ -40,8 +42,9 @@ int eval_sorted_check(struct eval *eval)
 		    && !opk_fact_find(&fact, key->name, eval->profiler))
 			return app_error(eval->app, OPK_EUSAGE, "--sort %s: %s have none",
 			                 key->name,
-			                 eval->profiler == OPK_PROFILER_PM ? "PM samples"
-			                                                   : "ranges");
+			                 eval->profiler == OPK_PROFILER_PM     ? "PM samples"
+			                 : eval->profiler == OPK_PROFILER_SASS ? "rows of code"
+			                                                       : "ranges");
 	}
 	return OPK_OK;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/ctx.h"
+#include "code/door.h"
 #include "commands.h"
 #include "container/door.h"
 #include "show/show.h"
@@ -13,6 +14,8 @@ struct show_args {
 	const char *kernel, *sort;
 	uint64_t top;
 	unsigned kernel_names;
+	bool source;
+	struct option_list source_paths;
 };
 
 static const struct option_spec specs[] = {
@@ -23,6 +26,11 @@ static const struct option_spec specs[] = {
 	{ "top", 0, "N", "only the first N kernels, or ranges; default 5", OPTION_COUNT,
 	  offsetof(struct show_args, top) },
 	KERNEL_NAMES_OPTION(struct show_args, kernel_names),
+	{ "source", 0, NULL, "the lines of code where time goes; default 10", OPTION_FLAG,
+	  offsetof(struct show_args, source) },
+	{ "source-path", 0, "OLD=NEW",
+	  "source files whose recorded paths begin with OLD are here under NEW; may be repeated",
+	  OPTION_LIST, offsetof(struct show_args, source_paths) },
 	{ 0 },
 };
 
@@ -35,8 +43,6 @@ static int summarize(struct show *show, const char *path, const struct show_args
 	options.kernel = args->kernel;
 	options.sort = args->sort;
 	options.kernel_names = kernel_style(show->app, args->kernel_names);
-	TRY(opk_file_open(&show->file, ctx, path));
-	TRY(opk_file_meta(&show->meta, ctx, show->file));
 	code = opk_summary_new(&show->summary, ctx, show->file, &options);
 	return code ? opk_add(ctx, code, "can't show %s", path) : OPK_OK;
 }
@@ -69,6 +75,19 @@ static int print(struct show *show)
 	return app_end_output(show->app);
 }
 
+static int show_lines(struct show *show, const struct show_args *args)
+{
+	show->top = args->top;
+	return show_source(show, &args->source_paths, kernel_style(show->app, args->kernel_names));
+}
+
+static int show_kernels_first(struct show *show, const struct show_args *args)
+{
+	show->top = args->top ? args->top : TOP;
+	TRY(summarize(show, show->app->arguments[0], args));
+	return print(show);
+}
+
 static void clear(struct show *show)
 {
 	opk_summary_free(show->summary);
@@ -83,14 +102,17 @@ static int run(struct app *app, void *data)
 
 	if (!app->argument_count)
 		return app_error(app, OPK_EUSAGE, "show: which recording?");
-	show.top = args->top ? args->top : TOP;
 	/* The output is for people, to any destination, unless another format is requested. */
 	app->for_people = !app->output;
 	if (!app->format && !app->output)
 		app->format = OPK_FORMAT_TABLE + 1;
-	code = summarize(&show, app->arguments[0], args);
+	code = opk_file_open(&show.file, app->ctx, app->arguments[0]);
 	if (!code)
-		code = print(&show);
+		code = opk_file_meta(&show.meta, app->ctx, show.file);
+	if (!code)
+		code = args->source || opk_hot_is_alone(show.file, show.meta)
+		               ? show_lines(&show, args)
+		               : show_kernels_first(&show, args);
 	clear(&show);
 	return code;
 }
@@ -119,6 +141,12 @@ const struct command show_command = {
 		"ranges; and the GPU was busy where a kernel, a copy or a set ran. The tables of streams,\n"
 		"copies and NVTX ranges have ten rows, or as many as --top says where it says more.\n"
 		"\n"
+		"--source shows the lines of code that have most samples of --source pc, or executed most\n"
+		"instructions by --source sass: the part of all kernels' samples, the reason why warps wait\n"
+		"there, how often warps executed the line, and the sectors of global memory that it moved\n"
+		"beside the fewest that would do. Other columns, instructions and functions: 'offpeak\n"
+		"eval'. The lines' texts are read here, where the paths exist or --source-path leads.\n"
+		"\n"
 		"A bar shows how near a value is to its peak, where it is a percentage of that, or was\n"
 		"recorded together with it.\n"
 		"\n"
@@ -132,7 +160,7 @@ const struct command show_command = {
 	.args_size = sizeof(struct show_args),
 	.examples = {
 		{ "show run.opk", "the run, the five kernels that took longest, and their values" },
-		{ "show run.opk --kernel '*fma*'", "one kernel" },
+		{ "show hot.opk --source --kernel '*dgemm*'", "the hottest lines of these kernels" },
 		{ "show nvtx.opk --top 3 --sort smsp__inst_executed.sum",
 		  "the ranges that executed most instructions" },
 	},

@@ -25,6 +25,8 @@ struct show {
 int show_tables(struct show *show);
 /* show_kernels.c: tables of what ran. */
 int show_kernels(struct show *show);
+/* show_source.c: the hottest lines of code. `paths`: texts OLD=NEW of --source-path. */
+int show_source(struct show *show, const struct option_list *paths, enum opk_kernel_style style);
 /* Shows a set's columns and their meanings. */
 int show_descriptions(struct show *show);
 

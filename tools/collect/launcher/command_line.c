@@ -97,7 +97,7 @@ static void list_options(struct option options[SETTINGS_TOTAL + 4], char *letter
 	*options = (struct option){ 0 };
 }
 
-static int take(struct settings *settings, int option)
+static int take(struct settings *settings, struct opk_strlist *sets, int option)
 {
 	const char *problem;
 	size_t id = 0;
@@ -120,7 +120,11 @@ static int take(struct settings *settings, int option)
 	                        optarg                               ? optarg
 	                        : settings_table[id].uses & OPTIONAL ? "whole"
 	                                                             : "1");
-	return problem ? say(OPK_EUSAGE, "%s", problem) : OPK_OK;
+	if (problem)
+		return say(OPK_EUSAGE, "%s", problem);
+	return id != SETTING_SET || opk_strlist_add(sets, optarg)
+	               ? OPK_OK
+	               : say(OPK_EFAILED, "out of memory");
 }
 
 /* Names in other profilers for options that are called otherwise here; NULL: no counterpart. */
@@ -205,7 +209,8 @@ static int check_uncached(const struct settings *settings)
 	return OPK_OK;
 }
 
-int command_line_read(struct settings *settings, char ***program, int argc, char **argv)
+int command_line_read(struct settings *settings, struct opk_strlist *sets, char ***program,
+                      int argc, char **argv)
 {
 	struct option options[SETTINGS_TOTAL + 4];
 	char letters[2 * SETTINGS_TOTAL + 4];
@@ -216,7 +221,7 @@ int command_line_read(struct settings *settings, char ***program, int argc, char
 	while (!code && (found = getopt_long(argc, argv, letters, options, NULL)) != -1) {
 		if (found == '?' || found == ':')
 			return refuse_option(found, argv[optind - 1]);
-		code = take(settings, found);
+		code = take(settings, sets, found);
 	}
 	*program = argv + optind;
 	if (!code && settings->probe)

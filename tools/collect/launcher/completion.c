@@ -32,6 +32,20 @@ bool part_has(const struct opk_file *file, uint32_t section)
 	return false;
 }
 
+/* Adds samples of instructions, or launches whose instructions were counted. */
+static int count_code(struct opk_stats *stats, struct opk_ctx *ctx, const struct opk_file *file)
+{
+	uint64_t counted;
+
+	for (size_t i = 0; i < opk_file_section_count(file); i++) {
+		if (opk_file_section(file, i)->type != OPK_SECTION_INSTRUCTIONS)
+			continue;
+		TRY(opk_section_counted(&counted, ctx, file, i));
+		stats->ranges += counted;
+	}
+	return OPK_OK;
+}
+
 /* Counts the contents of the file. */
 static int count(struct opk_stats *stats, struct opk_ctx *ctx, struct opk_file *file)
 {
@@ -45,7 +59,7 @@ static int count(struct opk_stats *stats, struct opk_ctx *ctx, struct opk_file *
 	TRY(opk_file_activities(&activities, &activity_count, ctx, file));
 	stats->ranges = range_count > time_count ? range_count : time_count;
 	stats->activities = activity_count;
-	return OPK_OK;
+	return count_code(stats, ctx, file);
 }
 
 /* The number of further lost samples and records is unknown. */

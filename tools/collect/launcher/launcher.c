@@ -165,8 +165,17 @@ static struct {
 	{ .number = SIGINT }, { .number = SIGQUIT }, { .number = SIGTERM }, { .number = SIGHUP }
 };
 
+/* The last of them that came, or 0. */
+static volatile sig_atomic_t stopped;
+
+static void note_signal(int number)
+{
+	stopped = number;
+}
+
 static void pass_on(int number)
 {
+	stopped = number;
 	if (child > 0)
 		kill((pid_t)child, number);
 }
@@ -177,7 +186,7 @@ static void take_signals(void)
 	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
 		bool terminal = signals[i].number == SIGINT || signals[i].number == SIGQUIT;
 
-		signals[i].inherited = signal(signals[i].number, terminal ? SIG_IGN : pass_on);
+		signals[i].inherited = signal(signals[i].number, terminal ? note_signal : pass_on);
 		if (signals[i].inherited == SIG_IGN)
 			signal(signals[i].number, SIG_IGN);
 	}
@@ -190,6 +199,15 @@ static void give_signals_back(void)
 {
 	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
 		signal(signals[i].number, signals[i].inherited);
+}
+
+/* Between several runs, and while they are joined, a signal must not leave their files behind. */
+static bool signals_held;
+
+static void hold_signals(void)
+{
+	take_signals();
+	signals_held = true;
 }
 
 /* The error that prevented the program's start, or 0. */
@@ -221,7 +239,8 @@ static int wait_for(pid_t pid, int report)
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	child = 0;
-	give_signals_back();
+	if (!signals_held)
+		give_signals_back();
 	return status;
 }
 
@@ -230,7 +249,8 @@ static int run(char **program)
 	int ends[2] = { -1, -1 };
 	pid_t pid;
 
-	take_signals();
+	if (!signals_held)
+		take_signals();
 	pid = pipe2(ends, O_CLOEXEC) ? -1 : fork();
 	if (pid == 0)
 		become(program, ends[1]);
@@ -242,7 +262,8 @@ static int run(char **program)
 	say(OPK_EFAILED, "no process: %s", strerror(not_run));
 	if (ends[0] >= 0)
 		close(ends[0]);
-	give_signals_back();
+	if (!signals_held)
+		give_signals_back();
 	return OPK_EFAILED << 8;
 }
 
@@ -358,36 +379,125 @@ static int run_as(struct settings *settings, struct parts *parts, char **program
 	return code;
 }
 
-static int run_once(struct settings *settings, char **program)
+/* Whether the program may run again: it did not fail, and no signal came. */
+static bool goes_on(int code, int status)
 {
-	struct parts parts = { 0 };
-	int status = 0, code = run_as(settings, &parts, program, &status);
+	return !code && !status && !not_run && !stopped;
+}
 
-	return code ? code : finish(settings, &parts, status, settings->merge, NULL);
+/* Some runs are left out. A program that ended well after a signal did not end well for us. */
+static const char *why_left_out(int *status)
+{
+	if (!*status)
+		*status = stopped;
+	return stopped ? "was stopped" : "failed";
 }
 
 /* Runs the program once per level of user ranges and pass; the first run shows all levels. */
-static int run_all(struct settings *settings, char **program, size_t passes)
+static int run_replay(struct settings *settings, struct parts *parts, char **program, size_t passes,
+                      int *status)
 {
 	bool by_level = settings->mode == MODE_USER_RANGE && !settings->given[SETTING_LEVEL];
 	size_t each = passes ? passes : 1, runs = each, done = 0;
-	const char *join = settings->mode == MODE_USER_RANGE ? "name" : "launch";
-	struct parts parts = { 0 };
-	int status = 0, code = OPK_OK;
+	int code = OPK_OK;
 
-	for (size_t i = 0; !code && !status && !not_run && i < runs; i++, done++) {
+	for (size_t i = 0; goes_on(code, *status) && i < runs; i++, done++) {
 		settings_export_number(SETTING_PASS, passes ? i % passes + 1 : 0);
 		if (by_level)
 			settings_export_number(SETTING_LEVEL, i / each + 1);
 		if (settings->verbose)
 			say(0, "run %zu of %zu", i + 1, runs);
-		code = run_as(settings, &parts, program, &status);
+		code = run_as(settings, parts, program, status);
 		if (!i && by_level)
-			runs = each * parts_depth(&parts);
+			runs = each * parts_depth(parts);
 	}
 	if (done < runs && !not_run)
-		say(0, "the program failed in run %zu of %zu: the others are left out", done, runs);
-	return code ? code : finish(settings, &parts, status, true, passes ? join : NULL);
+		say(0, "the program %s in run %zu of %zu: the others are left out",
+		    why_left_out(status), done, runs);
+	return code;
+}
+
+/* Runs the program as often as one set needs. */
+static int run_set(struct collection *one, struct parts *parts, char **program, int *status)
+{
+	return one->settings.application
+	               ? run_replay(&one->settings, parts, program, one->passes, status)
+	               : run_as(&one->settings, parts, program, status);
+}
+
+/* How ranges of several runs are joined; NULL: as recorded. */
+static const char *join_of(const struct collections *all)
+{
+	for (size_t i = 0; i < all->count; i++)
+		if (all->items[i].settings.application && all->items[i].passes)
+			return all->items[i].settings.mode == MODE_USER_RANGE ? "name" : "launch";
+	return NULL;
+}
+
+/* Collects one of several sets. *any: its run recorded something. */
+static int run_next(bool *any, struct collections *all, size_t i, struct parts *parts,
+                    char **program, int *status)
+{
+	struct collection *one = &all->items[i];
+	size_t before = parts->count, running = parts->running;
+	struct parts own;
+
+	say(0, "run %zu of %zu: %s (%s)%s", i + 1, all->count, one->what, one->settings.set_path,
+	    one->settings.application ? ", in several runs" : "");
+	several_enter(one);
+	TRY(run_set(one, parts, program, status));
+	own = (struct parts){ .items = parts->items + before, .count = parts->count - before };
+	*any = was_recorded(&own, *status) || parts->running > running;
+	/* Without any recording the end says why. */
+	if (!*any && i && !not_run)
+		report_nothing(&one->settings, own.count);
+	return OPK_OK;
+}
+
+static void report_left_out(const struct collections *all, size_t done, int *status)
+{
+	bool failed = *status || stopped;
+	const char *why = failed ? why_left_out(status) : "";
+
+	for (size_t i = done; i < all->count; i++)
+		say(0, "%s is left out: %s%s in run %zu of %zu", all->items[i].settings.set_path,
+		    failed ? "the program " : "nothing was recorded", why, done, all->count);
+}
+
+/* The first run that fails, or records nothing, is the last one; what was recorded is kept. */
+static int run_several(struct collections *all, char **program)
+{
+	const struct settings *settings = &all->items[0].settings;
+	struct parts parts = { 0 };
+	int status = 0, code = OPK_OK;
+	bool any = true;
+	size_t done = 0;
+
+	while (any && goes_on(code, status) && done < all->count) {
+		code = run_next(&any, all, done, &parts, program, &status);
+		done++;
+	}
+	if (code)
+		return code;
+	if (done < all->count && !not_run)
+		report_left_out(all, done, &status);
+	code = finish(settings, &parts, status, true, join_of(all));
+	return code || any || settings->best_effort ? code : OPK_EFAILED;
+}
+
+static int collect(struct collections *all, char **program)
+{
+	struct collection *one = all->items;
+	struct parts parts = { 0 };
+	int status = 0;
+
+	if (all->count > 1 || one->settings.application)
+		hold_signals();
+	if (all->count > 1)
+		return run_several(all, program);
+	TRY(run_set(one, &parts, program, &status));
+	return finish(&one->settings, &parts, status,
+	              one->settings.merge || one->settings.application, join_of(all));
 }
 
 /* Whether and how the program can be recorded; *passes as from strategy_choose(). */
@@ -404,6 +514,26 @@ static int prepare(struct settings *settings, char **program, size_t *passes)
 	return settings->mode == MODE_SASS ? release_choose(settings) : OPK_OK;
 }
 
+/* Checks everything before the first run. */
+static int prepare_all(struct collections *all, const struct settings *settings,
+                       const struct opk_strlist *sets, char **program)
+{
+	if (sets->count < 2) {
+		all->count = 1;
+		all->items[0].settings = *settings;
+		return prepare(&all->items[0].settings, program, &all->items[0].passes);
+	}
+	TRY(several_plan(all, settings, sets));
+	for (size_t i = 0; i < all->count; i++) {
+		struct collection *one = &all->items[i];
+
+		several_enter(one);
+		TRY(prepare(&one->settings, program, &one->passes));
+		TRY(several_keep(one));
+	}
+	return OPK_OK;
+}
+
 static int run_unrecorded(char **program)
 {
 	say(0, "the program runs all the same, unrecorded");
@@ -414,25 +544,25 @@ static int run_unrecorded(char **program)
 
 int main(int argc, char **argv)
 {
+	static struct collections all;
 	static struct settings settings;
+	static struct opk_strlist sets;
 	char **program;
 	bool cached;
-	size_t passes;
 	int code;
 
 	opk_reserve_standard();
 	file_limit = signal(SIGXFSZ, SIG_IGN);
-	TRY(command_line_read(&settings, &program, argc, argv));
+	TRY(command_line_read(&settings, &sets, &program, argc, argv));
 	if (settings.probe)
 		return probe_write(&settings);
-	code = prepare(&settings, program, &passes);
+	code = prepare_all(&all, &settings, &sets, program);
 	if (code)
 		return code != OPK_EUSAGE && settings.best_effort ? run_unrecorded(program) : code;
-	TRY(cache_find(&cached, &settings, program));
+	TRY(cache_find(&cached, &all.items[0].settings, program));
 	if (cached)
 		return OPK_OK;
-	parts_report_leftovers(&settings);
-	outputs_begin(&settings);
-	return settings.application ? run_all(&settings, program, passes)
-	                            : run_once(&settings, program);
+	parts_report_leftovers(&all.items[0].settings);
+	outputs_begin(&all.items[0].settings);
+	return collect(&all, program);
 }

@@ -15,10 +15,11 @@ OPK_DEFINE_AUTO(opk_ctx)
 /* The launcher's command line. */
 
 /*
- * OPK_OK or OPK_EUSAGE, with a message on stderr; *program and its arguments end with NULL. --help
- * and --version end the process.
+ * OPK_OK or OPK_EUSAGE, with a message on stderr; *program and its arguments end with NULL. `sets`
+ * gets each -c. --help and --version end the process.
  */
-int command_line_read(struct settings *settings, char ***program, int argc, char **argv);
+int command_line_read(struct settings *settings, struct opk_strlist *sets, char ***program,
+                      int argc, char **argv);
 
 /* A context for the files that this run writes. */
 int launcher_ctx_new(struct opk_ctx **out, const struct settings *settings);
@@ -31,8 +32,41 @@ int launcher_ctx_new(struct opk_ctx **out, const struct settings *settings);
  * or an exit code, with a message on stderr.
  */
 int strategy_choose(struct settings *settings, size_t *passes);
+/* Opens a set, as collect_set_open(), and advises how to build one. */
+int strategy_open(struct collect_set *set, const char *path);
+/* The profiler of --source; OPK_PROFILER_RANGE: not given. */
+enum opk_profiler profiler_of_source(enum collect_source source);
 /* Whether this user may read GPU counters, according to the driver; if not, a message. */
 int strategy_permission(void);
+
+/* several.c: several sets for one recording; the program runs for each in turn. */
+
+enum { MOST_SETS = 3 }; /* a set for each profiler whose recordings can be joined */
+
+/* How one set is collected, or what needs no set. */
+struct collection {
+	struct settings settings;
+	size_t passes;    /* as from strategy_choose() */
+	const char *what; /* it records; NULL: there is one collection */
+	char *chip;
+	enum opk_profiler profiler;
+	char *environment[SETTINGS_TOTAL]; /* the settings' variables; NULL: unset */
+};
+
+struct collections {
+	struct collection items[MOST_SETS];
+	size_t count;
+};
+
+/*
+ * A collection for each set, with the settings that concern it. OPK_OK, or a message: some set
+ * can't be collected beside the others.
+ */
+int several_plan(struct collections *all, const struct settings *settings,
+                 const struct opk_strlist *sets);
+/* Gives the environment the variables that several_keep() found there. */
+void several_enter(const struct collection *one);
+int several_keep(struct collection *one);
 
 /* Child processes that answer with text. */
 

@@ -94,13 +94,17 @@ void outputs_note_older(const struct settings *settings, const char *path)
 	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
 	opk_auto(opk_file) struct opk_file *file = NULL;
 	const struct opk_meta *meta;
+	const char *started;
 
 	if (settings->force || access(path, F_OK) || launcher_ctx_new(&ctx, settings)
 	    || opk_file_open(&file, ctx, path) || opk_file_meta(&meta, ctx, file)
 	    || strcmp(meta->kind, "recording") != 0)
 		return;
-	say(0, "note: %s will be replaced: it was recorded %s, of: %s", path,
-	    opk_meta_fact(meta, "started"), opk_meta_fact(meta, "command"));
+	/* Several runs have no common time. */
+	started = opk_meta_fact(meta, "started");
+	say(0, "note: %s will be replaced: it %s%s%s of: %s", path,
+	    *started ? "was recorded " : "is a recording", started, *started ? "," : "",
+	    opk_meta_fact(meta, "command"));
 }
 
 int outputs_check(const struct settings *settings, const char *path, enum opk_output output)

@@ -118,13 +118,18 @@ static int check_interval(const struct settings *settings, bool cycles)
 	                              : "--interval of PM samples is a time: 10us");
 }
 
-static int check_source(const struct settings *settings, const struct opk_meta *meta)
+enum opk_profiler profiler_of_source(enum collect_source source)
 {
 	static const enum opk_profiler profilers[] = {
 		[SOURCE_PC] = OPK_PROFILER_PC, [SOURCE_SASS] = OPK_PROFILER_SASS
 	};
 
-	if (!settings->source || meta->profiler == profilers[settings->source])
+	return profilers[source];
+}
+
+static int check_source(const struct settings *settings, const struct opk_meta *meta)
+{
+	if (!settings->source || meta->profiler == profiler_of_source(settings->source))
 		return OPK_OK;
 	return say(OPK_EUSAGE, "--source %s: the set is for the profiler %s",
 	           settings_word(SETTING_SOURCE, settings->source),
@@ -202,20 +207,21 @@ static void advise_build(const char *path)
 		    is_yaml ? path : "SET");
 }
 
-static int choose_for_set(struct settings *settings, size_t *passes, const struct collect_set *set)
+int strategy_open(struct collect_set *set, const char *path)
 {
-	if (strcmp(set->meta->kind, "set") != 0)
-		return say(OPK_EINPUT, "%s is a %s: -c takes what 'offpeak build' makes",
-		           settings->set_path, set->meta->kind);
-	TRY(choose(settings, passes, set->meta));
-	report(settings, *passes, set->meta);
-	return OPK_OK;
+	int code = collect_set_open(set, path);
+
+	if (code && !set->file)
+		advise_build(path);
+	if (code || !strcmp(set->meta->kind, "set"))
+		return code;
+	return say(OPK_EINPUT, "%s is a %s: -c takes what 'offpeak build' makes", path,
+	           set->meta->kind);
 }
 
 int strategy_choose(struct settings *settings, size_t *passes)
 {
 	opk_autoset struct collect_set set = { 0 };
-	int code;
 
 	*passes = 0;
 	if (!settings->set_path && settings->source == SOURCE_PC) {
@@ -227,10 +233,10 @@ int strategy_choose(struct settings *settings, size_t *passes)
 		settings->mode = MODE_TRACE;
 		return check_use(settings, FOR_TRACE, "--trace without a set");
 	}
-	code = collect_set_open(&set, settings->set_path);
-	if (code && !set.file)
-		advise_build(settings->set_path);
-	return code ? code : choose_for_set(settings, passes, &set);
+	TRY(strategy_open(&set, settings->set_path));
+	TRY(choose(settings, passes, set.meta));
+	report(settings, *passes, set.meta);
+	return OPK_OK;
 }
 
 /* The number after a name in a file of /proc; 0: none. */

@@ -17,10 +17,8 @@ enum {
 	PLACES = 20000, /* fetched at once */
 	/* At 2^15 cycles the SMs of an H100 make 28 million samples/s if they are never idle. */
 	USUAL = 15,
-	SHORTEST = 10,
-	ENOUGH = 1000, /* samples of each function of the first second */
 };
-static const double write_interval_s = 2, trial_s = 1;
+static const double write_interval_s = 2;
 
 /* CUPTI's reasons of stalls, and two more numbers of samples, which are our metrics. */
 struct reasons {
@@ -42,12 +40,10 @@ struct pc_sampler {
 	CUpti_PCSamplingPCData *places;
 	CUpti_PCSamplingStallReason *stalls;
 	struct code_rows rows;
-	struct kernels *functions;      /* one text for each function */
-	uint64_t weight;                /* of a sample, where an interval had to become longer */
-	bool adapted;                   /* the interval stays, unless samples get lost */
-	struct timespec written, trial; /* trial: since the first samples */
+	struct kernels *functions; /* one text for each function */
+	struct timespec written;
 	pthread_t thread;
-	bool running, ending, enabled, failed;
+	bool running, ending, enabled, failed, full;
 	struct counts counts;
 };
 
@@ -85,8 +81,7 @@ static bool ask_reasons(struct pc_sampler *sampler)
 	if (!TARGET_CALL(cuptiPCSamplingGetStallReasons, &params))
 		return false;
 	for (size_t i = 0; i < reasons->count; i++)
-		reasons->counted[i] = strstr(reasons->names[i], "_stalled_")
-		                      && !strstr(reasons->names[i], "_not_issued");
+		reasons->counted[i] = opk_is_stall(reasons->names[i]);
 	while (reasons->all < reasons->count
 	       && strcmp(reasons->names[reasons->all], "smsp__pcsamp_sample_count") != 0)
 		reasons->all++;
@@ -105,10 +100,18 @@ static size_t find_reason(const struct reasons *reasons, uint32_t number)
 	return i;
 }
 
+/* The tally also has samples that are not written yet. */
+static void add_samples(struct pc_sampler *sampler, uint64_t count)
+{
+	sampler->counts.ranges += count;
+	__atomic_fetch_add(&tally->ranges, count, __ATOMIC_RELAXED);
+}
+
 static void add_place(struct pc_sampler *sampler, const CUpti_PCSamplingPCData *record)
 {
 	const struct reasons *reasons = &sampler->reasons;
-	const struct kernel *function = kernels_find(sampler->functions, record->functionName);
+	const char *symbol = record->functionName ? record->functionName : "";
+	const struct kernel *function = kernels_find(sampler->functions, symbol);
 	struct opk_instruction place = {
 		.module = record->cubinCrc,
 		.function = function ? function->symbol : "",
@@ -126,13 +129,13 @@ static void add_place(struct pc_sampler *sampler, const CUpti_PCSamplingPCData *
 
 		if (at == reasons->count || at == reasons->all)
 			continue;
-		values[at] += stall->samples * sampler->weight;
+		values[at] += stall->samples;
 		if (reasons->counted[at])
-			count += stall->samples * sampler->weight;
+			count += stall->samples;
 	}
 	if (values && reasons->all < reasons->count)
 		values[reasons->all] += count;
-	sampler->counts.ranges += count;
+	add_samples(sampler, count);
 }
 
 /* Takes what the last call of CUPTI left in the buffer. */
@@ -147,12 +150,15 @@ static void take(struct pc_sampler *sampler)
 
 static void write_samples(struct pc_sampler *sampler)
 {
-	__atomic_store_n(&tally->ranges, sampler->counts.ranges, __ATOMIC_RELAXED);
 	code_rows_hand_on(&sampler->rows, sampler->segments);
 	sampler->written = clock_now();
 }
 
-/* False if the hardware's buffer is full: CUPTI then gives nothing until sampling begins again. */
+/*
+ * False if the hardware's buffer is full: CUPTI then gives nothing until sampling begins again, and
+ * cuptiPCSamplingDisable() of another thread waits forever for one that launches kernels (H100,
+ * 580.159.04, CUPTI 13.0).
+ */
 static bool fetch(struct pc_sampler *sampler)
 {
 	CUpti_PCSamplingGetDataParams params = {
@@ -162,7 +168,10 @@ static bool fetch(struct pc_sampler *sampler)
 	};
 
 	do {
-		CUptiResult status = target.cuptiPCSamplingGetData(&params);
+		CUptiResult status;
+
+		target_begin();
+		status = target.cuptiPCSamplingGetData(&params);
 
 		if (status == CUPTI_ERROR_OUT_OF_MEMORY || sampler->data.hardwareBufferFull)
 			return false;
@@ -242,107 +251,24 @@ static void disable(struct pc_sampler *sampler)
 	CUpti_PCSamplingDisableParams params = { .size = CUpti_PCSamplingDisableParamsSize,
 		                                 .ctx = sampler->context };
 
-	if (sampler->enabled && TARGET_CALL(cuptiPCSamplingDisable, &params))
-		take(sampler);
-	sampler->enabled = false;
-}
-
-/* Begins again with another interval; what CUPTI has not handed over yet goes to `take()`. */
-static void restart(struct pc_sampler *sampler, uint32_t interval)
-{
-	disable(sampler);
-	sampler->interval = interval;
-	sampler->data.hardwareBufferFull = 0;
-	sampler->failed = !enable(sampler) || !configure(sampler);
-}
-
-/* A longer interval, unless one was asked for; the new samples count as several. */
-static void recover(struct pc_sampler *sampler)
-{
-	bool given = sampler->profiling->settings->given[SETTING_INTERVAL];
-
-	sampler->counts.drops[DROP_BUFFER_FULL]++;
-	restart(sampler, sampler->interval + !given);
-	sampler->weight <<= !given;
-}
-
-/* The number of samples of the function with the fewest. */
-static uint64_t fewest_samples(const struct pc_sampler *sampler)
-{
-	const struct code_rows *rows = &sampler->rows;
-	uint64_t fewest = UINT64_MAX;
-
-	for (size_t i = 0; i < rows->count; i++) {
-		const struct opk_instruction *row = &rows->rows[i];
-		uint64_t sum = 0;
-
-		/* Places of a function are not always together. */
-		for (size_t j = 0; j < rows->count && sum < ENOUGH; j++)
-			if (rows->rows[j].function == row->function)
-				sum += rows->values[j * rows->metric_count + sampler->reasons.all];
-		if (sum < fewest)
-			fewest = sum;
-	}
-	return fewest;
-}
-
-/* How much longer (or shorter, below 0) intervals need to be, as an exponent of 2. */
-static int find_change(const struct pc_sampler *sampler)
-{
-	const uint64_t most = 10000000; /* samples/s with which CUPTI keeps up */
-	uint64_t fewest = fewest_samples(sampler), all = sampler->counts.ranges;
-	int change = 0;
-
-	while (all >> change > most)
-		change++;
-	while (fewest << -change < ENOUGH && all << (1 - change) < most && change <= 0
-	       && (int)sampler->interval + change > SHORTEST)
-		change--;
-	return change;
-}
-
-/*
- * After the first second: as short an interval as the function with the fewest samples needs, if
- * CUPTI can keep up. A sample after the longer interval counts as several.
- */
-static void adapt(struct pc_sampler *sampler)
-{
-	int change = sampler->counts.ranges && sampler->weight == 1 ? find_change(sampler) : 0;
-
-	sampler->adapted = true;
-	if (!change)
+	if (!sampler->enabled)
 		return;
-	restart(sampler, sampler->interval + (uint32_t)change);
-	if (change > 0)
-		sampler->weight <<= change;
-	for (size_t i = 0; change < 0 && i < sampler->rows.count * sampler->rows.metric_count; i++)
-		sampler->rows.values[i] <<= -change;
-	if (change < 0)
-		sampler->counts.ranges <<= -change;
-	if (sampler->profiling->settings->verbose)
-		say(0, "PC samples each 2^%u cycles from now on", sampler->interval);
-}
-
-/* Whether a second has passed since the first samples. */
-static bool is_tried(struct pc_sampler *sampler)
-{
-	if (sampler->counts.ranges && !sampler->trial.tv_sec)
-		sampler->trial = clock_now();
-	return sampler->trial.tv_sec && clock_seconds_since(&sampler->trial) > trial_s;
+	sampler->enabled = false;
+	if (TARGET_CALL(cuptiPCSamplingDisable, &params))
+		take(sampler);
+	else
+		sampler->failed = true;
 }
 
 static void *run(void *data)
 {
 	struct pc_sampler *sampler = data;
 
-	sampler->adapted = sampler->profiling->settings->given[SETTING_INTERVAL];
-	while (!__atomic_load_n(&sampler->ending, __ATOMIC_ACQUIRE) && !sampler->failed) {
+	while (!__atomic_load_n(&sampler->ending, __ATOMIC_ACQUIRE) && !sampler->failed
+	       && !sampler->full) {
 		usleep(POLL_US);
-		if (!fetch(sampler))
-			recover(sampler);
-		if (!sampler->adapted && is_tried(sampler))
-			adapt(sampler);
-		if (sampler->adapted && clock_seconds_since(&sampler->written) > write_interval_s)
+		sampler->full = !fetch(sampler);
+		if (clock_seconds_since(&sampler->written) > write_interval_s)
 			write_samples(sampler);
 	}
 	return NULL;
@@ -369,7 +295,6 @@ struct pc_sampler *pc_sampler_new(const struct profiling *profiling, CUcontext c
 	sampler->context = context;
 	sampler->device = device;
 	sampler->interval = profiling->settings->given[SETTING_INTERVAL] ? (uint32_t)wanted : USUAL;
-	sampler->weight = 1;
 	sampler->functions = kernels_new(NULL);
 	if (sampler->functions && enable(sampler) && ask_reasons(sampler) && make_buffer(sampler)
 	    && configure(sampler)) {
@@ -402,11 +327,13 @@ void pc_sampler_close(struct pc_sampler *sampler, struct counts *counts)
 	if (sampler->running)
 		pthread_join(sampler->thread, NULL);
 	target.cuCtxSynchronize();
-	if (sampler->running && !sampler->failed && !fetch(sampler))
-		sampler->counts.drops[DROP_BUFFER_FULL]++;
+	if (sampler->running && !sampler->failed && !sampler->full)
+		sampler->full = !fetch(sampler);
+	sampler->counts.drops[DROP_BUFFER_FULL] += sampler->full;
 	disable(sampler);
 	if (sampler->running)
 		write_samples(sampler);
+	sampler->counts.drops[DROP_ENDED] += sampler->failed;
 	counts_add(counts, &sampler->counts);
 	free_sampler(sampler);
 }

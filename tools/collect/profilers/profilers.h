@@ -208,6 +208,8 @@ struct sass *sass_new(const struct profiling *profiling, CUcontext context, int 
 /* Around a launch to be counted, which has this number; false: it is not counted. */
 bool sass_begin(struct sass *sass, const char *symbol, uint64_t launch);
 void sass_end(struct sass *sass, bool launched);
+/* Writes what waits for about a second. The context is current. */
+void sass_flush(struct sass *sass);
 /* Writes what was counted, and stops counting until the next launch to be counted. */
 void sass_rest(struct sass *sass);
 /* Writes the rest, and frees it. The context is current. */

@@ -26,14 +26,14 @@ struct sass {
 	struct kernels *kernels;
 	struct opk_index index; /* of functions, by symbol */
 	OPK_LIST(struct function) functions;
-	const char *last; /* symbol of the launch that was recorded last */
-	uint64_t launch;  /* its number */
-	uint64_t waiting; /* launches whose counts were not written */
-	struct timespec written;
+	const char *last;      /* symbol of the launch that was recorded last */
+	uint64_t launch;       /* its number */
+	uint64_t waiting;      /* launches whose counts were not written */
+	struct timespec begun; /* the first of them */
 	struct counts counts;
 };
 
-static const double write_interval_s = 1;
+static const double write_interval_s = 0.75;
 
 /* ---- one configuration for each device ----------------------------------------------------- */
 
@@ -85,7 +85,6 @@ struct sass *sass_new(const struct profiling *profiling, CUcontext context, int 
 	sass->profiling = profiling;
 	sass->context = context;
 	sass->device = device;
-	sass->written = clock_now();
 	/* Never freed: rows that wait to be written have its names. */
 	sass->kernels = kernels_new(NULL);
 	if (sass->kernels && find_metrics(sass) && configure(sass))
@@ -108,15 +107,24 @@ static bool enable(struct sass *sass)
 	return sass->on;
 }
 
-static void disable(struct sass *sass)
+/* The number of records that CUPTI dropped. */
+static uint64_t disable(struct sass *sass)
 {
 	TARGET_PARAMS(params, SassMetricsDisable, .ctx = sass->context);
 
 	if (!sass->on)
-		return;
+		return 0;
 	sass->on = false;
-	if (TARGET_CALL(cuptiSassMetricsDisable, &params))
-		sass->counts.drops[DROP_PATCHED] += params.numOfDroppedRecords;
+	return TARGET_CALL(cuptiSassMetricsDisable, &params) ? params.numOfDroppedRecords : 0;
+}
+
+/* CUPTI may still have what was counted, and would add it to the counts of later launches. */
+static void give_up(struct sass *sass)
+{
+	sass->broken = true;
+	sass->counts.drops[DROP_PROFILER] += sass->waiting;
+	tally->ranges -= sass->waiting;
+	disable(sass);
 }
 
 /* ---- what was counted ---------------------------------------------------------------------- */
@@ -196,7 +204,8 @@ static void add_record(struct code_rows *rows, struct sass *sass,
                        const CUpti_SassMetrics_Data *record, size_t instances)
 {
 	size_t count = rows->metric_count * instances;
-	const struct function *function = find_function(sass, record->functionName);
+	const char *symbol = record->functionName ? record->functionName : "";
+	const struct function *function = find_function(sass, symbol);
 	struct opk_instruction place = {
 		.module = record->cubinCrc,
 		.function = function ? function->names->symbol : NULL,
@@ -226,12 +235,10 @@ static void write_counts(struct sass *sass)
 	struct code_rows rows = { .metrics = meta->metrics, .metric_count = meta->metric_count };
 	struct records records = { 0 };
 
-	sass->written = clock_now();
 	if (!sass->on || !sass->waiting)
 		return;
 	if (target.cuCtxSynchronize() || !read_records(&records, sass)) {
-		sass->broken = true;
-		sass->counts.drops[DROP_PROFILER] += sass->waiting;
+		give_up(sass);
 	} else {
 		for (size_t i = 0; i < records.count; i++)
 			add_record(&rows, sass, &records.items[i], records.instances);
@@ -246,13 +253,22 @@ static void write_counts(struct sass *sass)
 
 /* ---- launches ------------------------------------------------------------------------------ */
 
+void sass_flush(struct sass *sass)
+{
+	if (sass->waiting && clock_seconds_since(&sass->begun) > write_interval_s)
+		write_counts(sass);
+}
+
 bool sass_begin(struct sass *sass, const char *symbol, uint64_t launch)
 {
-	if (clock_seconds_since(&sass->written) > write_interval_s)
-		write_counts(sass);
+	/* A program that launches all the time leaves the thread that flushes no turn. */
+	sass_flush(sass);
 	sass->last = symbol;
 	sass->launch = launch;
-	return enable(sass);
+	if (enable(sass))
+		return true;
+	sass->counts.drops[DROP_PROFILER]++;
+	return false;
 }
 
 void sass_end(struct sass *sass, bool launched)
@@ -262,7 +278,9 @@ void sass_end(struct sass *sass, bool launched)
 	if (!function)
 		return;
 	function->launches++;
-	sass->waiting++;
+	if (!sass->waiting++)
+		sass->begun = clock_now();
+	tally->ranges++;
 	if (sass->profiling->settings->per == PER_LAUNCH)
 		write_counts(sass);
 }
@@ -270,7 +288,7 @@ void sass_end(struct sass *sass, bool launched)
 void sass_rest(struct sass *sass)
 {
 	write_counts(sass);
-	disable(sass);
+	sass->counts.drops[DROP_PATCHED] += disable(sass);
 }
 
 void sass_close(struct sass *sass, struct counts *counts)

@@ -64,6 +64,14 @@ uint64_t *code_rows_at(struct code_rows *rows, const struct opk_instruction *pla
 	return rows->values + (*slot - 1) * rows->metric_count;
 }
 
+void code_rows_clear(struct code_rows *rows)
+{
+	free(rows->slots);
+	free(rows->rows);
+	free(rows->values);
+	*rows = (struct code_rows){ .metrics = rows->metrics, .metric_count = rows->metric_count };
+}
+
 void code_rows_hand_on(struct code_rows *rows, struct segments *segments)
 {
 	struct segment segment = {
@@ -74,13 +82,15 @@ void code_rows_hand_on(struct code_rows *rows, struct segments *segments)
 		                  .values = rows->values },
 	};
 
+	if (!rows->count) {
+		code_rows_clear(rows);
+		return;
+	}
 	for (size_t i = 0; i < rows->count; i++)
 		if (!i || rows->rows[i].module != rows->rows[i - 1].module)
 			modules_use(segments, rows->rows[i].module);
-	if (rows->count)
-		segments_add(segments, &segment);
-	else
-		segment_clear(&segment);
-	free(rows->slots);
-	*rows = (struct code_rows){ .metrics = rows->metrics, .metric_count = rows->metric_count };
+	segments_add(segments, &segment);
+	rows->rows = NULL;
+	rows->values = NULL;
+	code_rows_clear(rows);
 }

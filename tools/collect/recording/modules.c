@@ -19,6 +19,7 @@ static struct {
 	pthread_mutex_t lock;
 	OPK_LIST(struct kept) list;
 	struct opk_ctx *ctx;
+	bool refused; /* CUPTI does not give CRCs */
 } modules = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* NULL: this module is not known. The lock is held. */
@@ -69,10 +70,12 @@ void modules_loaded(const void *cubin, size_t size, bool code)
 		                           .cubinSize = size,
 		                           .cubin = cubin };
 
-	if (!target.cuptiGetCubinCrc || !size || target.cuptiGetCubinCrc(&params))
+	if (!target.cuptiGetCubinCrc || !size)
 		return;
 	pthread_mutex_lock(&modules.lock);
-	if (!find(params.cubinCrc))
+	if (!modules.refused)
+		modules.refused = !TARGET_CALL(cuptiGetCubinCrc, &params);
+	if (!modules.refused && !find(params.cubinCrc))
 		keep(params.cubinCrc, cubin, size, code);
 	pthread_mutex_unlock(&modules.lock);
 }

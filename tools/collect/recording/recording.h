@@ -67,6 +67,7 @@ struct code_rows {
 };
 /* The values of the row of that place, which is added if it is new; NULL: out of memory. */
 uint64_t *code_rows_at(struct code_rows *rows, const struct opk_instruction *place);
+void code_rows_clear(struct code_rows *rows);
 /* Writes all rows with their modules, and begins again. */
 void code_rows_hand_on(struct code_rows *rows, struct segments *segments);
 

@@ -168,7 +168,7 @@ WORDS(turns, "turns", "none", "rotate", "repeat")
 const struct setting settings_table[] = {
 #define X(id, field, form, ...)                                                                    \
 	[SETTING_##id] = { "OFFPEAK_COLLECT_" #id, &form_##form, offsetof(struct settings, field), \
-		           __VA_ARGS__ },
+		           sizeof(setting_##form), __VA_ARGS__ },
 	SETTINGS(X)
 #undef X
 };

@@ -154,7 +154,9 @@ enum {
  */
 #define SETTINGS(X)                                                                                \
 	X(SET, set_path, text, NULL, NOT_KEYED, 'c', "config", "FILE",                             \
-	  "what 'offpeak build' made for this GPU's chip")                                         \
+	  "what 'offpeak build' made for this GPU's chip; may repeat, once for each of\n"          \
+	  "the profilers range, sass and pc: the program runs once for each set, and\n"            \
+	  "one file has what all runs recorded")                                                   \
 	X(OUTPUT, output, text, NULL, NOT_KEYED, 'o', "output", "FILE",                            \
 	  "the recording, one for each process; %h is the host, %p the process id,\n"              \
 	  "%q{NAME} an environment variable. Processes that would share a name\n"                  \
@@ -201,7 +203,8 @@ enum {
 	  "look at N launches after those left out, and at none later")                            \
 	X(MAX_RANGES, max_ranges, count, NULL, FOR_LAUNCHES | FOR_RANGES, 0, "max-ranges", "N",    \
 	  "record at most N ranges")                                                               \
-	X(CAPTURE_RANGE, capture_range, capture, NULL, 0, 0, "capture-range", "",                  \
+	X(CAPTURE_RANGE, capture_range, capture, NULL,                                             \
+	  FOR_LAUNCHES | FOR_RANGES | FOR_SAMPLES | FOR_TRACE | FOR_SASS, 0, "capture-range", "",  \
 	  "none\tall that the program does (default)\n"                                            \
 	  "cudaProfilerApi\tonly between its cudaProfilerStart() and\n"                            \
 	  "cudaProfilerStop(); other filters choose among that")                                   \
@@ -224,7 +227,7 @@ enum {
 	X(INTERVAL, interval_ns, interval, "10us", FOR_SAMPLES | FOR_PC | RECORDED, 0, "interval", \
 	  "TIME",                                                                                  \
 	  "time between PM samples: 10us (default), 500ns, 1ms; between PC samples:\n"             \
-	  "2^5 to 2^31 cycles; by default 2^15 for a second, then as needed")                      \
+	  "2^5 to 2^31 cycles; by default 2^15")                                                   \
 	X(MAX_SAMPLES, max_samples, count, NULL, FOR_SAMPLES, 0, "max-samples", "N",               \
 	  "stop after about N samples")                                                            \
 	X(BUFFER, buffer_bytes, size, NULL, FOR_SAMPLES, 0, "buffer", "SIZE",                      \
@@ -296,7 +299,7 @@ struct settings {
 struct setting {
 	const char *variable;
 	const struct setting_form *form;
-	size_t offset; /* in struct settings */
+	size_t offset, size; /* in struct settings */
 	const char *fallback;
 	unsigned uses;
 	char letter; /* 0: none */

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Rows of code: launches, what was not counted, and where code was inlined. */
+#include "allocation.h"
+#include "code/code_inside.h"
+#include "containers.h"
+
+static const char sass_meta[] =
+	"{\"kind\":\"recording\",\"chip\":\"GH100\",\"profiler\":\"sass\",\"metrics\":[\"x__a\"],"
+	"\"labels\":{\"x__a\":\"first\"}}";
+
+/* A section with one row. */
+struct part {
+	const char *metric;
+	uint64_t module;
+	uint32_t offset, launches;
+	uint64_t count;
+};
+
+static struct opk_file *file_of(struct opk_ctx *ctx, const struct part *parts, size_t count)
+{
+	struct opk_writer *writer;
+
+	unlink(path);
+	ck_ok(ctx, opk_writer_new(&writer, ctx, path));
+	ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_META, sass_meta, strlen(sass_meta)));
+	for (size_t i = 0; i < count; i++) {
+		const struct opk_instruction row = { .module = parts[i].module,
+			                             .function = "f",
+			                             .name = "f",
+			                             .offset = parts[i].offset,
+			                             .launches = parts[i].launches,
+			                             .device = -1,
+			                             .rank = -1,
+			                             .host = "",
+			                             .gpu = "" };
+
+		ck_ok(ctx, opk_writer_add_instructions(writer, &(struct opk_instruction_table){
+								       &parts[i].metric, 1, &row, 1,
+								       &parts[i].count }));
+	}
+	ck_ok(ctx, opk_writer_finish(writer));
+	opk_writer_free(writer);
+	return open_file(ctx);
+}
+
+struct launches {
+	struct here here;
+	size_t count;
+	struct part parts[4];
+	enum opk_rows rows;
+	uint64_t wanted;
+};
+static const struct launches launches[] = {
+	{ HERE, 1, { { "x__a", 5, 0, 3, 1 } }, OPK_ROWS_INSTRUCTIONS, 3 },
+	/* Launches counted one after the other. */
+	{ HERE, 2, { { "x__a", 5, 0, 3, 1 }, { "x__a", 5, 0, 4, 1 } }, OPK_ROWS_INSTRUCTIONS, 7 },
+	/* The same launches, counted by two sets. */
+	{ HERE, 2, { { "x__a", 5, 0, 3, 1 }, { "x__b", 5, 0, 4, 1 } }, OPK_ROWS_INSTRUCTIONS, 4 },
+	{ HERE,
+	  4,
+	  { { "x__a", 5, 0, 3, 1 },
+	    { "x__b", 5, 0, 4, 1 },
+	    { "x__a", 5, 0, 3, 1 },
+	    { "x__b", 5, 0, 1, 1 } },
+	  OPK_ROWS_INSTRUCTIONS,
+	  6 },
+	{ HERE, 2, { { "x__a", 5, 0, 3, 1 }, { "x__a", 5, 16, 4, 1 } }, OPK_ROWS_FUNCTIONS, 4 },
+	/* A line of two modules. */
+	{ HERE, 2, { { "x__a", 5, 0, 3, 1 }, { "x__a", 6, 0, 4, 1 } }, OPK_ROWS_LINES, 7 },
+	{ HERE,
+	  3,
+	  { { "x__a", 5, 0, 3, 1 }, { "x__a", 6, 0, 4, 1 }, { "x__a", 6, 16, 5, 1 } },
+	  OPK_ROWS_LINES,
+	  8 },
+	{ HERE,
+	  2,
+	  { { "x__a", 5, 0, UINT32_MAX, 1 }, { "x__a", 5, 0, UINT32_MAX, 1 } },
+	  OPK_ROWS_FUNCTIONS,
+	  2 * (uint64_t)UINT32_MAX },
+};
+
+CTX_TEST_EACH(launches_are_counted_once, launches)
+{
+	freed(opk_file) *file = file_of(ctx, row->parts, row->count);
+	freed(opk_evaluation) *evaluation = NULL;
+	const struct opk_row *first;
+
+	ck_ok(ctx, opk_code_eval(&evaluation, ctx, file, NULL, row->rows));
+	ck_ok(ctx, opk_evaluation_next(&first, ctx, evaluation));
+	ck_row(row, first && first->code->launches == row->wanted, "%ju launches",
+	       first ? (uintmax_t)first->code->launches : 0);
+}
+
+/* What no section has for a row is unknown, not NaN; all metrics are shown, not the set's alone. */
+CTX_TEST(not_counted)
+{
+	static const struct part parts[] = { { "x__a", 5, 0, 1, 8 }, { "x__b", 5, 16, 1, 9 } };
+	freed(opk_file) *file = file_of(ctx, parts, COUNT(parts));
+	freed(opk_evaluation) *evaluation = NULL;
+	const struct opk_row *row;
+
+	ck_ok(ctx, opk_code_eval(&evaluation, ctx, file, NULL, OPK_ROWS_INSTRUCTIONS));
+	ck_assert_uint_eq(opk_evaluation_metric_count(evaluation), 2);
+	for (size_t i = 0; i < COUNT(parts); i++) {
+		ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
+		ck_assert(row->measured[i] && !row->measured[1 - i]);
+		ck_assert(isnan(row->values[1 - i]));
+		ck_assert(row->values[i] == (double)parts[i].count);
+	}
+}
+
+/* A set's own label stays. */
+CTX_TEST(labels)
+{
+	static const struct part part = { "x__a", 5, 0, 1, 8 };
+	freed(opk_file) *file = file_of(ctx, &part, 1);
+	freed(opk_evaluation) *evaluation = NULL;
+
+	ck_ok(ctx, opk_code_eval(&evaluation, ctx, file, NULL, OPK_ROWS_INSTRUCTIONS));
+	ck_assert_str_eq(opk_evaluation_column(evaluation, 0), "first");
+}
+
+/* Only rows of code have places in code: names of facts that other rows may have as labels. */
+CTX_TEST(facts_of_code)
+{
+	static const char *const names[] = { "module", "function", "offset",
+		                             "source", "line",     "addresses" };
+	enum opk_fact fact;
+
+	(void)ctx;
+	for (size_t i = 0; i < COUNT(names); i++) {
+		ck_assert(opk_fact_find(&fact, names[i], OPK_PROFILER_SASS));
+		ck_assert(!opk_fact_find(&fact, names[i], OPK_PROFILER_RANGE));
+		ck_assert(!opk_fact_find(&fact, names[i], OPK_PROFILER_PM));
+	}
+	ck_assert(!opk_fact_find(&fact, "grid", OPK_PROFILER_SASS));
+}
+
+/* ---- where code was inlined ------------------------------------------------------------------ */
+
+/* The module of a shipped recording. */
+static void read_shipped(struct opk_module *module, void **data, struct opk_ctx *ctx)
+{
+	static const char name[] = TEST_SOURCE_DIR "/../data/recordings/gh100-source.opk";
+	freed(opk_file) *file = NULL;
+
+	ck_ok(ctx, opk_file_open(&file, ctx, name));
+	ck_ok(ctx, opk_module_read(module, data, ctx, file,
+	                           (size_t)opk_file_find(file, OPK_SECTION_CODE)));
+}
+
+/* The number of addresses whose line was inlined. */
+static size_t count_inlined(struct opk_ctx *ctx, const void *data, size_t size)
+{
+	__attribute__((cleanup(opk_line_table_clear))) struct opk_line_table table = { 0 };
+	struct opk_line_frame frames[OPK_MOST_FRAMES];
+	struct opk_cubin_function function;
+	struct opk_cubin cubin;
+	size_t at = 0, count = 0;
+
+	if (opk_cubin_init(&cubin, ctx, data, size)) {
+		opk_clear_errors(ctx);
+		return 0;
+	}
+	ck_ok(ctx, opk_line_table_read(&table, ctx, &cubin));
+	while (opk_cubin_next_function(&function, &cubin, &at))
+		for (uint64_t i = 0; i < function.size && i < 4096; i += 16)
+			count += opk_line_table_find(frames, &table, function.section,
+			                             function.offset + i)
+			         > 1;
+	return count;
+}
+
+CTX_TEST(inlined)
+{
+	opk_autofree void *data = NULL;
+	struct opk_module module;
+
+	read_shipped(&module, &data, ctx);
+	ck_assert_uint_eq(count_inlined(ctx, module.data, module.size), 2);
+}
+
+/* A line table may be any bytes. */
+CTX_TEST(hostile_lines)
+{
+	opk_autofree void *data = NULL;
+	opk_autofree uint8_t *copy = NULL;
+	struct opk_cubin_section lines;
+	struct opk_module module;
+	struct opk_cubin cubin;
+	uint32_t seed = 1;
+
+	read_shipped(&module, &data, ctx);
+	copy = opk_alloc_array(module.size, 1);
+	ck_ok(ctx, opk_cubin_init(&cubin, ctx, module.data, module.size));
+	ck_assert(opk_cubin_find(&lines, &cubin, ".debug_line"));
+	for (size_t n = 0; n < 2000; n++) {
+		memcpy(copy, module.data, module.size);
+		for (size_t i = 0; i < 1 + n % 8; i++) {
+			seed = seed * 1664525 + 1013904223;
+			copy[(size_t)(lines.data - (const uint8_t *)module.data)
+			     + (seed >> 8) % lines.size] = (uint8_t)(seed >> 3);
+		}
+		count_inlined(ctx, copy, module.size);
+	}
+}
+
+SUITE(.set_up = make_path, .tear_down = remove_path);
