@@ -61,6 +61,8 @@ static int describe_row(struct maker *m, size_t row, const struct opk_code_place
 		.of_module = m->per != OPK_ROWS_LINES,
 		.is_one = m->per == OPK_ROWS_INSTRUCTIONS,
 		.offset = place->at.offset,
+		.opcode = "",
+		.sass = "",
 		.source = "",
 		.inlined_at = "",
 	};

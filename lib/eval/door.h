@@ -63,6 +63,9 @@ struct opk_code {
 	bool of_module;  /* false: a line may be in several */
 	bool is_one;     /* `offset` is known */
 	uint32_t offset; /* of the instruction in its function, bytes */
+	/* As a disassembler writes it; "" without one, or without the module's code. */
+	const char *opcode; /* "LDG.E" */
+	const char *sass;   /* "@P0 LDG.E R3,desc[UR4][R2.64]" */
 	/* An instruction's own, also where it was inlined; for a line, the function's. */
 	const char *source; /* path; "" if unknown */
 	uint32_t line;      /* 0: unknown */
@@ -148,6 +151,8 @@ enum opk_fact {
 	OPK_FACT_MODULE,
 	OPK_FACT_FUNCTION, /* the kernel's or device function's name */
 	OPK_FACT_OFFSET,
+	OPK_FACT_OPCODE,
+	OPK_FACT_SASS,
 	OPK_FACT_SOURCE,
 	OPK_FACT_LINE,
 	OPK_FACT_INLINED_AT,

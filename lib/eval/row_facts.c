@@ -60,6 +60,8 @@ static const struct {
 	[OPK_FACT_MODULE] = { { "module", OPK_CELL_STRING }, OF_CODE },
 	[OPK_FACT_FUNCTION] = { { "function", OPK_CELL_STRING }, OF_CODE },
 	[OPK_FACT_OFFSET] = { { "offset", OPK_CELL_OPTIONAL }, OF_CODE },
+	[OPK_FACT_OPCODE] = { { "opcode", OPK_CELL_STRING }, OF_CODE },
+	[OPK_FACT_SASS] = { { "sass", OPK_CELL_STRING }, OF_CODE },
 	[OPK_FACT_SOURCE] = { { "source", OPK_CELL_STRING }, OF_CODE },
 	[OPK_FACT_LINE] = { { "line", OPK_CELL_OPTIONAL }, OF_CODE },
 	[OPK_FACT_INLINED_AT] = { { "inlined_at", OPK_CELL_STRING }, OF_CODE },
@@ -207,7 +209,9 @@ static union opk_cell get_of_ran(enum opk_fact fact, const struct opk_row *row)
 static union opk_cell get_of_code(struct opk_fact_text *text, enum opk_fact fact,
                                   const struct opk_row *row)
 {
-	static const struct opk_code none = { .source = "", .inlined_at = "" };
+	static const struct opk_code none = {
+		.opcode = "", .sass = "", .source = "", .inlined_at = ""
+	};
 	const struct opk_code *code = row->code ? row->code : &none;
 
 	switch (fact) {
@@ -218,6 +222,10 @@ static union opk_cell get_of_code(struct opk_fact_text *text, enum opk_fact fact
 		return string(row->code && row->range ? row->range->kernel : NULL);
 	case OPK_FACT_OFFSET:
 		return optional(code->offset, code->is_one);
+	case OPK_FACT_OPCODE:
+		return string(code->opcode);
+	case OPK_FACT_SASS:
+		return string(code->sass);
 	case OPK_FACT_SOURCE:
 		return string(code->source);
 	case OPK_FACT_LINE:

@@ -138,14 +138,16 @@ static size_t list_ran(enum opk_fact *facts, const struct opk_facts_options *opt
 static size_t list_code(enum opk_fact *facts, enum opk_rows rows)
 {
 	static const enum opk_fact order[] = {
-		OPK_FACT_MODULE,     OPK_FACT_FUNCTION,  OPK_FACT_SYMBOL,
-		OPK_FACT_OFFSET,     OPK_FACT_SOURCE,    OPK_FACT_LINE,
+		OPK_FACT_MODULE,     OPK_FACT_FUNCTION,  OPK_FACT_SYMBOL,   OPK_FACT_OFFSET,
+		OPK_FACT_OPCODE,     OPK_FACT_SASS,      OPK_FACT_SOURCE,   OPK_FACT_LINE,
 		OPK_FACT_INLINED_AT, OPK_FACT_ADDRESSES, OPK_FACT_LAUNCHES,
 	};
 	const bool left_out[OPK_FACT_COUNT] = {
 		[OPK_FACT_MODULE] = rows == OPK_ROWS_LINES,
 		[OPK_FACT_SYMBOL] = rows == OPK_ROWS_LINES,
 		[OPK_FACT_OFFSET] = rows != OPK_ROWS_INSTRUCTIONS,
+		[OPK_FACT_OPCODE] = rows != OPK_ROWS_INSTRUCTIONS,
+		[OPK_FACT_SASS] = rows != OPK_ROWS_INSTRUCTIONS,
 		[OPK_FACT_SOURCE] = rows == OPK_ROWS_FUNCTIONS,
 		[OPK_FACT_LINE] = rows == OPK_ROWS_FUNCTIONS,
 		[OPK_FACT_INLINED_AT] = rows != OPK_ROWS_INSTRUCTIONS,
