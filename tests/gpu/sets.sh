@@ -86,5 +86,11 @@ contract() { # PASSES METRICS [OPTION...]: the bare images that tests/gpu/contra
 contract 0 sm__cycles_active.avg --profiler pm
 contract 1 sm__cycles_elapsed.max
 contract 2 smsp__inst_executed.sum,dram__bytes.sum,l1tex__t_sectors.sum,lts__t_sectors.sum,sm__inst_executed_pipe_fp64.sum,sm__inst_executed_pipe_fma.sum,sm__inst_executed_pipe_alu.sum,smsp__warps_active.avg
+# source.sh: counts and samples of instructions, and the hardware's counter beside them
+build sass "$("$offpeak" metrics "$chip" --profiler sass --format csv | sed 1d | cut -d, -f1 | paste -sd, -)" --profiler sass
+build sass-one smsp__sass_inst_executed --profiler sass
+build executed smsp__inst_executed.sum
+build source source
+build hot hot
 chip=GA100
 build other-chip sm__cycles_elapsed.max
