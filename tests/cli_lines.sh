@@ -25,7 +25,7 @@ works eval "$hot" --per line --columns function,source,line,all_samples --sort=-
 out_has '^histogram,/src/workload\.cu,3[56],[0-9]*$'
 # The same sum, however it is divided.
 for per in instruction line function; do
-	works eval "$source" --per $per --metrics smsp__sass_inst_executed
+	works eval "$source" --per $per --metrics smsp__sass_inst_executed --columns smsp__sass_inst_executed
 	same "$per: all instructions" "$(awk -F, 'NR > 1 { sum += $NF } END { print sum }' out)" 147701760
 done
 
@@ -35,9 +35,9 @@ out_has '^5c1ca531,_Z9histogramPKjPji,0,32,393216$' '^5c1ca531,_Z9histogramPKjPj
 works eval "$source" --per instruction --where 'function=hist*' --where line=112 --columns offset,source,inlined_at
 lines_are 3
 out_has '^208,/.*/device_atomic_functions.hpp,/src/workload.cu:35$' '^288,/.*/device_atomic_functions.hpp,/src/workload.cu:35$'
-gives 'len(j) == 5' eval "$source" --per instruction --metrics smsp__sass_inst_executed --where 'offset=0' --kernel-names short
+gives 'len(j) == 5' eval "$source" --per instruction --metrics smsp__sass_inst_executed --columns function --where 'offset=0' --kernel-names short
 json '{row["function"] for row in j} == {"vadd", "fma_chain", "transpose", "histogram", "dgemm_naive"}'
-works eval "$source" --per instruction --layout long --where 'function=vadd*' --metrics smsp__sass_inst_executed
+works eval "$source" --per instruction --layout long --where 'function=vadd*' --metrics smsp__sass_inst_executed --columns offset
 lines_are 21
 
 section 'counts and samples of one program, joined'

@@ -17,9 +17,10 @@
 /* A separate process for code that reads untrusted bytes, with limits on what it can do. */
 
 struct opk_limits {
-	uint64_t memory;  /* bytes that it may map, besides those of NVIDIA's libraries */
-	uint64_t data;    /* bytes of data that it may add to those of its parent; 0: no limit */
-	unsigned seconds; /* CPU time, after which SIGXCPU ends it; 0: no limit */
+	uint64_t memory;     /* bytes that it may map, besides those of NVIDIA's libraries */
+	uint64_t data;       /* bytes of data that it may add to those of its parent; 0: no limit */
+	unsigned seconds;    /* CPU time, after which SIGXCPU ends it; 0: no limit */
+	const char *program; /* the only one that it can run: its absolute path; NULL: none */
 };
 
 /*
@@ -60,6 +61,14 @@ struct opk_report {
 
 /* Reports progress, at most once in a while. The parent ends a child that is silent for long. */
 void opk_child_progress(struct opk_child *child, uint64_t done, uint64_t total);
+/*
+ * Runs the program of the limits, and adds what it prints to `out`. It finds `input` in the file
+ * OPK_CHILD_INPUT. `arguments` begins with its path and ends with NULL. OPK_EINPUT: it failed, or
+ * printed more than `most` bytes.
+ */
+#define OPK_CHILD_INPUT "/proc/self/fd/3"
+int opk_child_run(struct opk_buf *out, struct opk_ctx *ctx, char *const *arguments,
+                  const struct opk_buf *input, size_t most);
 /* Reports the code and the context's causes, and ends the process. */
 void opk_child_end(struct opk_child *child, int code) __attribute__((noreturn));
 

@@ -76,7 +76,29 @@ static void allow_devices(long ruleset)
 	globfree(&devices);
 }
 
-static void confine(void)
+static void allow_execution(long ruleset, const char *path)
+{
+	struct path_rule rule = { .allowed = FILES_EXECUTE,
+		                  .fd = path ? open(path, O_PATH | O_CLOEXEC) : -1 };
+
+	if (rule.fd < 0)
+		return;
+	syscall(ADD_RULE, ruleset, RULE_OF_PATH, &rule, 0);
+	close(rule.fd);
+}
+
+/* The kernel executes a program's dynamic loader, too. */
+static void allow_program(long ruleset, const char *program)
+{
+	static const char *const loaders[] = { "/lib64/ld-linux-x86-64.so.2",
+		                               "/lib/ld-linux-aarch64.so.1" };
+
+	allow_execution(ruleset, program);
+	for (size_t i = 0; program && i < sizeof loaders / sizeof *loaders; i++)
+		allow_execution(ruleset, loaders[i]);
+}
+
+static void confine(const char *program)
 {
 	long version = syscall(CREATE_RULESET, NULL, (size_t)0, ASK_VERSION);
 	struct ruleset rules = ruleset_of(version);
@@ -90,10 +112,11 @@ static void confine(void)
 	if (fd < 0)
 		return;
 	allow_devices(fd);
+	allow_program(fd, program);
 	syscall(RESTRICT_SELF, fd, 0);
 	close((int)fd);
 #else
-	(void)fd, (void)rules, (void)allow_devices;
+	(void)fd, (void)rules, (void)allow_devices, (void)allow_program, (void)program;
 #endif
 }
 
@@ -156,7 +179,7 @@ static void limit(const struct opk_limits *limits)
 void opk_child_confine(const struct opk_limits *limits)
 {
 	limit(limits);
-	confine();
+	confine(limits->program);
 }
 
 pid_t opk_child_start(void (*work)(void *data), void *data, const struct opk_limits *limits)

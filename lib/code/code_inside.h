@@ -5,6 +5,7 @@
 
 #include "base/index.h"
 #include "base/strlist.h"
+#include "child/child.h"
 #include "code/door.h"
 #include "container/container.h"
 #include "eval/eval.h"
@@ -15,10 +16,11 @@ struct opk_code_place {
 	uint64_t launches;
 	uint64_t of_list; /* launches counted so far with the metrics of block `list` */
 	size_t list;
-	uint32_t source, line; /* the text of the source file, from 1; 0: unknown */
+	/* Numbers of texts, from 1; 0: unknown. */
+	uint32_t source, inlined_at, opcode, sass;
+	uint32_t line; /* 0: unknown */
 	/* The line in the function itself, which may call what was inlined here. */
 	uint32_t own_source, own_line;
-	uint32_t inlined_at; /* the text of the calls, as sources are; 0: unknown, or not inlined */
 };
 
 /* What was counted at all instructions of a file. Begins zeroed. */
@@ -30,9 +32,9 @@ struct opk_code_counts {
 	double *values; /* one per metric for each place; NaN: not counted there */
 	struct opk_strlist keys;
 	struct opk_index numbers; /* of places, by key */
-	struct opk_texts texts;   /* of functions and source files */
-	struct opk_strlist sources;
-	struct opk_index source_numbers;
+	struct opk_texts texts;   /* of functions */
+	struct opk_strlist found; /* texts that children find in modules, each once */
+	struct opk_index found_numbers;
 };
 
 /* counts.c */
@@ -41,8 +43,39 @@ int opk_code_counts_read(struct opk_code_counts *counts, struct opk_ctx *ctx,
 void opk_code_counts_clear(struct opk_code_counts *counts);
 #define opk_autocounts __attribute__((cleanup(opk_code_counts_clear)))
 
-/* Finds the source lines of all places. lines.c */
-int opk_code_find_lines(struct opk_code_counts *counts, struct opk_ctx *ctx, struct opk_file *file);
+/* The number of a text that was found, from 1. */
+int opk_code_add_text(uint32_t *out, struct opk_code_counts *counts, struct opk_ctx *ctx,
+                      const char *text);
+/* The text with this number; "" for 0. */
+const char *opk_code_text(const struct opk_code_counts *counts, uint32_t number);
+
+/* ---- look_up.c: what modules say about places */
+
+/* Finds source lines, and, if they are wanted, opcodes and SASS texts. */
+int opk_code_look_up(struct opk_code_counts *counts, struct opk_ctx *ctx, struct opk_file *file,
+                     bool sass);
+
+/* The places of one module, of which a child finds something. */
+struct opk_code_search {
+	struct opk_code_counts *counts;
+	const struct opk_cubin *cubin;
+	size_t first, count;      /* in the order of places */
+	const char *disassembler; /* its path */
+};
+
+static inline struct opk_code_place *opk_code_search_place(const struct opk_code_search *search,
+                                                           size_t i)
+{
+	return &search->counts->places.items[search->counts->order[search->first + i]];
+}
+
+/* In the child, and then in this process: lines.c, disassembly.c. */
+int opk_code_find_lines(struct opk_ctx *ctx, void *search, struct opk_child *child);
+int opk_code_take_lines(const struct opk_code_search *search, struct opk_ctx *ctx,
+                        struct opk_result *result);
+int opk_code_find_sass(struct opk_ctx *ctx, void *search, struct opk_child *child);
+int opk_code_take_sass(const struct opk_code_search *search, struct opk_ctx *ctx,
+                       struct opk_result *result);
 
 /* ---- inlined.c */
 

@@ -197,6 +197,25 @@ int opk_code_counts_read(struct opk_code_counts *counts, struct opk_ctx *ctx, st
 	return sort(counts, ctx);
 }
 
+int opk_code_add_text(uint32_t *out, struct opk_code_counts *counts, struct opk_ctx *ctx,
+                      const char *text)
+{
+	size_t number = counts->found.count;
+
+	if (!opk_index_find(&number, &counts->found_numbers, text)
+	    && (!opk_strlist_add(&counts->found, text)
+	        || !opk_index_add(&counts->found_numbers, counts->found.items[number], number,
+	                          NULL)))
+		return opk_nomem(ctx, "texts of code");
+	*out = (uint32_t)number + 1;
+	return OPK_OK;
+}
+
+const char *opk_code_text(const struct opk_code_counts *counts, uint32_t number)
+{
+	return number ? counts->found.items[number - 1] : "";
+}
+
 void opk_code_counts_clear(struct opk_code_counts *counts)
 {
 	free(counts->places.items);
@@ -207,6 +226,6 @@ void opk_code_counts_clear(struct opk_code_counts *counts)
 	opk_strlist_clear(&counts->keys);
 	opk_index_clear(&counts->numbers);
 	opk_texts_clear(&counts->texts);
-	opk_strlist_clear(&counts->sources);
-	opk_index_clear(&counts->source_numbers);
+	opk_strlist_clear(&counts->found);
+	opk_index_clear(&counts->found_numbers);
 }

@@ -19,9 +19,9 @@ struct maker {
 	size_t *metrics;          /* their numbers among the counts', or SIZE_MAX */
 };
 
-static const char *text_of(const struct maker *m, uint32_t source)
+static const char *text_of(const struct maker *m, uint32_t number)
 {
-	return source ? m->counts->sources.items[source - 1] : "";
+	return opk_code_text(m->counts, number);
 }
 
 /* Places with the same key make one row. */
@@ -73,8 +73,11 @@ static int describe_row(struct maker *m, size_t row, const struct opk_code_place
 		code->line = place->line;
 		code->source = keep(m, text_of(m, place->source));
 		code->inlined_at = keep(m, text_of(m, place->inlined_at));
+		code->opcode = keep(m, text_of(m, place->opcode));
+		code->sass = keep(m, text_of(m, place->sass));
 	}
-	return range->symbol && range->kernel && code->source && code->inlined_at
+	return range->symbol && range->kernel && code->source && code->inlined_at && code->opcode
+	                       && code->sass
 	               ? OPK_OK
 	               : opk_nomem(m->ctx, "rows of code");
 }
@@ -207,7 +210,9 @@ int opk_code_eval(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_f
 	TRY(opk_file_meta(&meta, ctx, file));
 	TRY(opk_code_counts_read(&counts, ctx, file));
 	if (rows != OPK_ROWS_FUNCTIONS)
-		TRY(opk_code_find_lines(&counts, ctx, file));
+		TRY(opk_code_look_up(&counts, ctx, file,
+		                     rows == OPK_ROWS_INSTRUCTIONS
+		                             && !opk_eval_inside(&options)->without_sass));
 	choose_metrics(&options, meta, &counts);
 	TRY(opk_evaluation_begin_made(&evaluation, ctx, file, OPK_PROFILER_SASS, &options));
 	m.counts = &counts;

@@ -131,6 +131,7 @@ bool opk_cubin_next_function(struct opk_cubin_function *out, const struct opk_cu
 		memcpy(&symbol, cubin->symbols.data + (*at)++ * sizeof symbol, sizeof symbol);
 		*out = (struct opk_cubin_function){
 			.name = name_of(&cubin->strings, symbol.st_name),
+			.symbol = *at - 1,
 			.section = symbol.st_shndx,
 			.offset = symbol.st_value,
 			.size = symbol.st_size,
@@ -139,4 +140,15 @@ bool opk_cubin_next_function(struct opk_cubin_function *out, const struct opk_cu
 			return true;
 	}
 	return false;
+}
+
+struct opk_cubin_function opk_cubin_function_named(const struct opk_cubin *cubin, const char *name)
+{
+	struct opk_cubin_function function;
+	size_t at = 0;
+
+	while (opk_cubin_next_function(&function, cubin, &at))
+		if (!strcmp(function.name, name))
+			return function;
+	return (struct opk_cubin_function){ .name = name };
 }

@@ -302,6 +302,7 @@ struct opk_cubin {
 };
 struct opk_cubin_function {
 	const char *name; /* mangled */
+	size_t symbol;    /* its number in the table of symbols */
 	size_t section;
 	uint64_t offset, size; /* in the section, bytes */
 };
@@ -313,6 +314,8 @@ bool opk_cubin_find(struct opk_cubin_section *out, const struct opk_cubin *cubin
 /* Walks over the functions that have code; *at begins as 0. False past the last one. */
 bool opk_cubin_next_function(struct opk_cubin_function *out, const struct opk_cubin *cubin,
                              size_t *at);
+/* The function with this name; its size is 0 if there is none. */
+struct opk_cubin_function opk_cubin_function_named(const struct opk_cubin *cubin, const char *name);
 /* Sets all to zero but the names and sizes of functions, and their lines. */
 int opk_cubin_remove_code(struct opk_ctx *ctx, void *data, size_t size);
 

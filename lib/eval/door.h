@@ -88,7 +88,8 @@ struct opk_eval_inside {
 	 * any but "" with samples or a bare image.
 	 */
 	const char *join;
-	bool cupti_only; /* skips PerfWorks' evaluator, which gives the same bits in less time */
+	bool cupti_only;   /* skips PerfWorks' evaluator, which gives the same bits in less time */
+	bool without_sass; /* rows of instructions: opcodes and SASS texts are not wanted */
 };
 /* The options' `inside`, or one with all zeros. */
 static inline const struct opk_eval_inside *opk_eval_inside(const struct opk_eval_options *options)

@@ -127,6 +127,24 @@ static int evaluate_alike(struct opk_table *table, struct opk_ctx *ctx,
 	return OPK_OK;
 }
 
+static bool is_sass(const char *name, size_t length)
+{
+	return (length == 4 && !memcmp(name, "sass", 4))
+	       || (length == 6 && !memcmp(name, "opcode", 6));
+}
+
+/* Whether opcodes or SASS texts are shown, or choose rows. */
+static bool wants_sass(const struct opk_table *table)
+{
+	for (size_t i = 0; i < table->chosen.count; i++)
+		if (is_sass(table->chosen.items[i], strlen(table->chosen.items[i])))
+			return true;
+	for (size_t i = 0; i < table->where.count; i++)
+		if (is_sass(table->where.items[i], strcspn(table->where.items[i], "!<>=")))
+			return true;
+	return !table->chosen.count;
+}
+
 static int evaluate(struct opk_table *table, struct opk_ctx *ctx)
 {
 	struct opk_table_file *inputs = table->inputs;
@@ -134,6 +152,7 @@ static int evaluate(struct opk_table *table, struct opk_ctx *ctx)
 	int code = OPK_OK;
 
 	table->eval_inside.join = apart ? NULL : "";
+	table->eval_inside.without_sass = !wants_sass(table);
 	for (size_t at = 0, end; !code && at < table->input_count; at = end) {
 		end = at + 1;
 		if (opk_table_is_code(&inputs[at])) {

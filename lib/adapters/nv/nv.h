@@ -339,6 +339,12 @@ int opk_nv_trim_samples(size_t *size, struct opk_ctx *ctx, void *image);
 int opk_nv_evaluate(double *values, struct opk_ctx *ctx, struct opk_nv_host *host,
                     const struct opk_nv_range *range, const char *const *names, size_t count);
 
+/*
+ * The path of nvdisasm, of a toolkit or of the Python package nvidia-cuda-nvdisasm; free(). NULL:
+ * there is none.
+ */
+int opk_nv_disassembler(char **out, struct opk_ctx *ctx);
+
 /* The source line of an instruction; free(path). A number of 0: unknown. */
 struct opk_nv_line {
 	char *path;

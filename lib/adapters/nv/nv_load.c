@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Finds NVIDIA's libraries, opens them once for each context, and binds the function table. */
 #include <dlfcn.h>
-#include <glob.h>
 #include <limits.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "adapters/nv/nv.h"
+#include "adapters/nv/nv_find.h"
 #include "adapters/nv/nv_table.h"
 #include "base/buf.h"
 #include "base/library.h"
@@ -15,123 +15,31 @@
 #include "base/option_struct.h"
 #include "config.h"
 
-/* ---- where they may be: toolkits, Python wheels, the loader's own path */
+/* ---- where they may be ---------------------------------------------------------------------- */
 
-static const char *const names[] = { "libcupti.so.13", "libcupti.so.12", "libcupti.so" };
-
-/* Below a toolkit's root, below a Python site-packages folder, or the folder itself. */
-static const char *const below[] = {
-	"lib64",
-	"lib",
-	"extras/CUPTI/lib64",
-	"targets/x86_64-linux/lib",
-	"targets/sbsa-linux/lib",
-	"nvidia/cu13/lib",
-	"nvidia/cuda_cupti/lib",
-	".",
+static const struct nv_wanted wanted = {
+	.names = { "libcupti.so.13", "libcupti.so.12", "libcupti.so" },
+	.below = { "lib64", "lib", "extras/CUPTI/lib64", "targets/x86_64-linux/lib",
+	           "targets/sbsa-linux/lib", "nvidia/cu13/lib", "nvidia/cuda_cupti/lib", "." },
+	.packages = { "cu13", "cuda_cupti" },
+	.folder = "lib",
 };
-
-static bool add_folder(struct opk_strlist *out, const char *folder)
-{
-	for (size_t n = 0; n < sizeof names / sizeof *names; n++)
-		if (!opk_strlist_take(out, opk_printf("%s/%s", folder, names[n])))
-			return false;
-	return true;
-}
-
-static bool add_root(struct opk_strlist *out, const char *root)
-{
-	if (!root)
-		return true;
-	for (size_t i = 0; i < sizeof below / sizeof *below; i++) {
-		opk_autofree char *folder = strcmp(below[i], ".")
-		                                    ? opk_printf("%s/%s", root, below[i])
-		                                    : opk_strdup(root);
-
-		if (!folder || !add_folder(out, folder))
-			return false;
-	}
-	return true;
-}
-
-static int newest_first(const void *a, const void *b)
-{
-	return strverscmp(*(char *const *)b, *(char *const *)a);
-}
-
-/* Wheels install below lib/pythonX.Y of a prefix. */
-static bool add_wheels_of(struct opk_strlist *out, const char *prefix, const char *package)
-{
-	opk_autofree char *pattern = opk_printf("%s/lib/python3*/*-packages/nvidia/%s/lib", prefix,
-	                                        package);
-	glob_t found;
-	bool ok = true;
-
-	if (!pattern)
-		return false;
-	if (glob(pattern, GLOB_ONLYDIR, NULL, &found))
-		return true;
-	qsort(found.gl_pathv, found.gl_pathc, sizeof *found.gl_pathv, newest_first);
-	for (size_t i = 0; ok && i < found.gl_pathc; i++)
-		ok = add_folder(out, found.gl_pathv[i]);
-	globfree(&found);
-	return ok;
-}
-
-static bool add_wheels(struct opk_strlist *out, const char *prefix)
-{
-	return !prefix
-	       || (add_wheels_of(out, prefix, "cu13") && add_wheels_of(out, prefix, "cuda_cupti"));
-}
-
-static bool add_user_wheels(struct opk_strlist *out, const char *home)
-{
-	opk_autofree char *prefix = home ? opk_printf("%s/.local", home) : NULL;
-
-	return !home || (prefix && add_wheels(out, prefix));
-}
-
-/* Folders separated by colons, each as a site-packages folder. */
-static bool add_wheel_folders(struct opk_strlist *out, const char *folders)
-{
-	opk_autofree char *text = folders ? opk_strdup(folders) : NULL;
-	char *rest = text;
-	bool ok = !folders || text;
-
-	for (char *folder; ok && (folder = strsep(&rest, ":"));) {
-		opk_autofree char *cu13 = opk_printf("%s/nvidia/cu13/lib", folder);
-		opk_autofree char *older = opk_printf("%s/nvidia/cuda_cupti/lib", folder);
-
-		ok = !*folder || (cu13 && older && add_folder(out, cu13) && add_folder(out, older));
-	}
-	return ok;
-}
-
-/* The bare name makes dlopen search as the loader does. */
-static bool add_loader_path(struct opk_strlist *out)
-{
-	for (size_t n = 0; n < sizeof names / sizeof *names; n++)
-		if (!opk_strlist_add(out, names[n]))
-			return false;
-	return true;
-}
 
 /* Files that may be the library, best first. */
 static bool find_cupti(struct opk_strlist *out, const struct opk_ctx *ctx)
 {
-	const struct opk_env *env = &ctx->env;
+	const char *named = ctx->cuda_dir ? ctx->cuda_dir : ctx->env.offpeak_cuda;
 
 	/* A folder that the user named is the only candidate: another would be a surprise. */
-	if (ctx->cuda_dir)
-		return add_root(out, ctx->cuda_dir);
-	if (env->offpeak_cuda)
-		return add_root(out, env->offpeak_cuda);
-	return add_root(out, env->cuda_home) && add_root(out, env->cuda_path)
-	       && add_wheel_folders(out, env->wheels)
-	       && add_root(out, *OPK_DEFAULT_CUDA ? OPK_DEFAULT_CUDA : NULL)
-	       && add_root(out, "/usr/local/cuda") && add_wheels(out, env->virtual_env)
-	       && add_user_wheels(out, env->home) && add_wheels(out, "/usr/local")
-	       && add_wheels(out, "/usr") && add_loader_path(out);
+	if (named)
+		return nv_find_below(out, &wanted, named);
+	if (!nv_find(out, &wanted, ctx))
+		return false;
+	/* A bare name makes dlopen search as the loader does. */
+	for (size_t i = 0; i < NV_WANTED && wanted.names[i]; i++)
+		if (!opk_strlist_add(out, wanted.names[i]))
+			return false;
+	return true;
 }
 
 /* A file in the same folder as another one; free(). */
