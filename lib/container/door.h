@@ -267,6 +267,7 @@ struct opk_instruction {
 	int32_t device;         /* its index; -1 where unknown */
 	uint32_t process;       /* pid; 0 where unknown */
 	int32_t rank;           /* of an MPI or torchrun job; -1 where unknown */
+	uint32_t interval;      /* of samples: 2^interval cycles; 0: counts, or not known */
 	const char *host, *gpu; /* as in struct opk_range */
 };
 

@@ -393,6 +393,13 @@ struct sass *collector_sass(CUcontext context)
 	return entry ? entry->sass : NULL;
 }
 
+struct pc_sampler *collector_pc(CUcontext context)
+{
+	const struct collector_context *entry = find_or_open(context);
+
+	return entry ? entry->pc : NULL;
+}
+
 void collector_miss(CUcontext context)
 {
 	const struct collector_context *entry = find(context);

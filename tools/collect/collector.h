@@ -88,6 +88,8 @@ bool collector_init(void);
 struct session *collector_session(CUcontext context);
 /* Likewise, where instructions are counted. */
 struct sass *collector_sass(CUcontext context);
+/* Likewise, where they are sampled. */
+struct pc_sampler *collector_pc(CUcontext context);
 /* Counts what is lost in a context that can't be profiled. */
 void collector_miss(CUcontext context);
 /* The row of a range in that context, with the context's facts. The lock is held. */

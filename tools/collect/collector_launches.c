@@ -137,6 +137,14 @@ static bool begin(const struct launch *launch)
 	return false;
 }
 
+static void sample_instructions(const struct launch *launch)
+{
+	struct pc_sampler *sampler = collector_pc(launch->context);
+
+	if (sampler)
+		pc_sampler_launch(sampler, launch->function ? launch->symbol : NULL);
+}
+
 bool collector_begin_launch(const struct launch *launch)
 {
 	if (launch_is_captured(launch))
@@ -144,8 +152,10 @@ bool collector_begin_launch(const struct launch *launch)
 	if (!collector_lock())
 		return false;
 	/* Sampling only has to begin before the first kernel. */
-	if (collector.settings.mode == MODE_SAMPLING || collector.settings.mode == MODE_PC)
+	if (collector.settings.mode == MODE_SAMPLING)
 		collector_session(launch->context);
+	else if (collector.settings.mode == MODE_PC)
+		sample_instructions(launch);
 	else if (begin(launch))
 		return true;
 	collector_unlock();

@@ -15,10 +15,18 @@ enum {
 	POLL_US = 20000,
 	WORKER_MS = 10, /* CUPTI's own threads wake up so often */
 	PLACES = 20000, /* fetched at once */
-	/* At 2^15 cycles the SMs of an H100 make 28 million samples/s if they are never idle. */
+	/*
+	 * The interval of a trial, which ends TRIAL_S after the first sample. Then it is chosen so that
+	 * each kernel has ENOUGH samples in that time, but not so short that CUPTI, which decodes 14
+	 * million samples/s (H100, CUPTI 13.0), falls behind.
+	 */
 	USUAL = 15,
+	SHORTEST = 10,
+	LONGEST = 20,
+	ENOUGH = 1000,
+	MOST_A_SECOND = 10000000,
 };
-static const double write_interval_s = 2;
+static const double write_interval_s = 2, trial_s = 1;
 
 /* CUPTI's reasons of stalls, and two more numbers of samples, which are our metrics. */
 struct reasons {
@@ -40,10 +48,15 @@ struct pc_sampler {
 	CUpti_PCSamplingPCData *places;
 	CUpti_PCSamplingStallReason *stalls;
 	struct code_rows rows;
-	struct kernels *functions; /* one text for each function */
-	struct timespec written;
+	/* All kernels so far; launches, counted by the threads that launch, need the lock. */
+	struct launched launched;
+	pthread_mutex_t lock;
+	bool graphs;                    /* were launched, whose kernels are not known */
+	struct timespec written, begun; /* the latter: the trial */
+	uint64_t tried;                 /* samples of the trial */
+	uint32_t chosen;                /* the interval after the trial; 0: not known yet */
 	pthread_t thread;
-	bool running, ending, enabled, failed, full;
+	bool running, ending, enabled, failed, full, on_trial;
 	struct counts counts;
 };
 
@@ -111,15 +124,16 @@ static void add_place(struct pc_sampler *sampler, const CUpti_PCSamplingPCData *
 {
 	const struct reasons *reasons = &sampler->reasons;
 	const char *symbol = record->functionName ? record->functionName : "";
-	const struct kernel *function = kernels_find(sampler->functions, symbol);
+	struct launched_function *function = launched_find(&sampler->launched, symbol);
 	struct opk_instruction place = {
 		.module = record->cubinCrc,
-		.function = function ? function->symbol : "",
-		.name = function ? function->name : "",
+		.function = function ? function->names->symbol : "",
+		.name = function ? function->names->name : "",
 		.offset = (uint32_t)record->pcOffset,
 		.device = sampler->device,
 		.process = (uint32_t)getpid(),
 		.rank = sampler->profiling->rank,
+		.interval = sampler->interval,
 	};
 	uint64_t *values = code_rows_at(&sampler->rows, &place), count = 0;
 
@@ -135,14 +149,20 @@ static void add_place(struct pc_sampler *sampler, const CUpti_PCSamplingPCData *
 	}
 	if (values && reasons->all < reasons->count)
 		values[reasons->all] += count;
+	if (function) {
+		function->samples += count;
+		function->place = place;
+	}
 	add_samples(sampler, count);
 }
 
 /* Takes what the last call of CUPTI left in the buffer. */
 static void take(struct pc_sampler *sampler)
 {
+	pthread_mutex_lock(&sampler->lock);
 	for (size_t i = 0; i < sampler->data.totalNumPcs; i++)
 		add_place(sampler, &sampler->places[i]);
+	pthread_mutex_unlock(&sampler->lock);
 	sampler->counts.drops[DROP_HARDWARE] += sampler->data.droppedSamples;
 	sampler->data.totalNumPcs = 0;
 	sampler->data.droppedSamples = 0;
@@ -182,6 +202,57 @@ static bool fetch(struct pc_sampler *sampler)
 		take(sampler);
 	} while (sampler->data.remainingNumPcs);
 	return true;
+}
+
+/* ---- the interval after the trial ---------------------------------------------------------- */
+
+/* The fewest samples of a kernel that was launched; one without any counts as half a sample. */
+static double fewest(const struct pc_sampler *sampler)
+{
+	double least = ENOUGH;
+
+	for (size_t i = 0; i < sampler->launched.functions.count; i++) {
+		const struct launched_function *function = &sampler->launched.functions.items[i];
+		double samples = function->samples ? (double)function->samples : 0.5;
+
+		if (function->launches && samples < least)
+			least = samples;
+	}
+	return least;
+}
+
+static uint32_t choose(const struct pc_sampler *sampler, double seconds)
+{
+	double least = fewest(sampler), rate = (double)sampler->tried / seconds;
+	uint32_t interval = sampler->interval;
+
+	for (; rate > MOST_A_SECOND && interval < LONGEST; rate /= 2)
+		interval++;
+	for (; least < ENOUGH && 2 * rate <= MOST_A_SECOND && interval > SHORTEST; rate *= 2) {
+		interval--;
+		least *= 2;
+	}
+	return interval;
+}
+
+/* Ends the trial in its time. The next launch changes the interval. */
+static void judge(struct pc_sampler *sampler)
+{
+	uint64_t samples = 0;
+	double seconds;
+
+	pthread_mutex_lock(&sampler->lock);
+	for (size_t i = 0; i < sampler->launched.functions.count; i++)
+		samples += sampler->launched.functions.items[i].samples;
+	if (samples && !sampler->tried)
+		sampler->begun = clock_now();
+	sampler->tried = samples;
+	seconds = samples ? clock_seconds_since(&sampler->begun) : 0;
+	if (seconds >= trial_s) {
+		sampler->on_trial = false;
+		__atomic_store_n(&sampler->chosen, choose(sampler, seconds), __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&sampler->lock);
 }
 
 /* ---- on and off ---------------------------------------------------------------------------- */
@@ -268,6 +339,8 @@ static void *run(void *data)
 	       && !sampler->full) {
 		usleep(POLL_US);
 		sampler->full = !fetch(sampler);
+		if (sampler->on_trial)
+			judge(sampler);
 		if (clock_seconds_since(&sampler->written) > write_interval_s)
 			write_samples(sampler);
 	}
@@ -281,6 +354,8 @@ static void free_sampler(struct pc_sampler *sampler)
 	free(sampler->reasons.counted);
 	free(sampler->places);
 	free(sampler->stalls);
+	launched_clear(&sampler->launched);
+	pthread_mutex_destroy(&sampler->lock);
 	free(sampler);
 }
 
@@ -294,10 +369,13 @@ struct pc_sampler *pc_sampler_new(const struct profiling *profiling, CUcontext c
 	sampler->profiling = profiling;
 	sampler->context = context;
 	sampler->device = device;
-	sampler->interval = profiling->settings->given[SETTING_INTERVAL] ? (uint32_t)wanted : USUAL;
-	sampler->functions = kernels_new(NULL);
-	if (sampler->functions && enable(sampler) && ask_reasons(sampler) && make_buffer(sampler)
-	    && configure(sampler)) {
+	sampler->on_trial = !profiling->settings->given[SETTING_INTERVAL];
+	sampler->interval = sampler->on_trial ? USUAL : (uint32_t)wanted;
+	pthread_mutex_init(&sampler->lock, NULL);
+	/* Never freed: rows that wait to be written have its names. */
+	sampler->launched.kernels = kernels_new(NULL);
+	if (sampler->launched.kernels && enable(sampler) && ask_reasons(sampler)
+	    && make_buffer(sampler) && configure(sampler)) {
 		sampler->rows.metrics = (const char *const *)sampler->reasons.names;
 		sampler->rows.metric_count = sampler->reasons.count;
 		return sampler;
@@ -316,23 +394,82 @@ const char *const *pc_sampler_metrics(size_t *count, const struct pc_sampler *sa
 bool pc_sampler_start(struct pc_sampler *sampler, struct segments *segments)
 {
 	sampler->segments = segments;
+	sampler->ending = false;
 	sampler->written = clock_now();
 	sampler->running = segments && thread_start(&sampler->thread, run, sampler);
 	return sampler->running;
 }
 
+static void stop_thread(struct pc_sampler *sampler)
+{
+	if (!sampler->running)
+		return;
+	__atomic_store_n(&sampler->ending, true, __ATOMIC_RELEASE);
+	pthread_join(sampler->thread, NULL);
+	sampler->running = false;
+}
+
+/*
+ * In a thread that launches: from another one cuptiPCSamplingDisable() waits forever while kernels
+ * are launched (H100, 580.159.04, CUPTI 13.0). An interval can't be changed while sampling is on.
+ */
+static void change_interval(struct pc_sampler *sampler, uint32_t interval)
+{
+	stop_thread(sampler);
+	if (!sampler->failed && !sampler->full)
+		sampler->full = !fetch(sampler);
+	disable(sampler);
+	write_samples(sampler);
+	sampler->interval = interval;
+	if (!sampler->failed && !sampler->full && enable(sampler) && configure(sampler))
+		pc_sampler_start(sampler, sampler->segments);
+	else
+		sampler->failed = true;
+}
+
+void pc_sampler_launch(struct pc_sampler *sampler, const char *symbol)
+{
+	uint32_t chosen = __atomic_exchange_n(&sampler->chosen, 0, __ATOMIC_ACQ_REL);
+	struct launched_function *function;
+
+	pthread_mutex_lock(&sampler->lock);
+	function = symbol ? launched_find(&sampler->launched, symbol) : NULL;
+	if (function)
+		function->launches++;
+	sampler->graphs |= !symbol;
+	pthread_mutex_unlock(&sampler->lock);
+	if (chosen && chosen != sampler->interval)
+		change_interval(sampler, chosen);
+}
+
+/* Rows without samples that say how often each kernel was launched. */
+static void add_launches(struct pc_sampler *sampler)
+{
+	for (size_t i = 0; i < sampler->launched.functions.count; i++) {
+		struct launched_function *function = &sampler->launched.functions.items[i];
+
+		function->place.launches = function->launches;
+		if (function->place.function && function->launches)
+			code_rows_at(&sampler->rows, &function->place);
+	}
+}
+
 void pc_sampler_close(struct pc_sampler *sampler, struct counts *counts)
 {
-	__atomic_store_n(&sampler->ending, true, __ATOMIC_RELEASE);
-	if (sampler->running)
-		pthread_join(sampler->thread, NULL);
+	bool started = sampler->segments != NULL;
+
+	stop_thread(sampler);
 	target.cuCtxSynchronize();
-	if (sampler->running && !sampler->failed && !sampler->full)
+	if (started && !sampler->failed && !sampler->full)
 		sampler->full = !fetch(sampler);
 	sampler->counts.drops[DROP_BUFFER_FULL] += sampler->full;
 	disable(sampler);
-	if (sampler->running)
+	if (started)
 		write_samples(sampler);
+	if (started && !sampler->graphs) {
+		add_launches(sampler);
+		write_samples(sampler);
+	}
 	sampler->counts.drops[DROP_ENDED] += sampler->failed;
 	counts_add(counts, &sampler->counts);
 	free_sampler(sampler);

@@ -225,6 +225,8 @@ struct pc_sampler *pc_sampler_new(const struct profiling *profiling, CUcontext c
 const char *const *pc_sampler_metrics(size_t *count, const struct pc_sampler *sampler);
 /* Begins to write; the sampler has a thread from then on. */
 bool pc_sampler_start(struct pc_sampler *sampler, struct segments *segments);
+/* A launch of this kernel, which begins now; NULL: of a graph. The context is current. */
+void pc_sampler_launch(struct pc_sampler *sampler, const char *symbol);
 /* Writes the rest, and frees it. The context is current. */
 void pc_sampler_close(struct pc_sampler *sampler, struct counts *counts);
 

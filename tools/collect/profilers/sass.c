@@ -6,30 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/index.h"
 #include "base/mem.h"
 #include "collect/profilers/profilers.h"
 #include "collect/ranges/ranges.h"
-
-/* Launches of a function since its counts were written. */
-struct function {
-	const struct kernel *names; /* outlive the recording */
-	uint32_t launches;
-};
 
 struct sass {
 	const struct profiling *profiling;
 	CUcontext context;
 	int device;
 	bool on, broken;
-	uint64_t *metrics; /* CUPTI's numbers */
-	struct kernels *kernels;
-	struct opk_index index; /* of functions, by symbol */
-	OPK_LIST(struct function) functions;
-	const char *last;      /* symbol of the launch that was recorded last */
-	uint64_t launch;       /* its number */
-	uint64_t waiting;      /* launches whose counts were not written */
-	struct timespec begun; /* the first of them */
+	uint64_t *metrics;        /* CUPTI's numbers */
+	struct launched launched; /* since counts were written */
+	const char *last;         /* symbol of the launch that was recorded last */
+	uint64_t launch;          /* its number */
+	uint64_t waiting;         /* launches whose counts were not written */
+	struct timespec begun;    /* the first of them */
 	struct counts counts;
 };
 
@@ -86,8 +77,8 @@ struct sass *sass_new(const struct profiling *profiling, CUcontext context, int 
 	sass->context = context;
 	sass->device = device;
 	/* Never freed: rows that wait to be written have its names. */
-	sass->kernels = kernels_new(NULL);
-	if (sass->kernels && find_metrics(sass) && configure(sass))
+	sass->launched.kernels = kernels_new(NULL);
+	if (sass->launched.kernels && find_metrics(sass) && configure(sass))
 		return sass;
 	free(sass->metrics);
 	free(sass);
@@ -172,25 +163,6 @@ static bool read_records(struct records *records, const struct sass *sass)
 	return TARGET_CALL(cuptiSassMetricsFlushData, &params);
 }
 
-static struct function *find_function(struct sass *sass, const char *symbol)
-{
-	const struct kernel *names;
-	struct function *added;
-	size_t at;
-
-	if (opk_index_find(&at, &sass->index, symbol))
-		return &sass->functions.items[at];
-	at = sass->functions.count;
-	names = kernels_find(sass->kernels, symbol);
-	added = names ? opk_list_add(&sass->functions) : NULL;
-	if (!added || !opk_index_add(&sass->index, names->symbol, at, NULL)) {
-		sass->functions.count = at;
-		return NULL;
-	}
-	added->names = names;
-	return added;
-}
-
 static bool has_count(const CUpti_SassMetrics_Data *record, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -205,7 +177,7 @@ static void add_record(struct code_rows *rows, struct sass *sass,
 {
 	size_t count = rows->metric_count * instances;
 	const char *symbol = record->functionName ? record->functionName : "";
-	const struct function *function = find_function(sass, symbol);
+	const struct launched_function *function = launched_find(&sass->launched, symbol);
 	struct opk_instruction place = {
 		.module = record->cubinCrc,
 		.function = function ? function->names->symbol : NULL,
@@ -247,8 +219,8 @@ static void write_counts(struct sass *sass)
 	}
 	clear_records(&records);
 	sass->waiting = 0;
-	for (size_t i = 0; i < sass->functions.count; i++)
-		sass->functions.items[i].launches = 0;
+	for (size_t i = 0; i < sass->launched.functions.count; i++)
+		sass->launched.functions.items[i].launches = 0;
 }
 
 /* ---- launches ------------------------------------------------------------------------------ */
@@ -273,7 +245,8 @@ bool sass_begin(struct sass *sass, const char *symbol, uint64_t launch)
 
 void sass_end(struct sass *sass, bool launched)
 {
-	struct function *function = launched ? find_function(sass, sass->last) : NULL;
+	struct launched_function *function = launched ? launched_find(&sass->launched, sass->last)
+	                                              : NULL;
 
 	if (!function)
 		return;
@@ -295,8 +268,7 @@ void sass_close(struct sass *sass, struct counts *counts)
 {
 	sass_rest(sass);
 	counts_add(counts, &sass->counts);
-	opk_index_clear(&sass->index);
-	free(sass->functions.items);
+	launched_clear(&sass->launched);
 	free(sass->metrics);
 	free(sass);
 }

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/index.h"
+#include "base/mem.h"
 #include "collect/shared/shared.h"
 
 /* A turn of a repeating user range: a pass, and a level of ranges. */
@@ -91,6 +93,23 @@ struct kernels *kernels_new(const regex_t *filter);
 /* Valid until kernels_free(); NULL: memory is out. */
 const struct kernel *kernels_find(struct kernels *kernels, const char *symbol);
 void kernels_free(struct kernels *kernels);
+
+/* How often each function was launched. Begins zeroed, but for `kernels`, which it does not own. */
+struct launched {
+	struct kernels *kernels;
+	struct opk_index index; /* of functions, by symbol */
+	OPK_LIST(struct launched_function) functions;
+};
+struct launched_function {
+	const struct kernel *names; /* outlive the recording */
+	uint32_t launches;
+	uint64_t samples; /* taken in it */
+	/* An instruction of it that was sampled; without one `function` is NULL. */
+	struct opk_instruction place;
+};
+/* Valid until the next call; NULL: memory is out. */
+struct launched_function *launched_find(struct launched *launched, const char *symbol);
+void launched_clear(struct launched *launched);
 
 /*
  * Says which pass is collected when, where a set needs several: launches take them image by image,
