@@ -14,6 +14,7 @@ struct part {
 	uint64_t module;
 	uint32_t offset, launches;
 	uint64_t count;
+	uint32_t interval;
 };
 
 static struct opk_file *file_of(struct opk_ctx *ctx, const struct part *parts, size_t count)
@@ -31,6 +32,7 @@ static struct opk_file *file_of(struct opk_ctx *ctx, const struct part *parts, s
 			                             .launches = parts[i].launches,
 			                             .device = -1,
 			                             .rank = -1,
+			                             .interval = parts[i].interval,
 			                             .host = "",
 			                             .gpu = "" };
 
@@ -51,30 +53,42 @@ struct launches {
 	uint64_t wanted;
 };
 static const struct launches launches[] = {
-	{ HERE, 1, { { "x__a", 5, 0, 3, 1 } }, OPK_ROWS_INSTRUCTIONS, 3 },
+	{ HERE, 1, { { "x__a", 5, 0, 3, 1, 0 } }, OPK_ROWS_INSTRUCTIONS, 3 },
 	/* Launches counted one after the other. */
-	{ HERE, 2, { { "x__a", 5, 0, 3, 1 }, { "x__a", 5, 0, 4, 1 } }, OPK_ROWS_INSTRUCTIONS, 7 },
+	{ HERE,
+	  2,
+	  { { "x__a", 5, 0, 3, 1, 0 }, { "x__a", 5, 0, 4, 1, 0 } },
+	  OPK_ROWS_INSTRUCTIONS,
+	  7 },
 	/* The same launches, counted by two sets. */
-	{ HERE, 2, { { "x__a", 5, 0, 3, 1 }, { "x__b", 5, 0, 4, 1 } }, OPK_ROWS_INSTRUCTIONS, 4 },
+	{ HERE,
+	  2,
+	  { { "x__a", 5, 0, 3, 1, 0 }, { "x__b", 5, 0, 4, 1, 0 } },
+	  OPK_ROWS_INSTRUCTIONS,
+	  4 },
 	{ HERE,
 	  4,
-	  { { "x__a", 5, 0, 3, 1 },
-	    { "x__b", 5, 0, 4, 1 },
-	    { "x__a", 5, 0, 3, 1 },
-	    { "x__b", 5, 0, 1, 1 } },
+	  { { "x__a", 5, 0, 3, 1, 0 },
+	    { "x__b", 5, 0, 4, 1, 0 },
+	    { "x__a", 5, 0, 3, 1, 0 },
+	    { "x__b", 5, 0, 1, 1, 0 } },
 	  OPK_ROWS_INSTRUCTIONS,
 	  6 },
-	{ HERE, 2, { { "x__a", 5, 0, 3, 1 }, { "x__a", 5, 16, 4, 1 } }, OPK_ROWS_FUNCTIONS, 4 },
+	{ HERE,
+	  2,
+	  { { "x__a", 5, 0, 3, 1, 0 }, { "x__a", 5, 16, 4, 1, 0 } },
+	  OPK_ROWS_FUNCTIONS,
+	  4 },
 	/* A line of two modules. */
-	{ HERE, 2, { { "x__a", 5, 0, 3, 1 }, { "x__a", 6, 0, 4, 1 } }, OPK_ROWS_LINES, 7 },
+	{ HERE, 2, { { "x__a", 5, 0, 3, 1, 0 }, { "x__a", 6, 0, 4, 1, 0 } }, OPK_ROWS_LINES, 7 },
 	{ HERE,
 	  3,
-	  { { "x__a", 5, 0, 3, 1 }, { "x__a", 6, 0, 4, 1 }, { "x__a", 6, 16, 5, 1 } },
+	  { { "x__a", 5, 0, 3, 1, 0 }, { "x__a", 6, 0, 4, 1, 0 }, { "x__a", 6, 16, 5, 1, 0 } },
 	  OPK_ROWS_LINES,
 	  8 },
 	{ HERE,
 	  2,
-	  { { "x__a", 5, 0, UINT32_MAX, 1 }, { "x__a", 5, 0, UINT32_MAX, 1 } },
+	  { { "x__a", 5, 0, UINT32_MAX, 1, 0 }, { "x__a", 5, 0, UINT32_MAX, 1, 0 } },
 	  OPK_ROWS_FUNCTIONS,
 	  2 * (uint64_t)UINT32_MAX },
 };
@@ -94,7 +108,8 @@ CTX_TEST_EACH(launches_are_counted_once, launches)
 /* What no section has for a row is unknown, not NaN; all metrics are shown, not the set's alone. */
 CTX_TEST(not_counted)
 {
-	static const struct part parts[] = { { "x__a", 5, 0, 1, 8 }, { "x__b", 5, 16, 1, 9 } };
+	static const struct part parts[] = { { "x__a", 5, 0, 1, 8, 0 },
+		                             { "x__b", 5, 16, 1, 9, 0 } };
 	freed(opk_file) *file = file_of(ctx, parts, COUNT(parts));
 	freed(opk_evaluation) *evaluation = NULL;
 	const struct opk_row *row;
@@ -109,10 +124,31 @@ CTX_TEST(not_counted)
 	}
 }
 
+/* Samples of a longer interval count for more, in whatever order they come. */
+CTX_TEST(intervals)
+{
+	static const struct part parts[] = { { "x__a", 5, 0, 0, 3, 15 },
+		                             { "x__a", 5, 0, 0, 100, 12 },
+		                             { "x__a", 5, 0, 0, 1, 13 },
+		                             { "x__a", 5, 16, 0, 7, 15 },
+		                             { "x__b", 5, 16, 0, 9, 0 } };
+	static const double wanted[][2] = { { 3 * 8 + 100 + 2, 0 }, { 7 * 8, 9 } };
+	freed(opk_file) *file = file_of(ctx, parts, COUNT(parts));
+	freed(opk_evaluation) *evaluation = NULL;
+	const struct opk_row *row;
+
+	ck_ok(ctx, opk_code_eval(&evaluation, ctx, file, NULL, OPK_ROWS_INSTRUCTIONS));
+	for (size_t i = 0; i < COUNT(wanted); i++) {
+		ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
+		ck_assert(row->values[0] == wanted[i][0]);
+		ck_assert(i ? row->values[1] == wanted[i][1] : isnan(row->values[1]));
+	}
+}
+
 /* A set's own label stays. */
 CTX_TEST(labels)
 {
-	static const struct part part = { "x__a", 5, 0, 1, 8 };
+	static const struct part part = { "x__a", 5, 0, 1, 8, 0 };
 	freed(opk_file) *file = file_of(ctx, &part, 1);
 	freed(opk_evaluation) *evaluation = NULL;
 

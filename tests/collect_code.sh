@@ -181,9 +181,16 @@ FAKE_GPU_PC_PLACES=2 sample '' "launch:=$histogram" "launch:=$stride"
 functions_are $pc "$stride 32 8; $histogram 32 8"
 FAKE_GPU_DEVICE_FUNCTIONS=$stride sample '' "launch:=$histogram"
 functions_are $pc "$stride 32 8; $histogram 32 8"
-FAKE_GPU_DEVICES=2 sample '' "launch:=$histogram" ctx:1 "launch:=$histogram" ctx:0 "launch:=$histogram" ctxdestroy
-functions_are $pc "$histogram 96 24"
+FAKE_GPU_DEVICES=2 sample '' "launch:=$histogram" ctx:1 "launch:=$histogram" ctxdestroy
+functions_are $pc "$histogram 64 16"
 log_has 0 '^lost'
+# CUPTI samples one context of a GPU at a time.
+sample '' "launch:=$histogram" ctx:0 "launch*2:=$stride" ctxdestroy
+err_has 'kernels of another CUDA context of device 0 are not sampled' 'note: 2 are missing: the profiler refused or dropped them'
+functions_are $pc "$histogram 32 8"
+sample '' "launch:=$histogram" ctxdestroy ctx:0 "launch:=$histogram"
+err_is ''
+functions_are $pc "$histogram 64 16"
 FAKE_GPU_FAIL=cuptiPCSamplingEnable:sleep100 sample '' "launch:=$histogram"
 functions_are $pc "$histogram 32 8"
 code=1 sample '' sleep:60
@@ -198,6 +205,19 @@ set=ranges record '--source pc'
 err_has 'the set is for the profiler range'
 code=0
 
+# After a trial of a second the interval is the longest with 1,000 samples of each kernel, here 2^11; samples of the trial
+# count sixteen times. A trial of many samples keeps its interval.
+sample '' "launch*3:=$histogram" sleep:1300 "launch*3:=$histogram"
+err_is ''
+functions_are "launches,$pc" "6 $histogram 3072 768"
+log_has 1 '^cuptiPCSamplingSetConfigurationAttribute interval=11'
+stats_are 's["ranges"] == 1632 and not d'
+sample '' "launch*40:=$histogram" sleep:1300 "launch:=$histogram"
+log_has 1 'interval='
+# Kernels of a graph are not known: how often each was launched is not known, either.
+sample '' "launch*3:=$histogram" graph:2
+functions_are "launches,$pc" " $histogram 96 24;  node 64 16"
+
 section 'samples that are lost'
 FAKE_GPU_PC_DROPPED=7 sample '' "launch*3:=$histogram"
 err_is 'offpeak-collect: note: 21 are missing: PC samples that the hardware dropped; a longer --interval helps'
@@ -211,7 +231,7 @@ FAKE_GPU_FAIL=cuptiPCSamplingGetData:999:5+ sample '' "launch:=$histogram" sleep
 err_has '^offpeak-collect: cuptiPCSamplingGetData: CUPTI_ERROR_UNKNOWN \(999\)$' 'note: 1 are missing: sampling ended before the program'
 # A killed program, where CUPTI does not name the number of samples.
 code=137
-FAKE_GPU_PC_UNCOUNTED=1 sample -v "launch*3:=$histogram" sleep:2250 "launch:=$histogram" sleep:100 kill9
+FAKE_GPU_PC_UNCOUNTED=1 sample "-v --interval 2^15" "launch*3:=$histogram" sleep:2250 "launch:=$histogram" sleep:100 kill9
 err_has 'note: process [0-9]*: 96 recorded; 32 are missing: not written yet when the process was killed'
 functions_are symbol,smsp__pcsamp_warps_issue_stalled_wait "$histogram 24"
 stats_are 's["ranges"] == 96 and d == {"not": 32}'

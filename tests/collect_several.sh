@@ -81,7 +81,7 @@ code_is $both "$histogram 3 18 96"
 section 'options go where they mean something'
 several 0 'one source hot' '-k histogram --interval 2^12 --max-ranges 2 --code=none --per launch' init ctx:0 "launch*3:=$histogram" launch:other
 rows_are symbol "$histogram; $histogram"
-code_is $both "_Z5otherPKfS0_Pfi  nan 256; $histogram 3 18 768"
+code_is $both "_Z5otherPKfS0_Pfi 1 nan 256; $histogram 3 18 768"
 log_has 0 cuptiGetCubinCrc
 # The options of the counters' set.
 several 0 'three source' '--range user --replay application -v' init ctx:0 nvtxpush:a "launch*3:=$histogram" nvtxpop

@@ -85,19 +85,29 @@ static void add_launches(struct opk_code_place *place, size_t list, uint64_t lau
 		place->launches = place->of_list;
 }
 
+/*
+ * How much a sample counts: those of a longer interval than the file's shortest stand for so many
+ * more.
+ */
+static double weight_of(const struct opk_code_counts *counts, const struct opk_instruction *row)
+{
+	return row->interval ? ldexp(1, (int)(row->interval - counts->interval)) : 1;
+}
+
 static int add_block(struct opk_code_counts *counts, struct opk_ctx *ctx,
                      const struct opk_instruction_table *table, const size_t *metrics, size_t list)
 {
 	for (size_t i = 0; i < table->count; i++) {
-		double *values;
+		double *values, weight;
 		size_t place;
 
 		TRY(opk_check_interrupt(ctx));
 		TRY(find_place(&place, counts, ctx, &table->rows[i]));
 		add_launches(&counts->places.items[place], list, table->rows[i].launches);
+		weight = weight_of(counts, &table->rows[i]);
 		values = counts->values + place * counts->metrics.count;
 		for (size_t j = 0; j < table->metric_count; j++) {
-			double value = (double)table->values[i * table->metric_count + j];
+			double value = weight * (double)table->values[i * table->metric_count + j];
 			double *sum = &values[metrics[j]];
 
 			*sum = isnan(*sum) ? value : *sum + value;
@@ -142,6 +152,17 @@ static bool begins_list(const blocks_of *blocks, size_t number)
 	return true;
 }
 
+/* All sections of a file are there before the first is added up. */
+static void find_interval(struct opk_code_counts *counts, const struct opk_instruction_table *table)
+{
+	for (size_t i = 0; i < table->count; i++) {
+		uint32_t interval = table->rows[i].interval;
+
+		if (interval && (!counts->interval || interval < counts->interval))
+			counts->interval = interval;
+	}
+}
+
 /* Metrics come first: then rows of values have one width. */
 static int add_blocks(struct opk_code_counts *counts, struct opk_ctx *ctx, const blocks_of *blocks)
 {
@@ -149,6 +170,7 @@ static int add_blocks(struct opk_code_counts *counts, struct opk_ctx *ctx, const
 
 	for (size_t i = 0; i < blocks->count; i++) {
 		most += blocks->items[i].table.count;
+		find_interval(counts, &blocks->items[i].table);
 		for (size_t j = 0; j < blocks->items[i].table.metric_count; j++)
 			TRY(find_metric(&number, counts, ctx, blocks->items[i].table.metrics[j]));
 	}

@@ -206,12 +206,28 @@ static const struct opk_meta *meta_of_samples(const struct pc_sampler *sampler, 
 	return meta.chip ? &meta : NULL;
 }
 
+/* CUPTI samples one context of a GPU: with two, calls for both fail, or crash (13.0 and 13.5). */
+static bool other_is_sampled(const struct collector_context *entry)
+{
+	for (size_t i = 0; i < collector.context_count; i++)
+		if (collector.contexts[i].pc && collector.contexts[i].device == entry->device)
+			return true;
+	return false;
+}
+
 static struct pc_sampler *open_samples(const struct collector_context *entry)
 {
 	struct pc_sampler *sampler;
 
 	if (collector.set.meta && !right_chip(entry->device))
 		return NULL;
+	if (other_is_sampled(entry)) {
+		say(0,
+		    "kernels of another CUDA context of device %d are not sampled: CUPTI samples "
+		    "one context of a GPU at a time",
+		    entry->device);
+		return NULL;
+	}
 	sampler = pc_sampler_new(&collector.profiling, entry->context, entry->device);
 	if (!sampler)
 		return NULL;

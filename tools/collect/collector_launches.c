@@ -143,6 +143,8 @@ static void sample_instructions(const struct launch *launch)
 
 	if (sampler)
 		pc_sampler_launch(sampler, launch->function ? launch->symbol : NULL);
+	else
+		collector_miss(launch->context);
 }
 
 bool collector_begin_launch(const struct launch *launch)

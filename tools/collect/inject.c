@@ -162,17 +162,6 @@ static void watch_without_callbacks(void)
 		thread_detach(watch, NULL);
 }
 
-/*
- * PC sampling needs launches only to hold the first ones of a context until it is sampled: later
- * ones pay nothing for callbacks.
- */
-static void hear_launches(bool on)
-{
-	for (size_t i = 0; i < DRIVER_CALLS; i++)
-		if (collector.settings.mode == MODE_PC && driver_calls[i].called == launch_called)
-			subscriber_enable(CUPTI_CB_DOMAIN_DRIVER_API, driver_calls[i].id, on);
-}
-
 /* Contexts that wait for their preparation; a destroyed one is removed. */
 static struct {
 	pthread_mutex_t lock;
@@ -192,8 +181,8 @@ static bool add_waiting(CUcontext context)
 	return room;
 }
 
-/* False if the context does not wait. *last: no other one does. */
-static bool take_waiting(CUcontext context, bool *last)
+/* False if the context does not wait. */
+static bool take_waiting(CUcontext context)
 {
 	size_t i = 0;
 	bool found;
@@ -204,7 +193,6 @@ static bool take_waiting(CUcontext context, bool *last)
 	found = i < waiting.count;
 	if (found)
 		waiting.contexts[i] = waiting.contexts[--waiting.count];
-	*last = found && !waiting.count;
 	pthread_mutex_unlock(&waiting.lock);
 	return found;
 }
@@ -215,16 +203,11 @@ static bool take_waiting(CUcontext context, bool *last)
  */
 static void *prepare(void *context)
 {
-	bool last = false;
-
 	if (collector_lock()) {
-		if (take_waiting(context, &last))
+		if (take_waiting(context))
 			collector_session(context);
 		collector_unlock();
 	}
-	/* CUPTI may wait for running callbacks, and these for the lock. */
-	if (last)
-		hear_launches(false);
 	if (!needs_callbacks())
 		watch_without_callbacks();
 	return NULL;
@@ -233,16 +216,13 @@ static void *prepare(void *context)
 static void context_created(CUcontext context)
 {
 	collector_end_before_nvidia();
-	hear_launches(true);
 	if (add_waiting(context))
 		thread_detach(prepare, context);
 }
 
 static void context_destroyed(CUcontext context)
 {
-	bool last;
-
-	take_waiting(context, &last);
+	take_waiting(context);
 	collector_forget(context);
 }
 

@@ -16,17 +16,20 @@ enum {
 	WORKER_MS = 10, /* CUPTI's own threads wake up so often */
 	PLACES = 20000, /* fetched at once */
 	/*
-	 * The interval of a trial, which ends TRIAL_S after the first sample. Then it is chosen so that
-	 * each kernel has ENOUGH samples in that time, but not so short that CUPTI, which decodes 14
-	 * million samples/s (H100, CUPTI 13.0), falls behind.
+	 * The interval of the first second with samples. Then it is chosen so that each kernel
+	 * has ENOUGH samples a second, but not so short that programs become slow: a step of 192
+	 * short kernels takes 5 ms without samples, 8 with a million a second, 23 with four
+	 * millions (H100, 580.159.04, CUPTI 13.0). If later seconds have more, it gets longer.
 	 */
 	USUAL = 15,
 	SHORTEST = 10,
 	LONGEST = 20,
 	ENOUGH = 1000,
+	WANTED_A_SECOND = 1000000,
+	/* CUPTI decodes 14 millions. */
 	MOST_A_SECOND = 10000000,
 };
-static const double write_interval_s = 2, trial_s = 1;
+static const double write_interval_s = 2, judge_s = 1;
 
 /* CUPTI's reasons of stalls, and two more numbers of samples, which are our metrics. */
 struct reasons {
@@ -51,12 +54,13 @@ struct pc_sampler {
 	/* All kernels so far; launches, counted by the threads that launch, need the lock. */
 	struct launched launched;
 	pthread_mutex_t lock;
-	bool graphs;                    /* were launched, whose kernels are not known */
-	struct timespec written, begun; /* the latter: the trial */
-	uint64_t tried;                 /* samples of the trial */
-	uint32_t chosen;                /* the interval after the trial; 0: not known yet */
+	bool graphs; /* were launched, whose kernels are not known */
+	struct timespec written, judged;
+	uint64_t judged_samples; /* that there were then */
+	uint32_t chosen;         /* the interval to change to; 0: none */
 	pthread_t thread;
-	bool running, ending, enabled, failed, full, on_trial;
+	bool running, ending, enabled, failed, full;
+	bool chooses, on_trial; /* the interval; it was not chosen yet */
 	struct counts counts;
 };
 
@@ -204,7 +208,7 @@ static bool fetch(struct pc_sampler *sampler)
 	return true;
 }
 
-/* ---- the interval after the trial ---------------------------------------------------------- */
+/* ---- choosing the interval ----------------------------------------------------------------- */
 
 /* The fewest samples of a kernel that was launched; one without any counts as half a sample. */
 static double fewest(const struct pc_sampler *sampler)
@@ -221,38 +225,40 @@ static double fewest(const struct pc_sampler *sampler)
 	return least;
 }
 
-static uint32_t choose(const struct pc_sampler *sampler, double seconds)
+/* `rate`: samples a second. */
+static uint32_t choose(const struct pc_sampler *sampler, double rate)
 {
-	double least = fewest(sampler), rate = (double)sampler->tried / seconds;
+	double least = sampler->on_trial ? fewest(sampler) : ENOUGH;
 	uint32_t interval = sampler->interval;
 
-	for (; rate > MOST_A_SECOND && interval < LONGEST; rate /= 2)
+	for (; interval < LONGEST
+	       && rate > (interval < USUAL ? 1.5 * WANTED_A_SECOND : MOST_A_SECOND);
+	     rate /= 2)
 		interval++;
-	for (; least < ENOUGH && 2 * rate <= MOST_A_SECOND && interval > SHORTEST; rate *= 2) {
+	for (; least < ENOUGH && 2 * rate <= WANTED_A_SECOND && interval > SHORTEST; rate *= 2) {
 		interval--;
 		least *= 2;
 	}
 	return interval;
 }
 
-/* Ends the trial in its time. The next launch changes the interval. */
+/* Once a second, from the first sample on. The next launch changes the interval. */
 static void judge(struct pc_sampler *sampler)
 {
-	uint64_t samples = 0;
-	double seconds;
+	uint64_t samples = sampler->counts.ranges - sampler->judged_samples;
+	double seconds = clock_seconds_since(&sampler->judged);
 
-	pthread_mutex_lock(&sampler->lock);
-	for (size_t i = 0; i < sampler->launched.functions.count; i++)
-		samples += sampler->launched.functions.items[i].samples;
-	if (samples && !sampler->tried)
-		sampler->begun = clock_now();
-	sampler->tried = samples;
-	seconds = samples ? clock_seconds_since(&sampler->begun) : 0;
-	if (seconds >= trial_s) {
+	if (!sampler->counts.ranges)
+		sampler->judged = clock_now();
+	else if (seconds >= judge_s) {
+		pthread_mutex_lock(&sampler->lock);
+		__atomic_store_n(&sampler->chosen, choose(sampler, (double)samples / seconds),
+		                 __ATOMIC_RELEASE);
+		pthread_mutex_unlock(&sampler->lock);
 		sampler->on_trial = false;
-		__atomic_store_n(&sampler->chosen, choose(sampler, seconds), __ATOMIC_RELEASE);
+		sampler->judged = clock_now();
+		sampler->judged_samples = sampler->counts.ranges;
 	}
-	pthread_mutex_unlock(&sampler->lock);
 }
 
 /* ---- on and off ---------------------------------------------------------------------------- */
@@ -339,7 +345,7 @@ static void *run(void *data)
 	       && !sampler->full) {
 		usleep(POLL_US);
 		sampler->full = !fetch(sampler);
-		if (sampler->on_trial)
+		if (sampler->chooses)
 			judge(sampler);
 		if (clock_seconds_since(&sampler->written) > write_interval_s)
 			write_samples(sampler);
@@ -369,8 +375,9 @@ struct pc_sampler *pc_sampler_new(const struct profiling *profiling, CUcontext c
 	sampler->profiling = profiling;
 	sampler->context = context;
 	sampler->device = device;
-	sampler->on_trial = !profiling->settings->given[SETTING_INTERVAL];
-	sampler->interval = sampler->on_trial ? USUAL : (uint32_t)wanted;
+	sampler->chooses = sampler->on_trial = !profiling->settings->given[SETTING_INTERVAL];
+	sampler->interval = sampler->chooses ? USUAL : (uint32_t)wanted;
+	sampler->judged = clock_now();
 	pthread_mutex_init(&sampler->lock, NULL);
 	/* Never freed: rows that wait to be written have its names. */
 	sampler->launched.kernels = kernels_new(NULL);
@@ -421,6 +428,7 @@ static void change_interval(struct pc_sampler *sampler, uint32_t interval)
 	disable(sampler);
 	write_samples(sampler);
 	sampler->interval = interval;
+	sampler->judged = clock_now();
 	if (!sampler->failed && !sampler->full && enable(sampler) && configure(sampler))
 		pc_sampler_start(sampler, sampler->segments);
 	else
