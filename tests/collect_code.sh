@@ -188,6 +188,10 @@ log_has 0 '^lost'
 sample '' "launch:=$histogram" ctx:0 "launch*2:=$stride" ctxdestroy
 err_has 'kernels of another CUDA context of device 0 are not sampled' 'note: 2 are missing: the profiler refused or dropped them'
 functions_are $pc "$histogram 32 8"
+# The first that launches is sampled.
+sample '' ctx:0 sleep:100 "launch*2:=$stride" use:1 "launch:=$histogram"
+err_has 'kernels of another CUDA context of device 0 are not sampled' 'note: 1 are missing: the profiler refused or dropped them'
+functions_are $pc "$stride 64 16"
 sample '' "launch:=$histogram" ctxdestroy ctx:0 "launch:=$histogram"
 err_is ''
 functions_are $pc "$histogram 64 16"

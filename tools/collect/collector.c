@@ -206,13 +206,12 @@ static const struct opk_meta *meta_of_samples(const struct pc_sampler *sampler, 
 	return meta.chip ? &meta : NULL;
 }
 
-/* CUPTI samples one context of a GPU: with two, calls for both fail, or crash (13.0 and 13.5). */
-static bool other_is_sampled(const struct collector_context *entry)
+static struct collector_context *sampled_on(int device)
 {
 	for (size_t i = 0; i < collector.context_count; i++)
-		if (collector.contexts[i].pc && collector.contexts[i].device == entry->device)
-			return true;
-	return false;
+		if (collector.contexts[i].pc && collector.contexts[i].device == device)
+			return &collector.contexts[i];
+	return NULL;
 }
 
 static struct pc_sampler *open_samples(const struct collector_context *entry)
@@ -221,13 +220,9 @@ static struct pc_sampler *open_samples(const struct collector_context *entry)
 
 	if (collector.set.meta && !right_chip(entry->device))
 		return NULL;
-	if (other_is_sampled(entry)) {
-		say(0,
-		    "kernels of another CUDA context of device %d are not sampled: CUPTI samples "
-		    "one context of a GPU at a time",
-		    entry->device);
+	/* With two contexts of a GPU CUPTI's calls for both fail, or crash (13.0 and 13.5). */
+	if (sampled_on(entry->device))
 		return NULL;
-	}
 	sampler = pc_sampler_new(&collector.profiling, entry->context, entry->device);
 	if (!sampler)
 		return NULL;
@@ -409,13 +404,6 @@ struct sass *collector_sass(CUcontext context)
 	return entry ? entry->sass : NULL;
 }
 
-struct pc_sampler *collector_pc(CUcontext context)
-{
-	const struct collector_context *entry = find_or_open(context);
-
-	return entry ? entry->pc : NULL;
-}
-
 void collector_miss(CUcontext context)
 {
 	const struct collector_context *entry = find(context);
@@ -475,6 +463,34 @@ static void close_session(struct collector_context *entry)
 	if (entered)
 		leave();
 	entry->session = NULL;
+}
+
+/* The first context of a GPU that launches a kernel is sampled, whichever was created first. */
+static void sample_instead(struct collector_context *entry)
+{
+	struct collector_context *sampled = sampled_on(entry->device);
+	static bool told;
+
+	if (sampled && pc_sampler_is_idle(sampled->pc)) {
+		close_session(sampled);
+		sampled->refused = true;
+		entry->session = open_context(entry);
+	} else if (sampled && !told) {
+		told = true;
+		say(0,
+		    "kernels of another CUDA context of device %d are not sampled: CUPTI "
+		    "samples one context of a GPU",
+		    entry->device);
+	}
+}
+
+struct pc_sampler *collector_pc(CUcontext context)
+{
+	struct collector_context *entry = find_or_open(context);
+
+	if (entry && entry->refused)
+		sample_instead(entry);
+	return entry ? entry->pc : NULL;
 }
 
 void collector_forget(CUcontext context)

@@ -17,15 +17,15 @@ enum {
 	PLACES = 20000, /* fetched at once */
 	/*
 	 * The interval of the first second with samples. Then it is chosen so that each kernel
-	 * has ENOUGH samples a second, but not so short that programs become slow: a step of 192
-	 * short kernels takes 5 ms without samples, 8 with a million a second, 23 with four
-	 * millions (H100, 580.159.04, CUPTI 13.0). If later seconds have more, it gets longer.
+	 * has ENOUGH samples a second, if few are enough for that: a step of 192 short kernels
+	 * takes 5 ms without samples, 8 to 10 with a million a second, 15 to 26 with two millions
+	 * (H100, 580.159.04, CUPTI 13.0). If later seconds have more, it gets longer.
 	 */
 	USUAL = 15,
 	SHORTEST = 10,
 	LONGEST = 20,
 	ENOUGH = 1000,
-	WANTED_A_SECOND = 1000000,
+	WANTED_A_SECOND = 200000,
 	/* CUPTI decodes 14 millions. */
 	MOST_A_SECOND = 10000000,
 };
@@ -448,6 +448,11 @@ void pc_sampler_launch(struct pc_sampler *sampler, const char *symbol)
 	pthread_mutex_unlock(&sampler->lock);
 	if (chosen && chosen != sampler->interval)
 		change_interval(sampler, chosen);
+}
+
+bool pc_sampler_is_idle(const struct pc_sampler *sampler)
+{
+	return !sampler->launched.functions.count && !sampler->graphs;
 }
 
 /* Rows without samples that say how often each kernel was launched. */
