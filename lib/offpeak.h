@@ -1149,6 +1149,8 @@ struct opk_diff_options {
 	const char *const *rule_files; /* YAML files with more of them, docs/ci.md */
 	size_t rule_file_count;
 	enum opk_kernel_style kernel_names;
+	/* Rows of code match by function, file, line from the function's first one, or offset. */
+	enum opk_rows rows; /* OPK_ROWS_INSTRUCTIONS, _LINES or _FUNCTIONS; others: see `by` */
 };
 
 /*

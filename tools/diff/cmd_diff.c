@@ -14,7 +14,7 @@ struct diff_args {
 	struct raw_args raw;
 	struct option_list before, after, where, fail;
 	const char *by, *level, *rules, *junit;
-	unsigned ignore, kernel_names, table;
+	unsigned per, ignore, kernel_names, table;
 	uint64_t top;
 	bool all, allow_incomplete;
 };
@@ -29,6 +29,9 @@ static const struct option_spec specs[] = {
 	{ "by", 0, "KEY",
 	  "match rows by kernel (default, with its shape), name, nvtx, or several: nvtx,kernel",
 	  OPTION_TEXT, offsetof(struct diff_args, by) },
+	{ "per", 0, "instruction|line|function",
+	  "compare code: its samples and counts, matched across builds", OPTION_WORD,
+	  offsetof(struct diff_args, per) },
 	{ "ignore", 0, "shape|none",
 	  "shape: match kernels whatever their grid, block and shared memory", OPTION_WORD,
 	  offsetof(struct diff_args, ignore) },
@@ -212,6 +215,7 @@ static int run_with(struct diff *diff, const struct diff_args *args, struct opk_
 	int code = add_rules(&options, diff->app, args);
 
 	options.by = diff->by;
+	options.rows = args->per ? OPK_ROWS_INSTRUCTIONS + (args->per - 1) : OPK_ROWS_RECORDED;
 	options.ignore_shape = args->ignore == IGNORE_SHAPE;
 	options.eval = eval;
 	/* A log has short lines unless the user chooses otherwise. */
@@ -251,17 +255,38 @@ static int evaluate(struct diff *diff, const struct diff_args *args)
 	return code;
 }
 
+/* Rows of code are matched in their own way, and have metrics of their own. */
+static int check_per(struct app *app, const struct diff_args *args)
+{
+	const char *other = args->by                 ? "--by"
+	                    : args->ignore           ? "--ignore"
+	                    : args->raw.set          ? "--set"
+	                    : args->raw.params.count ? "--param"
+	                                             : NULL;
+
+	if (!args->per || !other)
+		return OPK_OK;
+	return app_error(app, OPK_EUSAGE, "diff: --per matches code by function and line: no %s",
+	                 other);
+}
+
 static int run(struct app *app, void *data)
 {
+	static const char *const pers[] = { NULL, "instruction", "line", "function" };
 	const struct diff_args *args = data;
 	struct diff diff = { .app = app,
-		             .by = args->by ? args->by : "kernel",
+		             .by = args->per  ? pers[args->per]
+		                   : args->by ? args->by
+		                              : "kernel",
+		             .code = args->per > 0,
 		             .all = args->all,
 		             .top = args->top              ? args->top
 		                    : app_shows_table(app) ? TOP
 		                                           : SIZE_MAX };
-	int code = choose_files(&diff, args);
+	int code = check_per(app, args);
 
+	if (!code)
+		code = choose_files(&diff, args);
 	if (!code)
 		code = kernel_names_new(&diff.names, app, args->kernel_names);
 	if (!code)
