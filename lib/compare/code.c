@@ -92,6 +92,21 @@ int opk_compared_evaluate_code(struct opk_compared_source *source, struct opk_ct
 	return opk_code_eval(&source->launches, ctx, source->file, &options, diff->options.rows);
 }
 
+int opk_compared_name_units(struct opk_diff *diff, struct opk_ctx *ctx)
+{
+	for (size_t i = 0; diff->found.summary.shares && i < diff->columns.count; i++) {
+		struct opk_compared_column *column = &diff->columns.items[i];
+
+		if (opk_compared_kind(diff, i) != OPK_SAMPLED)
+			continue;
+		free(column->unit);
+		column->unit = opk_strdup("percent");
+		if (!column->unit)
+			return opk_nomem(ctx, "columns");
+	}
+	return OPK_OK;
+}
+
 /* ---- what rows are matched by ----------------------------------------------------------- */
 
 const char *opk_compared_file_name(const char *path)

@@ -68,13 +68,13 @@ struct opk_compared_table {
 	struct opk_diff_value *values;
 	const bool *foremost;
 	const bool *hidden; /* columns that are neither tested nor counted; NULL: none */
-	bool sampled;       /* values are samples of code, not of launches */
 	size_t rows, columns;
 	/*
 	 * p of the same test as if the clock were equal on both sides; NaN: unknown, or the value
 	 * does not depend on the clock. NULL: all are unknown.
 	 */
 	const double *beyond_clock;
+	bool sampled; /* values are samples of code, not of launches */
 };
 /*
  * Separates changes from noise. Fills in what was tested, and how many launches are needed;
@@ -194,6 +194,8 @@ int opk_compared_evaluate_code(struct opk_compared_source *source, struct opk_ct
 const char *opk_compared_file_name(const char *path);
 /* What code is matched by, whatever the build: free(); NULL: out of memory. */
 char *opk_compared_code_key(const struct opk_diff *diff, const struct opk_row *row);
+/* Once all rows are read: shares are in percent. */
+int opk_compared_name_units(struct opk_diff *diff, struct opk_ctx *ctx);
 /* The kind of a column's counts; OPK_COUNT_KINDS: it is not of code. */
 enum opk_count_kind opk_compared_kind(const struct opk_diff *diff, size_t column);
 

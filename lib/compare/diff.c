@@ -241,6 +241,7 @@ static int make(struct opk_diff *diff, struct opk_ctx *ctx)
 	TRY(find_key(&diff->groups.key, ctx, &diff->options));
 	TRY(opk_compared_evaluate(diff, ctx));
 	TRY(opk_compared_read(diff, ctx));
+	TRY(opk_compared_name_units(diff, ctx));
 	TRY(match(diff, ctx));
 	TRY(opk_find_differences(diff, ctx));
 	TRY(describe_columns(diff, ctx));
