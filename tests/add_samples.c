@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * add_samples CUBIN OUT.opk INTERVAL ROW...: a recording of the function of tests/files/scale.cu.
- * INTERVAL is as --interval's, or "" if it is not known. A row is KIND OFFSET:LAUNCHES:NUMBER, where
- * the kind is s, samples, or c, how often the instruction was executed: s16:0:1000
+ * INTERVAL is as --interval's, or "" if it is not known. A row is KIND OFFSET:LAUNCHES:NUMBER; the
+ * kind is s, samples, or c, how often the instruction was executed: s16:0:1000
  */
 #include <inttypes.h>
 

@@ -88,7 +88,7 @@ static void clear_found(struct found *found)
 	opk_buf_clear(&found->calls);
 }
 
-/* All instructions count, not only those of the recording: a build's samples may miss the first. */
+/* Looks at all instructions: the first line may have no sample. */
 static uint32_t find_first(struct first_line *known, const struct opk_line_table *table,
                            const struct opk_cubin_function *function,
                            const struct opk_line_frame *own)

@@ -367,7 +367,7 @@ static bool has_any(const struct opk_diff *diff, size_t column)
 	return false;
 }
 
-/* Hides the column of times if no row has a time, and what nobody asked for in code. */
+/* Hides the column of times if no row has a time, and usual metrics of code that are missing. */
 static void hide_columns(struct opk_diff *diff)
 {
 	OPK_OPTIONS(opk_eval_options, eval, diff->options.eval);

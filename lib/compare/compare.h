@@ -192,7 +192,7 @@ int opk_compared_evaluate_code(struct opk_compared_source *source, struct opk_ct
                                const struct opk_diff *diff);
 /* A path's last part. */
 const char *opk_compared_file_name(const char *path);
-/* What code is matched by, whatever the build: free(); NULL: out of memory. */
+/* The text that code of all builds is matched by: free(); NULL: out of memory. */
 char *opk_compared_code_key(const struct opk_diff *diff, const struct opk_row *row);
 /* Once all rows are read: shares are in percent. */
 int opk_compared_name_units(struct opk_diff *diff, struct opk_ctx *ctx);

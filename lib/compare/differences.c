@@ -63,7 +63,7 @@ static const char *gpu_of(const struct opk_meta *meta, char room[64])
 	return "";
 }
 
-/* Of PC samples. */
+/* PM samples have an interval of another kind. */
 static const char *interval_of(const struct opk_meta *meta, char room[64])
 {
 	(void)room;

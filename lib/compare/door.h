@@ -24,7 +24,7 @@ const char *opk_verdict_name(enum opk_verdict verdict);
 /* A value before or after, in its column's unit. */
 struct opk_diff_side {
 	uint64_t count; /* number of values: launches, or groups of launches; or samples */
-	/* The median; for different kernels, code, or means of several launches: the mean; or NaN. */
+	/* The median; for different kernels, code, means of several launches: the mean; or NaN. */
 	double value;
 	double low, high; /* quartiles; NaN for less than two values */
 };

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Compares two rates of counted samples, whose counts vary at least as Poisson's distribution says. */
+/* Compares two rates of counted samples, which vary at least as Poisson's distribution says. */
 #include <math.h>
 
 #include "compare/compare.h"
 
-/*
- * The regularized incomplete beta function I_x(a, b), by Lentz's method for its continued fraction;
- * tails of the binomial and of Student's distribution are values of it.
- */
+/* A step of Lentz's method for continued fractions: the factor that it adds. */
 static double take_step(double *c, double *d, double term)
 {
 	static const double tiny = 1e-300;
@@ -19,6 +16,7 @@ static double take_step(double *c, double *d, double term)
 	return *c * *d;
 }
 
+/* The continued fraction of the incomplete beta function. */
 static double fraction(double x, double a, double b)
 {
 	enum { MOST_STEPS = 100000 };
@@ -36,6 +34,10 @@ static double fraction(double x, double a, double b)
 	return h;
 }
 
+/*
+ * The regularized incomplete beta function I_x(a, b): tails of the binomial and of Student's
+ * distribution are values of it.
+ */
 static double incomplete_beta(double x, double a, double b)
 {
 	double front;

@@ -333,6 +333,20 @@ const struct command diff_command = {
 		"that were recorded beside PM samples are compared by their times, and what the samples\n"
 		"say of each kernel is one value a recording.\n"
 		"\n"
+		"--per line compares the code of two builds, from recordings of instructions: samples,\n"
+		"executed instructions and sectors, or what --metrics says; --per function and --per\n"
+		"instruction likewise. Code matches by the function's name, the source file's name without\n"
+		"folders, and the line, counted from the function's first one: text above a function does\n"
+		"not matter. Lines below a line that was inserted into a function are compared with other\n"
+		"lines, and instructions match by their offsets, which move between builds. What one side\n"
+		"alone has is in the table unmatched, also a line without any sample. Counts are of a\n"
+		"launch, and exact: same, or changed; noise is what recordings of one side differ by.\n"
+		"Samples are of a launch of the interval before, or, where launches are not known, shares\n"
+		"of all samples: then a line's share also falls where other lines take longer. Their test\n"
+		"is the exact binomial one for two Poisson counts; before_count says of how many samples.\n"
+		"Runs can differ by more than that: of several recordings a side (--before, --after) their\n"
+		"spread counts, by Student's t-test.\n"
+		"\n"
 		"--fail and --rules make it a gate for builds: each broken rule is a line on stderr, and\n"
 		"the exit code is 1. 'METRIC>5%' is broken where the metric grew by more than 5% and it\n"
 		"is no noise; where launches are too few to tell, the change itself counts, and that of\n"
@@ -346,8 +360,8 @@ const struct command diff_command = {
 		{ "diff before.opk after.opk", "what changed, the most in time first" },
 		{ "diff before.opk after.opk --fail 'gpu__time_duration.sum>5%'",
 		  "exit 1 where a kernel takes 5% longer" },
-		{ "diff before.opk after.opk --ignore shape -o changes.csv",
-		  "kernels whatever their grids and blocks" },
+		{ "diff before.opk after.opk --per line --table rows",
+		  "source lines of two builds, the largest change first" },
 	},
 	.max_arguments = 2,
 	.arguments = ARGUMENTS_ARE_FILES,

@@ -219,9 +219,13 @@ static void note_left_out(const struct diff *diff)
 
 static void note_shares(const struct diff *diff)
 {
-	if (diff->found->summary.shares)
-		app_note("the samples' launches are not known: before and after are shares of all "
-		         "samples of a side, in percent");
+	for (size_t i = 0; i < diff->found->column_count; i++) {
+		const struct opk_diff_column *column = &diff->found->columns[i];
+
+		if (column->is_time && diff->code && !strcmp(column->unit, "percent"))
+			app_note("the samples' launches are not known: before and after are shares "
+			         "of all samples of a side, in percent");
+	}
 }
 
 void diff_notes(const struct diff *diff)
