@@ -1135,8 +1135,7 @@ struct opk_diff_options {
 	const char *by;
 	bool ignore_shape; /* "kernel" matches launches of different grids, blocks, shared memory */
 	double level;      /* share of false discoveries; 0: 0.005 */
-	/* The metrics and rows; NULL: all. */
-	const struct opk_eval_options *eval;
+	const struct opk_eval_options *eval; /* the metrics and rows; NULL: all */
 	/*
 	 * Rules; their metrics are also evaluated. "METRIC>5%" (or >=, <, <=) is broken by a row
 	 * whose metric grew by more than 5% and more than noise, or whose launches are too few to
@@ -1149,14 +1148,15 @@ struct opk_diff_options {
 	const char *const *rule_files; /* YAML files with more of them, docs/ci.md */
 	size_t rule_file_count;
 	enum opk_kernel_style kernel_names;
+	enum opk_rows rows; /* of code: OPK_ROWS_INSTRUCTIONS, _LINES, _FUNCTIONS; else see `by` */
 };
 
 /*
  * Compares two sides, before and after, each of one recording or several (runs, ranks), row by row:
  * docs/ci.md. A side's value is the median over launches. A change is more than noise according to
  * a two-sided Mann-Whitney U test over launches, with Benjamini and Hochberg's procedure for many
- * comparisons. Times and rates must also change by more than the SM's clock explains.
- *
+ * comparisons. Times and rates must also change by more than the SM's clock explains. Samples of
+ * code, or their shares where launches are unknown, are tested as Poisson counts.
  * `files`: those before, then those after; they must outlive the result. They are evaluated as by
  * opk_table_new(); samples are divided among the kernels that ran. Kernels match by name. Rows are
  * in order of their change in time; rows that changed beyond noise come first. Broken rules do not
@@ -1171,8 +1171,8 @@ void opk_diff_free(struct opk_diff *diff);
 
 /*
  * Lists of a comparison. before and after are medians of before_count and after_count launches (for
- * summed launches: means), or NaN. before_low, before_high, after_low and after_high are quartiles,
- * NaN for fewer than two values.
+ * code, of so many samples, and summed launches: means), or NaN. before_low, before_high, after_low
+ * and after_high are quartiles, NaN for fewer than two values, or recordings of code.
  */
 enum opk_diff_list {
 	/*

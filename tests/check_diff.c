@@ -169,9 +169,8 @@ CTX_TEST(known_cases)
 		struct opk_diff_summary summary = { .level = 0.005 };
 		const bool foremost = true;
 		struct opk_diff_value value;
-		struct opk_compared_table table = {
-			&value, &foremost, NULL, 1, 1, &cases[i].beyond
-		};
+		struct opk_compared_table table = { &value, &foremost,        NULL, 1,
+			                            1,      &cases[i].beyond, false };
 
 		ck_assert(opk_compare_values(&value, sides));
 		value.clock = cases[i].clock;
@@ -257,7 +256,7 @@ static bool is_alarm(struct opk_ctx *ctx, const struct times *times, size_t laun
 	static struct opk_diff_value values[KERNELS];
 	struct opk_diff_summary summary = { .level = 0.005 };
 	const bool foremost = true;
-	struct opk_compared_table table = { values, &foremost, NULL, times->count, 1, NULL };
+	struct opk_compared_table table = { values, &foremost, NULL, times->count, 1, NULL, false };
 
 	for (size_t i = 0; i < times->count; i++) {
 		double drawn[2][MOST];
@@ -340,8 +339,8 @@ static bool is_alarm_of_metrics(struct opk_ctx *ctx, const struct metrics *metri
 	static struct opk_diff_value values[SOLVER_KERNELS * MOST_METRICS];
 	static const bool foremost[MOST_METRICS] = { true };
 	struct opk_diff_summary summary = { .level = 0.005 };
-	const struct opk_compared_table table = { values,         foremost,         NULL,
-		                                  SOLVER_KERNELS, metrics->columns, NULL };
+	const struct opk_compared_table table = { values,           foremost, NULL, SOLVER_KERNELS,
+		                                  metrics->columns, NULL,     false };
 	uint64_t weights[MOST];
 
 	for (size_t i = 0; i < MOST; i++)
@@ -417,7 +416,9 @@ CTX_TEST(small_change)
 	enum { ROWS = 5, COLUMNS = 10, TRIALS = 200 };
 	static const bool foremost[COLUMNS] = { true };
 	static struct opk_diff_value values[ROWS * COLUMNS];
-	const struct opk_compared_table table = { values, foremost, NULL, ROWS, COLUMNS, NULL };
+	const struct opk_compared_table table = {
+		values, foremost, NULL, ROWS, COLUMNS, NULL, false
+	};
 	size_t found = 0, wrong = 0;
 
 	random_restart();

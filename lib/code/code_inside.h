@@ -13,7 +13,7 @@
 /* An instruction, with its counts over all sections. */
 struct opk_code_place {
 	struct opk_instruction at; /* strings are of the counts' texts */
-	uint64_t launches;
+	uint64_t launches[OPK_COUNT_KINDS];
 	uint64_t of_list; /* launches counted so far with the metrics of block `list` */
 	size_t list;
 	/* Numbers of texts, from 1; 0: unknown. */
@@ -21,6 +21,7 @@ struct opk_code_place {
 	uint32_t line; /* 0: unknown */
 	/* The line in the function itself, which may call what was inlined here. */
 	uint32_t own_source, own_line;
+	uint32_t first_line; /* of the function in that file; 0: unknown */
 };
 
 /* What was counted at all instructions of a file. Begins zeroed. */

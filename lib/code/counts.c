@@ -75,14 +75,15 @@ static void clear_blocks(blocks_of *blocks)
  * Sections with the same metrics are of different launches; those with other metrics may be of the
  * same launches again, so the list with the most says how many there were.
  */
-static void add_launches(struct opk_code_place *place, size_t list, uint64_t launches)
+static void add_launches(struct opk_code_place *place, size_t list, enum opk_count_kind kind,
+                         uint64_t launches)
 {
 	if (place->list != list)
 		place->of_list = 0;
 	place->list = list;
 	place->of_list += launches;
-	if (place->of_list > place->launches)
-		place->launches = place->of_list;
+	if (place->of_list > place->launches[kind])
+		place->launches[kind] = place->of_list;
 }
 
 /*
@@ -97,13 +98,16 @@ static double weight_of(const struct opk_code_counts *counts, const struct opk_i
 static int add_block(struct opk_code_counts *counts, struct opk_ctx *ctx,
                      const struct opk_instruction_table *table, const size_t *metrics, size_t list)
 {
+	bool sampled = table->metric_count && opk_count_kind(*table->metrics) == OPK_SAMPLED;
+
 	for (size_t i = 0; i < table->count; i++) {
 		double *values, weight;
 		size_t place;
 
 		TRY(opk_check_interrupt(ctx));
 		TRY(find_place(&place, counts, ctx, &table->rows[i]));
-		add_launches(&counts->places.items[place], list, table->rows[i].launches);
+		add_launches(&counts->places.items[place], list,
+		             sampled ? OPK_SAMPLED : OPK_COUNTED, table->rows[i].launches);
 		weight = weight_of(counts, &table->rows[i]);
 		values = counts->values + place * counts->metrics.count;
 		for (size_t j = 0; j < table->metric_count; j++) {
@@ -217,6 +221,18 @@ int opk_code_counts_read(struct opk_code_counts *counts, struct opk_ctx *ctx, st
 		                file->path);
 	TRY(add_blocks(counts, ctx, &blocks));
 	return sort(counts, ctx);
+}
+
+int opk_code_interval(uint32_t *out, struct opk_ctx *ctx, const struct opk_file *file)
+{
+	__attribute__((cleanup(clear_blocks))) blocks_of blocks = { 0 };
+	struct opk_code_counts counts = { 0 };
+
+	TRY(read_blocks(&blocks, ctx, file));
+	for (size_t i = 0; i < blocks.count; i++)
+		find_interval(&counts, &blocks.items[i].table);
+	*out = counts.interval;
+	return OPK_OK;
 }
 
 int opk_code_add_text(uint32_t *out, struct opk_code_counts *counts, struct opk_ctx *ctx,

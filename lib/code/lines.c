@@ -7,7 +7,7 @@
 #include "child/child.h"
 #include "code/code_inside.h"
 
-enum { MOST_PATH = 8192, MOST_CALLS = OPK_MOST_FRAMES * (MOST_PATH + 16) };
+enum { INSTRUCTION_BYTES = 16, MOST_PATH = 8192, MOST_CALLS = OPK_MOST_FRAMES * (MOST_PATH + 16) };
 
 /* Removes "/." and "/NAME/..", as CUPTI does. */
 static void clean_path(char *path)
@@ -46,7 +46,15 @@ static char *path_of(const struct opk_line_frame *frame)
 /* What the child sends of a place, all unknown at first. */
 struct found {
 	struct opk_nv_line line, own; /* innermost and outermost */
+	uint32_t first;               /* line of the function in the file of `own` */
 	struct opk_buf calls;
+};
+/* The first line of a function in a file; places of a function follow each other. */
+struct first_line {
+	size_t section;
+	uint64_t offset;
+	const char *folder, *file;
+	uint32_t line;
 };
 
 static void clear_found(struct found *found)
@@ -56,9 +64,34 @@ static void clear_found(struct found *found)
 	opk_buf_clear(&found->calls);
 }
 
+/* Looks at all instructions: the first line may have no sample. */
+static uint32_t find_first(struct first_line *known, const struct opk_line_table *table,
+                           const struct opk_cubin_function *function,
+                           const struct opk_line_frame *own)
+{
+	struct opk_line_frame frames[OPK_MOST_FRAMES];
+
+	if (known->file && known->section == function->section && known->offset == function->offset
+	    && !strcmp(known->folder, own->folder) && !strcmp(known->file, own->file))
+		return known->line;
+	*known = (struct first_line){ function->section, function->offset, own->folder, own->file,
+		                      own->line };
+	for (uint64_t at = 0; at < function->size; at += INSTRUCTION_BYTES) {
+		size_t count = opk_line_table_find(frames, table, function->section,
+		                                   function->offset + at);
+		const struct opk_line_frame *of = &frames[count - 1];
+
+		if (count && of->line && of->line < known->line && !strcmp(of->file, own->file)
+		    && !strcmp(of->folder, own->folder))
+			known->line = of->line;
+	}
+	return known->line;
+}
+
 /* Finds the calls that a line was inlined at; where the two tables disagree they are unknown. */
 static int find_calls(struct found *found, struct opk_ctx *ctx, const struct opk_line_table *table,
-                      const struct opk_cubin_function *function, uint32_t offset)
+                      const struct opk_cubin_function *function, uint32_t offset,
+                      struct first_line *first)
 {
 	struct opk_line_frame frames[OPK_MOST_FRAMES];
 	size_t count = opk_line_table_find(frames, table, function->section,
@@ -74,6 +107,8 @@ static int find_calls(struct found *found, struct opk_ctx *ctx, const struct opk
 		if (i)
 			opk_buf_add_printf(&found->calls, "%s%s:%u", i > 1 ? " < " : "", path,
 			                   frames[i].line);
+		if (i + 1 == count)
+			found->first = find_first(first, table, function, &frames[i]);
 		if (i + 1 == count)
 			found->own = (struct opk_nv_line){ .number = frames[i].line,
 				                           .path = opk_take(path) };
@@ -93,6 +128,7 @@ int opk_code_find_lines(struct opk_ctx *ctx, void *data, struct opk_child *child
 	__attribute__((cleanup(opk_line_table_clear))) struct opk_line_table table = { 0 };
 	struct opk_cubin_function function = { .name = "" };
 	const struct opk_code_search *search = data;
+	struct first_line first = { 0 };
 	/* A read past its end ends this process alone. */
 	const void *cubin = opk_child_guarded_copy(search->cubin->data, search->cubin->size);
 
@@ -110,9 +146,10 @@ int opk_code_find_lines(struct opk_ctx *ctx, void *data, struct opk_child *child
 			TRY(opk_nv_source_line(&found.line, ctx, cubin, search->cubin->size,
 			                       at->function, at->offset));
 		if (found.line.path)
-			TRY(find_calls(&found, ctx, &table, &function, at->offset));
+			TRY(find_calls(&found, ctx, &table, &function, at->offset, &first));
 		put_line(child, &found.line);
 		put_line(child, found.own.path ? &found.own : &found.line);
+		opk_put_number(child, found.first);
 		opk_put_bytes(child, found.calls.data, found.calls.size);
 		opk_child_progress(child, i, search->count);
 	}
@@ -141,6 +178,7 @@ int opk_code_take_lines(const struct opk_code_search *search, struct opk_ctx *ct
 
 		TRY(take_line(&place->line, &place->source, search->counts, ctx, result));
 		TRY(take_line(&place->own_line, &place->own_source, search->counts, ctx, result));
+		place->first_line = (uint32_t)opk_get_number(result, UINT32_MAX);
 		calls = opk_get_bytes(NULL, result, MOST_CALLS);
 		TRY(opk_result_check(result, ctx));
 		if (calls && *calls)

@@ -14,9 +14,10 @@ struct maker {
 	struct opk_made_rows made;
 	struct opk_strlist keys;
 	struct opk_index numbers; /* of rows, by key */
-	uint64_t *before;         /* launches of the row's modules that are complete */
-	size_t width;             /* metrics to evaluate */
-	size_t *metrics;          /* their numbers among the counts', or SIZE_MAX */
+	/* Launches of each row's modules that are complete. */
+	uint64_t (*before)[OPK_COUNT_KINDS];
+	size_t width;    /* metrics to evaluate */
+	size_t *metrics; /* their numbers among the counts', or SIZE_MAX */
 };
 
 static const char *text_of(const struct maker *m, uint32_t number)
@@ -68,6 +69,7 @@ static int describe_row(struct maker *m, size_t row, const struct opk_code_place
 	};
 	if (m->per == OPK_ROWS_LINES) {
 		code->line = place->own_line;
+		code->first_line = place->first_line;
 		code->source = keep(m, text_of(m, place->own_source));
 	} else if (m->per == OPK_ROWS_INSTRUCTIONS) {
 		code->line = place->line;
@@ -106,11 +108,17 @@ static void add_launches(struct maker *m, size_t row, const struct opk_code_plac
 {
 	struct opk_code *code = &m->made.code[row];
 
-	if (code->module != place->at.module)
-		m->before[row] = code->launches;
+	for (size_t kind = 0; kind < OPK_COUNT_KINDS; kind++) {
+		uint64_t *launches = &code->launches_of[kind], *before = &m->before[row][kind];
+
+		if (code->module != place->at.module)
+			*before = *launches;
+		if (*before + place->launches[kind] > *launches)
+			*launches = *before + place->launches[kind];
+		if (*launches > code->launches)
+			code->launches = *launches;
+	}
 	code->module = place->at.module;
-	if (m->before[row] + place->launches > code->launches)
-		code->launches = m->before[row] + place->launches;
 }
 
 static void add_place(struct maker *m, size_t row, const struct opk_code_place *place,

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/option_struct.h"
 #include "compare/compare.h"
 
 const char opk_compared_duration[] = "duration_ns", opk_compared_mhz[] = "sm_mhz";
@@ -20,7 +21,8 @@ struct sorted {
 	double *values; /* of one column, one per row */
 	bool *present;
 	struct opk_compared_values of_group;
-	size_t *present_rows; /* the rows of the group's values */
+	size_t *present_rows;       /* the rows of the group's values */
+	double *counts, *exposures; /* of code, in each source */
 };
 
 static int sort_rows(struct sorted *out, struct opk_ctx *ctx, const struct opk_diff *diff,
@@ -36,8 +38,10 @@ static int sort_rows(struct sorted *out, struct opk_ctx *ctx, const struct opk_d
 	out->of_group.values = opk_alloc_array(count + 1, sizeof *out->of_group.values);
 	out->of_group.weights = opk_alloc_array(count + 1, sizeof *out->of_group.weights);
 	out->present_rows = opk_alloc_array(count + 1, sizeof *out->present_rows);
-	if (!out->present_rows || !out->rows || !out->starts || !out->values || !out->present
-	    || !out->of_group.values || !out->of_group.weights)
+	out->exposures = opk_alloc_array(diff->source_count + 1, sizeof *out->exposures);
+	out->counts = opk_alloc_array(diff->source_count + 1, sizeof *out->counts);
+	if (!out->exposures || !out->counts || !out->present_rows || !out->rows || !out->starts
+	    || !out->values || !out->present || !out->of_group.values || !out->of_group.weights)
 		return fail_nomem(ctx);
 	/* Group i is counted in starts[i + 2]: below, starts[i + 1] is where its next row goes. */
 	for (size_t i = 0; i < count; i++)
@@ -56,6 +60,8 @@ static void clear_sorted(struct sorted *sorted)
 	free(sorted->values);
 	free(sorted->present);
 	free(sorted->present_rows);
+	free(sorted->counts);
+	free(sorted->exposures);
 	free(sorted->of_group.values);
 	free(sorted->of_group.weights);
 }
@@ -133,6 +139,88 @@ static bool compare_group(struct opk_diff_value *out, const struct opk_diff *dif
 	return opk_compare_values(out, of_group);
 }
 
+/* ---- code ------------------------------------------------------------------------------- */
+
+/* What the rows of a group count in each source. */
+static void add_up(struct sorted *of, const struct opk_diff *diff, enum opk_compared_side side,
+                   size_t group, enum opk_count_kind kind)
+{
+	for (size_t i = of->starts[group]; i < of->starts[group + 1]; i++) {
+		size_t row = of->rows[i], source = source_of(diff, side, row);
+		double launches = kind == OPK_COUNTED ? (double)diff->weights[side].items[row]
+		                                      : (double)diff->sampled[side].items[row]
+		                                                * diff->sources[source].exposure;
+
+		if (!of->present[row])
+			continue;
+		of->counts[source] += of->values[row];
+		of->exposures[source] += launches;
+	}
+}
+
+/* Code without samples in a source has none of its samples. */
+static struct opk_counted count_group(struct sorted *of, const struct opk_diff *diff,
+                                      enum opk_compared_side side, size_t group,
+                                      enum opk_count_kind kind)
+{
+	struct opk_counted counted = { of->counts, of->exposures, 0 };
+
+	memset(of->counts, 0, diff->source_count * sizeof *of->counts);
+	memset(of->exposures, 0, diff->source_count * sizeof *of->exposures);
+	add_up(of, diff, side, group, kind);
+	for (size_t i = 0; i < diff->source_count; i++) {
+		double exposure = of->exposures[i];
+
+		if (kind == OPK_SAMPLED && diff->found.summary.shares)
+			exposure = diff->sources[i].side == side
+			                   ? diff->sources[i].all_samples / 100
+			                   : 0;
+		if (!(exposure > 0))
+			continue;
+		of->exposures[counted.count] = exposure;
+		of->counts[counted.count++] = of->counts[i];
+	}
+	return counted;
+}
+
+/* By how much recordings of a side differ is seen in all rows together. */
+static struct opk_dispersion find_dispersion(const struct opk_diff *diff, struct sorted *sides)
+{
+	struct opk_dispersion dispersion = { 0 };
+
+	for (size_t i = 0; i < diff->groups.count; i++)
+		for (int side = 0; side < OPK_SIDES; side++) {
+			struct opk_counted counted = count_group(&sides[side], diff,
+			                                         (enum opk_compared_side)side, i,
+			                                         OPK_SAMPLED);
+
+			opk_dispersion_add(&dispersion, &counted);
+		}
+	return dispersion;
+}
+
+static void compare_code(struct opk_diff *diff, struct sorted *sides, const size_t *places,
+                         size_t column)
+{
+	enum opk_count_kind kind = opk_compared_kind(diff, column);
+	struct opk_dispersion dispersion = { 0 };
+
+	if (kind == OPK_SAMPLED)
+		dispersion = find_dispersion(diff, sides);
+	for (size_t i = 0; i < diff->groups.count; i++) {
+		struct opk_counted of_group[OPK_SIDES] = {
+			count_group(&sides[OPK_BEFORE], diff, OPK_BEFORE, i, kind),
+			count_group(&sides[OPK_AFTER], diff, OPK_AFTER, i, kind),
+		};
+
+		opk_compare_counts(&diff->compared[places[i] * diff->columns.count + column],
+		                   of_group, kind == OPK_SAMPLED ? &dispersion : NULL);
+		diff->beyond_clock[places[i] * diff->columns.count + column] = (double)NAN;
+	}
+}
+
+/* ---- of one column ---------------------------------------------------------------------- */
+
 /* Reads one column at a time: all of them may not fit into memory. */
 static int read_column(struct sorted *sides, struct opk_diff *diff, struct opk_ctx *ctx,
                        size_t column)
@@ -147,6 +235,10 @@ static int compare_column(struct opk_diff *diff, struct opk_ctx *ctx, struct sor
                           const size_t *places, size_t column)
 {
 	TRY(read_column(sides, diff, ctx, column));
+	if (opk_compared_kind(diff, column) != OPK_COUNT_KINDS) {
+		compare_code(diff, sides, places, column);
+		return OPK_OK;
+	}
 	for (size_t i = 0; i < diff->groups.count; i++) {
 		size_t at = places[i] * diff->columns.count + column;
 
@@ -266,17 +358,26 @@ static int find_peaks(struct opk_diff *diff, struct opk_ctx *ctx, struct sorted 
 
 /* ---- all of them ------------------------------------------------------------------------ */
 
-/* Hides the column of times if no row has a time. */
-static void hide_duration(struct opk_diff *diff)
+static bool has_any(const struct opk_diff *diff, size_t column)
 {
-	size_t column = 0;
-	bool any = false;
-
-	opk_index_find(&column, &diff->numbers, opk_compared_duration);
 	for (size_t i = 0; i < diff->groups.count; i++)
-		any |= diff->found.rows[i].values[column].before.count
-		       || diff->found.rows[i].values[column].after.count;
-	diff->columns.items[column].shown = any;
+		if (diff->found.rows[i].values[column].before.count
+		    || diff->found.rows[i].values[column].after.count)
+			return true;
+	return false;
+}
+
+/* Hides the column of times if no row has a time, and usual metrics of code that are missing. */
+static void hide_columns(struct opk_diff *diff)
+{
+	OPK_OPTIONS(opk_eval_options, eval, diff->options.eval);
+	size_t duration = 0;
+
+	opk_index_find(&duration, &diff->numbers, opk_compared_duration);
+	diff->columns.items[duration].shown = has_any(diff, duration);
+	for (size_t i = 0; opk_compared_is_code(diff) && !eval.metrics && i < diff->columns.count;
+	     i++)
+		diff->columns.items[i].shown &= has_any(diff, i);
 }
 
 int opk_compare_columns(struct opk_diff *diff, struct opk_ctx *ctx, const size_t *places)
@@ -295,6 +396,6 @@ int opk_compare_columns(struct opk_diff *diff, struct opk_ctx *ctx, const size_t
 	for (int side = 0; side < OPK_SIDES; side++)
 		clear_sorted(&sides[side]);
 	if (!code)
-		hide_duration(diff);
+		hide_columns(diff);
 	return code;
 }

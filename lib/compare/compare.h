@@ -23,7 +23,36 @@ bool opk_rank_test(double *out, const double *before, size_t before_count, const
 /* The smallest possible result for these numbers of launches. */
 double opk_rank_test_least(size_t before, size_t after);
 
+/* ---- rate_test.c ---- */
+
+/* Counts of one thing in the recordings of one side. */
+struct opk_counted {
+	double *samples;   /* or exact counts */
+	double *exposures; /* how many launches, or samples of anything, these are of; above 0 */
+	size_t count;      /* of recordings */
+};
+/* By how much more than Poisson's distribution recordings of one side differ. Begins with zeros. */
+struct opk_dispersion {
+	double excess, squares, weight, weight_squares;
+};
+/* Adds what the recordings of a side show of it. */
+void opk_dispersion_add(struct opk_dispersion *dispersion, const struct opk_counted *side);
+struct opk_rate_result {
+	double p, least; /* the smallest possible p for as many samples */
+};
+/*
+ * The probability of samples at least as far apart if the rates of both sides are equal. With one
+ * recording a side: the exact conditional binomial test. With several it is Student's t-test, too,
+ * with the variance that they show, but at least Poisson's.
+ */
+void opk_rate_test(struct opk_rate_result *out, const struct opk_counted sides[OPK_SIDES],
+                   const struct opk_dispersion *dispersion);
+
 /* ---- verdicts.c ---- */
+
+/* Counts of instructions; exact where `dispersion` is NULL. Overwrites the samples. */
+void opk_compare_counts(struct opk_diff_value *out, struct opk_counted sides[OPK_SIDES],
+                        const struct opk_dispersion *dispersion);
 
 /* The values of one metric and side of a row. */
 struct opk_compared_values {
@@ -45,6 +74,7 @@ struct opk_compared_table {
 	 * does not depend on the clock. NULL: all are unknown.
 	 */
 	const double *beyond_clock;
+	bool sampled; /* values are samples of code, not of launches */
 };
 /*
  * Separates changes from noise. Fills in what was tested, and how many launches are needed;
@@ -87,6 +117,7 @@ enum opk_compared_mode {
 	OPK_COMPARED_JOINED, /* ranges of several runs are one launch */
 	OPK_COMPARED_PASSES, /* each range has one pass of the set */
 	OPK_COMPARED_RAN,    /* launches on the timeline */
+	OPK_COMPARED_CODE,   /* instructions, lines or functions */
 };
 
 struct opk_compared_source {
@@ -101,7 +132,9 @@ struct opk_compared_source {
 	struct opk_evaluation *means;    /* one row per group of launches; NULL */
 	/* The diff's column for each column, and then for each of `also`. */
 	size_t *columns, *columns_of_means;
-	size_t first_row; /* index among the rows of its side */
+	size_t first_row;   /* index among the rows of its side */
+	double all_samples; /* of all code */
+	double exposure;    /* of a launch to samples: more if the interval is shorter */
 };
 
 struct opk_compared_column {
@@ -115,7 +148,8 @@ struct opk_compared_column {
 /* Facts about a group besides those that its ranges share. */
 struct opk_compared_group {
 	uint64_t launches[OPK_SIDES];
-	bool mixed; /* of different kernels */
+	bool mixed;                  /* of different kernels */
+	const struct opk_code *code; /* afterwards, if it is there */
 };
 
 struct opk_diff {
@@ -123,6 +157,7 @@ struct opk_diff {
 	struct opk_diff_rules rules;
 	char *by;
 	struct opk_kernel_names *names;
+	struct opk_filter *filter; /* of rows of code; NULL: all */
 	struct opk_compared_source *sources;
 	size_t source_count;
 	OPK_LIST(struct opk_compared_column) columns;
@@ -134,6 +169,7 @@ struct opk_diff {
 	struct opk_column_file values[OPK_SIDES];
 	OPK_LIST(size_t) group_of[OPK_SIDES];  /* one per row of values */
 	OPK_LIST(uint64_t) weights[OPK_SIDES]; /* one per row of values */
+	OPK_LIST(uint64_t) sampled[OPK_SIDES]; /* of code: launches that the samples are of */
 	struct opk_diff_value *compared;       /* for each group, one per column */
 	double *beyond_clock;                  /* parallel to it: as in opk_compared_table */
 	struct opk_diff_peak *peaks;
@@ -147,6 +183,21 @@ int opk_compared_evaluate(struct opk_diff *diff, struct opk_ctx *ctx);
 int opk_compared_knows(bool *out, struct opk_ctx *ctx, const struct opk_compared_source *source,
                        const char *name);
 void opk_compared_source_clear(struct opk_compared_source *source);
+
+/* code.c: instructions, lines and functions. */
+extern const char opk_compared_samples[], opk_compared_executed[];
+bool opk_compared_is_code(const struct opk_diff *diff);
+int opk_compared_begin_code(struct opk_diff *diff, struct opk_ctx *ctx);
+int opk_compared_evaluate_code(struct opk_compared_source *source, struct opk_ctx *ctx,
+                               const struct opk_diff *diff);
+/* A path's last part. */
+const char *opk_compared_file_name(const char *path);
+/* The text that code of all builds is matched by: free(); NULL: out of memory. */
+char *opk_compared_code_key(const struct opk_diff *diff, const struct opk_row *row);
+/* Once all rows are read: shares are in percent. */
+int opk_compared_name_units(struct opk_diff *diff, struct opk_ctx *ctx);
+/* The kind of a column's counts; OPK_COUNT_KINDS: it is not of code. */
+enum opk_count_kind opk_compared_kind(const struct opk_diff *diff, size_t column);
 
 /* sides.c: reads the rows of all sources, group by group. */
 int opk_compared_read(struct opk_diff *diff, struct opk_ctx *ctx);

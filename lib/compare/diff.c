@@ -13,10 +13,29 @@ static int fail_nomem(struct opk_ctx *ctx)
 	return opk_nomem(ctx, "a comparison");
 }
 
+static const char *name_key(const struct opk_diff_options *options)
+{
+	switch (options->rows) {
+	case OPK_ROWS_INSTRUCTIONS:
+		return "instruction";
+	case OPK_ROWS_LINES:
+		return "line";
+	case OPK_ROWS_FUNCTIONS:
+		return "function";
+	default:
+		return options->by ? options->by : "kernel";
+	}
+}
+
 /* ---- what is compared ------------------------------------------------------------------- */
 
 static int find_key(unsigned *key, struct opk_ctx *ctx, const struct opk_diff_options *options)
 {
+	if (options->rows >= OPK_ROWS_INSTRUCTIONS) {
+		*key = OPK_KEY_NAME;
+		return options->ignore_shape ? opk_fail(ctx, OPK_EUSAGE, "code has no shape")
+		                             : OPK_OK;
+	}
 	TRY(opk_key_parse(key, ctx, options->by));
 	if (options->ignore_shape && *key & OPK_KEY_SHAPE)
 		return opk_fail(ctx, OPK_EUSAGE, "rows are to be matched by shape, or without it");
@@ -70,8 +89,9 @@ static int place_rows(struct opk_diff *diff, struct opk_ctx *ctx, size_t *places
 
 		places[i] = place;
 		diff->found.rows[place] = (struct opk_diff_row){
-			.name = group->many_names ? "" : group->name,
+			.name = group->many_names || opk_compared_is_code(diff) ? "" : group->name,
 			.range = group->range,
+			.code = diff->about.items[i].code,
 			.before_launches = diff->about.items[i].launches[OPK_BEFORE],
 			.after_launches = diff->about.items[i].launches[OPK_AFTER],
 			.values = diff->compared + place * diff->columns.count,
@@ -89,6 +109,7 @@ static int find_verdicts(struct opk_diff *diff, struct opk_ctx *ctx)
 		.foremost = foremost,
 		.hidden = hidden,
 		.beyond_clock = diff->beyond_clock,
+		.sampled = opk_compared_is_code(diff),
 		.rows = diff->found.row_count,
 		.columns = diff->columns.count,
 	};
@@ -117,6 +138,11 @@ static size_t find_time(const struct opk_diff *diff)
 	bool ran = diff->sources[0].mode == OPK_COMPARED_RAN;
 	size_t column;
 
+	if (opk_compared_is_code(diff))
+		return find_column(&column, diff, opk_compared_samples)
+		                       || find_column(&column, diff, opk_compared_executed)
+		               ? column
+		               : SIZE_MAX;
 	if ((!ran && find_column(&column, diff, "gpu__time_duration.sum"))
 	    || find_column(&column, diff, opk_compared_duration))
 		return column;
@@ -136,6 +162,9 @@ static void find_time_changes(struct opk_diff *diff)
 		                            ? row->before_launches
 		                            : row->after_launches;
 
+		/* A share is of all launches. */
+		if (diff->found.summary.shares)
+			launches = 1;
 		row->time_change = (double)NAN;
 		if (diff->time == SIZE_MAX)
 			continue;
@@ -212,6 +241,7 @@ static int make(struct opk_diff *diff, struct opk_ctx *ctx)
 	TRY(find_key(&diff->groups.key, ctx, &diff->options));
 	TRY(opk_compared_evaluate(diff, ctx));
 	TRY(opk_compared_read(diff, ctx));
+	TRY(opk_compared_name_units(diff, ctx));
 	TRY(match(diff, ctx));
 	TRY(opk_find_differences(diff, ctx));
 	TRY(describe_columns(diff, ctx));
@@ -228,7 +258,7 @@ int opk_diff_new(struct opk_diff **out, struct opk_ctx *ctx, struct opk_file *co
 	if (!diff)
 		return fail_nomem(ctx);
 	opk_copy_options(&diff->options, sizeof diff->options, given);
-	diff->by = opk_strdup(diff->options.by ? diff->options.by : "kernel");
+	diff->by = opk_strdup(name_key(&diff->options));
 	diff->options.by = diff->by;
 	diff->found.summary.level = diff->options.level > 0 ? diff->options.level : default_level;
 	diff->sources = opk_alloc_array(before_count + after_count + 1, sizeof *diff->sources);
@@ -258,6 +288,7 @@ void opk_diff_free(struct opk_diff *diff)
 		opk_column_file_clear(&diff->values[side]);
 		free(diff->group_of[side].items);
 		free(diff->weights[side].items);
+		free(diff->sampled[side].items);
 	}
 	free(diff->sources);
 	free(diff->columns.items);
@@ -273,6 +304,7 @@ void opk_diff_free(struct opk_diff *diff)
 	free(diff->found.judged.items);
 	free(diff->by);
 	opk_kernel_names_free(diff->names);
+	opk_filter_free(diff->filter);
 	opk_diff_rules_clear(&diff->rules);
 	opk_strlist_clear(&diff->texts);
 	free(diff);

@@ -37,7 +37,9 @@ static struct opk_listing *list_about(const struct opk_diff *diff)
 	                cell_number(diff->found.row_count),
 	                cell_number(diff->found.unmatched_count), cell_number(s->launches_least),
 	                cell_number(s->launches_most),
-	                cell_text("Mann-Whitney U, two-sided; Benjamini-Hochberg"),
+	                cell_text(opk_compared_is_code(diff)
+	                                  ? "binomial, two-sided; Benjamini-Hochberg"
+	                                  : "Mann-Whitney U, two-sided; Benjamini-Hochberg"),
 	                cell_value(s->level), cell_value(s->foremost.level),
 	                cell_value(s->others.level), cell_number(s->foremost.compared),
 	                cell_needed(&s->foremost), cell_number(s->others.compared),

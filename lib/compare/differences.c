@@ -63,13 +63,20 @@ static const char *gpu_of(const struct opk_meta *meta, char room[64])
 	return "";
 }
 
+/* PM samples have an interval of another kind. */
+static const char *interval_of(const struct opk_meta *meta, char room[64])
+{
+	(void)room;
+	return meta->profiler == OPK_PROFILER_PC ? opk_meta_fact(meta, "interval") : "";
+}
+
 static const struct {
 	const char *what;
 	text_fn *text;
 } facts[] = {
-	{ "chip", chip_of },     { "gpu", gpu_of }, { "cupti_version", cupti_of },
-	{ "driver", driver_of }, { "set", set_of }, { "set_hash", set_hash_of },
-	{ "mode", mode_of },
+	{ "chip", chip_of },     { "gpu", gpu_of },           { "cupti_version", cupti_of },
+	{ "driver", driver_of }, { "set", set_of },           { "set_hash", set_hash_of },
+	{ "mode", mode_of },     { "interval", interval_of },
 };
 enum { FACTS = sizeof facts / sizeof *facts, CLOCKS = 2 };
 

@@ -23,8 +23,8 @@ const char *opk_verdict_name(enum opk_verdict verdict);
 
 /* A value before or after, in its column's unit. */
 struct opk_diff_side {
-	uint64_t count; /* number of values: launches, or groups of launches */
-	/* The median; for different kernels, or means of several launches, the mean; or NaN. */
+	uint64_t count; /* number of values: launches, or groups of launches; or samples */
+	/* The median; for different kernels, code, means of several launches: the mean; or NaN. */
 	double value;
 	double low, high; /* quartiles; NaN for less than two values */
 };
@@ -37,6 +37,7 @@ struct opk_diff_value {
 	double p; /* of the test; NaN: not tested */
 	enum opk_verdict verdict;
 	bool has_spread; /* on either side */
+	double least;    /* of p, for so many samples; 0: it is of launches */
 	/*
 	 * For a time or a rate: the change in percent that the SM's clock causes if all else takes
 	 * as many cycles as before, and so the most that it can have caused. NaN: the clock is
@@ -47,8 +48,9 @@ struct opk_diff_value {
 
 /* A kernel, or another thing that rows are matched by, on one side or both. */
 struct opk_diff_row {
-	const char *name;       /* "" if ranges have different names */
-	struct opk_range range; /* what all ranges have in common, on both sides */
+	const char *name;            /* "" if ranges have different names */
+	struct opk_range range;      /* what all ranges have in common, on both sides */
+	const struct opk_code *code; /* of code, afterwards if it is there; else NULL */
 	uint64_t before_launches, after_launches;
 	/*
 	 * The change in time: the change of one launch, times the lesser number of launches of the
@@ -91,6 +93,7 @@ struct opk_diff_summary {
 	size_t verdicts[OPK_VERDICTS];          /* number of values with each verdict */
 	/* Kernels with several launch shapes: their samples are not in the row of any one shape. */
 	size_t unplaced;
+	bool shares; /* samples of code are in percent of all samples, since launches are unknown */
 	/* The SM's clock comes first, if both sides know it: times and rates depend on it. */
 	const struct opk_diff_peak *peaks;
 	size_t peak_count;

@@ -130,16 +130,22 @@ static int judge_value(struct judge *j, const struct opk_diff_row *row,
 	               opk_printf("%.6g%s%s", value->after.value, *unit ? " " : "", unit));
 }
 
+/* Code may have been sampled without any sample of this row. */
+static bool is_measured(const struct opk_diff_side *side)
+{
+	return side->count > 0 || side->value == 0;
+}
+
 static int judge_row(struct judge *j, const struct opk_diff_row *row)
 {
 	const struct opk_diff_value *value = j->column == SIZE_MAX ? NULL : &row->values[j->column];
 	bool relative = j->rule->rule.relative;
 
-	if (!value || (!value->before.count && !value->after.count))
+	if (!value || (!is_measured(&value->before) && !is_measured(&value->after)))
 		return put_row(j, row, true, opk_strdup("neither side measured it"));
-	if (relative && !value->before.count)
+	if (relative && !is_measured(&value->before))
 		return put_row(j, row, true, opk_strdup("it was not measured before"));
-	if (!value->after.count)
+	if (!is_measured(&value->after))
 		return put_row(j, row, true, opk_strdup("it was not measured after"));
 	return relative ? judge_change(j, row, value) : judge_value(j, row, value);
 }
@@ -149,9 +155,12 @@ static int judge_row(struct judge *j, const struct opk_diff_row *row)
 /* Whether the rule looks at the row; if so, counts the row. */
 static int look_at(bool *accepted, struct judge *j, const struct opk_diff_row *diff_row)
 {
-	struct opk_row row = { .name = diff_row->name, .range = &diff_row->range };
+	struct opk_row row = { .name = diff_row->name,
+		               .range = &diff_row->range,
+		               .code = diff_row->code };
+	enum opk_profiler profiler = row.code ? OPK_PROFILER_SASS : OPK_PROFILER_RANGE;
 
-	TRY(opk_filter_accepts(accepted, j->ctx, j->rule->filter, OPK_PROFILER_RANGE, &row, 0));
+	TRY(opk_filter_accepts(accepted, j->ctx, j->rule->filter, profiler, &row, 0));
 	j->rows += *accepted;
 	return OPK_OK;
 }

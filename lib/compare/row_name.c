@@ -34,6 +34,14 @@ static void put_place(struct opk_buf *out, unsigned key, const struct opk_range 
 		opk_buf_add_printf(out, " device %d", range->device);
 }
 
+static void put_code(struct opk_buf *out, enum opk_rows rows, const struct opk_code *code)
+{
+	if (rows == OPK_ROWS_INSTRUCTIONS)
+		opk_buf_add_printf(out, " +%u", code->offset);
+	else if (code->line)
+		opk_buf_add_printf(out, " %s:%u", opk_compared_file_name(code->source), code->line);
+}
+
 char *opk_diff_row_name(const struct opk_diff *diff, const struct opk_diff_row *row,
                         struct opk_kernel_names *names)
 {
@@ -42,6 +50,11 @@ char *opk_diff_row_name(const struct opk_diff *diff, const struct opk_diff_row *
 	unsigned key = diff->groups.key;
 	struct opk_buf out = { 0 };
 
+	if (row->code) {
+		put(&out, kernel);
+		put_code(&out, diff->options.rows, row->code);
+		return opk_buf_take_text(&out);
+	}
 	if (key & OPK_KEY_NVTX)
 		put(&out, range->nvtx);
 	if (key & OPK_KEY_NAME)

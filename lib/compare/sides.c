@@ -11,7 +11,7 @@
 struct reader {
 	struct opk_diff *diff;
 	struct opk_ctx *ctx;
-	const struct opk_compared_source *source;
+	struct opk_compared_source *source;
 	struct opk_evaluation *evaluation;
 	const size_t *numbers; /* the diff's numbers of its columns and of its other values */
 	size_t column_count;
@@ -25,8 +25,9 @@ struct reader {
 struct read_row {
 	const char *name;
 	const struct opk_range *range;
-	uint64_t weight; /* number of launches */
-	bool is_sum;     /* its values are of all launches, not of one */
+	uint64_t weight;            /* number of launches */
+	bool is_sum;                /* its values are of all launches, not of one */
+	const struct opk_row *code; /* the row, if it is of code */
 };
 
 static void clear(struct reader *r)
@@ -90,14 +91,44 @@ static int find_group(size_t *out, struct reader *r, const struct read_row *row)
 	return OPK_OK;
 }
 
+/* Code is described as it is afterwards: lines move. */
+static int find_code(size_t *out, struct reader *r, const struct opk_row *row)
+{
+	opk_autofree char *key = opk_compared_code_key(r->diff, row);
+	struct opk_compared_group *about;
+
+	TRY(key ? add_group(out, r, key, row->range) : opk_nomem(r->ctx, "a comparison"));
+	about = &r->diff->about.items[*out];
+	if (!about->code || r->source->side == OPK_AFTER)
+		about->code = row->code;
+	return OPK_OK;
+}
+
+/* Samples of which launches are not known make shares of all samples. */
+static int keep_samples(struct reader *r, const struct opk_row *row)
+{
+	uint64_t launches = row->code->launches_of[OPK_SAMPLED];
+	uint64_t *sampled = opk_list_add(&r->diff->sampled[r->source->side]);
+	size_t samples = 0;
+
+	if (!sampled)
+		return opk_nomem(r->ctx, "a comparison");
+	*sampled = launches;
+	opk_index_find(&samples, &r->diff->numbers, opk_compared_samples);
+	r->diff->found.summary.shares |= r->present[samples] && !launches;
+	return OPK_OK;
+}
+
 static int keep_row(struct reader *r, const struct read_row *row)
 {
 	struct opk_diff *diff = r->diff;
 	enum opk_compared_side side = r->source->side;
 	size_t group = 0, *at;
 	uint64_t *weight;
-	int code = find_group(&group, r, row);
+	int code = row->code ? find_code(&group, r, row->code) : find_group(&group, r, row);
 
+	if (!code && row->code)
+		code = keep_samples(r, row->code);
 	if (!code && group == SIZE_MAX)
 		diff->found.summary.unplaced += r->of_means;
 	if (code || group == SIZE_MAX)
@@ -152,7 +183,8 @@ static void fill_also(struct reader *r, const struct read_row *row)
 	const double *values = opk_evaluation_also(r->evaluation);
 
 	for (size_t i = 0; i < also->count; i++) {
-		bool maybe_of_other = r->source->mode == OPK_COMPARED_PASSES && !r->of_means;
+		bool maybe_of_other = (r->source->mode == OPK_COMPARED_PASSES && !r->of_means)
+		                      || r->source->mode == OPK_COMPARED_CODE;
 		size_t number = r->numbers[r->column_count + i];
 
 		put_value(r, number, of_launch(r, row, number, values[i]),
@@ -160,8 +192,20 @@ static void fill_also(struct reader *r, const struct read_row *row)
 	}
 }
 
+/* Counts all samples of the recording, also those of rows that conditions leave out. */
+static int count_samples(bool *wanted, struct reader *r, const struct opk_row *row)
+{
+	size_t samples = 0;
+
+	opk_index_find(&samples, &r->diff->numbers, opk_compared_samples);
+	if (r->present[samples])
+		r->source->all_samples += r->values[samples];
+	return opk_filter_accepts(wanted, r->ctx, r->diff->filter, OPK_PROFILER_SASS, row, 0);
+}
+
 static int take(struct reader *r, const struct read_row *row)
 {
+	bool wanted = true;
 	const struct opk_range *range = row->range;
 	size_t duration = 0, mhz = 0;
 
@@ -177,7 +221,9 @@ static int take(struct reader *r, const struct read_row *row)
 	/* Launches on the timeline have no such values. */
 	if (r->source->mode != OPK_COMPARED_RAN || r->of_means)
 		fill_also(r, row);
-	return keep_row(r, row);
+	if (row->code)
+		TRY(count_samples(&wanted, r, row->code));
+	return wanted ? keep_row(r, row) : OPK_OK;
 }
 
 /* ---- rows ------------------------------------------------------------------------------- */
@@ -187,6 +233,9 @@ static uint64_t weight_of(const struct reader *r, const struct opk_row *row)
 {
 	if (row->ran)
 		return row->ran->launches;
+	if (row->code)
+		return row->code->launches_of[OPK_COUNTED] ? row->code->launches_of[OPK_COUNTED]
+		                                           : 1;
 	if (row->joined)
 		return r->source->mode == OPK_COMPARED_JOINED ? 1 : row->joined->ranges;
 	return row->range && row->range->count ? row->range->count : 1;
@@ -199,6 +248,7 @@ static int take_row(struct reader *r, const struct opk_row *row)
 		.range = row->range,
 		.weight = weight_of(r, row),
 		.is_sum = !row->ran && !row->joined && row->range && row->range->count > 1,
+		.code = row->code ? row : NULL,
 	};
 
 	if (row->ran && !strcmp(row->ran->kind, "idle"))
@@ -220,7 +270,7 @@ static int read_rows(struct reader *r)
 }
 
 static int read_evaluation(struct opk_diff *diff, struct opk_ctx *ctx,
-                           const struct opk_compared_source *source, bool *seen, bool means)
+                           struct opk_compared_source *source, bool *seen, bool means)
 {
 	struct reader r = {
 		.diff = diff,

@@ -65,7 +65,8 @@ static int check_twice(const struct opk_diff *diff, struct opk_ctx *ctx,
 	                          : code;
 }
 
-static int begin(struct opk_compared_source *source, struct opk_ctx *ctx, const struct opk_set *set)
+static int begin(struct opk_compared_source *source, struct opk_ctx *ctx, const struct opk_set *set,
+                 bool code_rows)
 {
 	int code = opk_file_meta(&source->meta, ctx, source->file);
 
@@ -73,7 +74,10 @@ static int begin(struct opk_compared_source *source, struct opk_ctx *ctx, const 
 		return opk_fail(ctx, OPK_EINPUT, "%s: it was built, not yet recorded",
 		                source->file->path);
 	source->names = source->meta;
-	if (!code && set && strcmp(source->meta->mode, "trace") != 0) {
+	source->mode = OPK_COMPARED_CODE;
+	if (code || code_rows)
+		return code;
+	if (set && strcmp(source->meta->mode, "trace") != 0) {
 		code = opk_set_meta_init(&source->set, ctx, set, source->meta->chip,
 		                         source->meta->profiler, source->meta);
 		source->names = &source->set.meta;
@@ -146,6 +150,10 @@ static int want_time(struct opk_compared_source *source, struct opk_ctx *ctx)
 
 	if (source->mode == OPK_COMPARED_RAN)
 		return OPK_OK;
+	if (source->mode == OPK_COMPARED_CODE)
+		return opk_strlist_add(&source->also, opk_compared_samples)
+		               ? OPK_OK
+		               : opk_nomem(ctx, "a comparison");
 	if (records(source->meta, time_metric))
 		good = opk_strlist_add(&source->also, time_metric);
 	if (good && cycles)
@@ -175,7 +183,10 @@ static int want_ruled(struct opk_compared_source *source, struct opk_ctx *ctx,
 
 		if (!*metric || !strcmp(metric, opk_compared_duration))
 			continue;
-		TRY(opk_compared_knows(&known, ctx, source, metric));
+		if (source->mode == OPK_COMPARED_CODE)
+			known = true;
+		else
+			TRY(opk_compared_knows(&known, ctx, source, metric));
 		if (known && !opk_strlist_contains(&source->also, metric)
 		    && !opk_strlist_add(&source->also, metric))
 			return opk_nomem(ctx, "a comparison");
@@ -278,7 +289,9 @@ static int evaluate(struct opk_diff *diff, struct opk_ctx *ctx)
 		struct opk_eval_inside inside;
 		struct opk_eval_options options = options_of(&inside, diff, source);
 
-		if (source->mode == OPK_COMPARED_RAN)
+		if (source->mode == OPK_COMPARED_CODE)
+			TRY(opk_compared_evaluate_code(source, ctx, diff));
+		else if (source->mode == OPK_COMPARED_RAN)
 			TRY(evaluate_ran(source, ctx, &options));
 		else if (!source->launches)
 			TRY(evaluate_alike(diff, ctx, i));
@@ -419,7 +432,9 @@ int opk_compared_evaluate(struct opk_diff *diff, struct opk_ctx *ctx)
 	int code = OPK_OK;
 
 	for (size_t i = 0; !code && i < diff->source_count; i++)
-		code = begin(&diff->sources[i], ctx, eval.set);
+		code = begin(&diff->sources[i], ctx, eval.set, opk_compared_is_code(diff));
+	if (!code && opk_compared_is_code(diff))
+		code = opk_compared_begin_code(diff, ctx);
 	for (enum opk_compared_side side = OPK_BEFORE; !code && side < OPK_SIDES; side++)
 		code = check_twice(diff, ctx, side);
 	if (!code)

@@ -106,6 +106,61 @@ bool opk_compare_values(struct opk_diff_value *out, struct opk_compared_values s
 	return true;
 }
 
+/* ---- code ------------------------------------------------------------------------------- */
+
+/* Overwrites the samples by rates; samples of a side without any exposure are missing. */
+static void describe_counts(struct opk_diff_side *out, struct opk_counted *side, bool sampled)
+{
+	double samples = 0, exposure = 0;
+
+	for (size_t i = 0; i < side->count; i++) {
+		samples += side->samples[i];
+		exposure += side->exposures[i];
+		side->samples[i] /= side->exposures[i];
+	}
+	*out = (struct opk_diff_side){ .count = (uint64_t)(sampled ? samples : exposure),
+		                       .value = side->count ? samples / exposure : (double)NAN,
+		                       .low = (double)NAN,
+		                       .high = (double)NAN };
+	if (side->count < 2)
+		return;
+	opk_sort_values(side->samples, side->count);
+	out->low = opk_quantile(side->samples, side->count, 0.25);
+	out->high = opk_quantile(side->samples, side->count, 0.75);
+}
+
+/* Exact counts need no test: noise is what recordings of one side differ by as well. */
+static enum opk_verdict judge_exact(const struct opk_counted *a, const struct opk_counted *b)
+{
+	double least = fmin(a->samples[0], b->samples[0]);
+	double most = fmax(a->samples[a->count - 1], b->samples[b->count - 1]);
+	bool apart = a->samples[a->count - 1] < b->samples[0]
+	             || b->samples[b->count - 1] < a->samples[0];
+
+	return least == most ? OPK_VERDICT_SAME : apart ? OPK_VERDICT_CHANGED : OPK_VERDICT_NOISE;
+}
+
+void opk_compare_counts(struct opk_diff_value *out, struct opk_counted sides[OPK_SIDES],
+                        const struct opk_dispersion *dispersion)
+{
+	struct opk_counted *before = &sides[OPK_BEFORE], *after = &sides[OPK_AFTER];
+	struct opk_rate_result result = { (double)NAN, 0 };
+	bool missing = !before->count || !after->count;
+
+	if (dispersion && !missing)
+		opk_rate_test(&result, sides, dispersion);
+	*out = (struct opk_diff_value){ .p = result.p,
+		                        .least = result.least,
+		                        .clock = (double)NAN,
+		                        .has_spread = dispersion && !missing };
+	describe_counts(&out->before, before, dispersion != NULL);
+	describe_counts(&out->after, after, dispersion != NULL);
+	out->change = change_of(out->before.value, out->after.value);
+	out->verdict = missing ? OPK_VERDICT_MISSING : OPK_VERDICT_TOO_FEW;
+	if (!missing && (!dispersion || (out->before.value == 0 && out->after.value == 0)))
+		out->verdict = judge_exact(before, after);
+}
+
 /* ---- all of them ------------------------------------------------------------------------ */
 
 struct tested {
@@ -209,7 +264,9 @@ static size_t list_tested(struct tested *out, const struct opk_compared_table *t
 
 	for (size_t i = 0; i < table->rows * table->columns; i++) {
 		struct opk_diff_value *value = &table->values[i];
-		double least = opk_rank_test_least(value->before.count, value->after.count);
+		double least = value->least > 0 ? value->least
+		                                : opk_rank_test_least(value->before.count,
+		                                                      value->after.count);
 
 		if (table->foremost[i % table->columns] == foremost && least <= level
 		    && is_tested(table, i) && !isnan(value->p))
@@ -243,11 +300,14 @@ static void judge_tested(struct tested *tested, size_t count, double level)
 }
 
 /* How many launches per side are needed to detect a single change among so many comparisons. */
-static size_t find_needed(const struct opk_diff_family *family)
+static size_t find_needed(const struct opk_diff_family *family, bool sampled)
 {
 	double level = family->level / (double)(family->compared ? family->compared : 1);
 	size_t count = 2;
 
+	/* All samples may be of one side. */
+	if (sampled)
+		return (size_t)ceil(log2(2 / level));
 	while (opk_rank_test_least(count, count) > level)
 		count++;
 	return count;
@@ -258,7 +318,7 @@ static void judge_family(struct opk_diff_family *family, struct tested *room,
 {
 	size_t count = list_tested(room, table, foremost, family->level);
 
-	family->launches_needed = find_needed(family);
+	family->launches_needed = find_needed(family, table->sampled);
 	judge_tested(room, count, family->level);
 }
 

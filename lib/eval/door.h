@@ -57,6 +57,11 @@ struct opk_ran {
 	bool unknown;
 };
 
+/* What is known of instructions: exact counts, or how many samples found a warp there. */
+enum opk_count_kind { OPK_COUNTED, OPK_SAMPLED, OPK_COUNT_KINDS };
+/* The kind by the metric's name; OPK_COUNT_KINDS: it is not a metric of instructions. */
+enum opk_count_kind opk_count_kind(const char *metric);
+
 /* A row of code: an instruction, a line or a function. */
 struct opk_code {
 	uint64_t module; /* CRC */
@@ -73,6 +78,9 @@ struct opk_code {
 	const char *inlined_at;
 	uint64_t instructions;
 	uint64_t launches; /* that were counted; 0: unknown */
+	/* By the sections with counts, and by those with PC samples; `launches` is the larger. */
+	uint64_t launches_of[OPK_COUNT_KINDS];
+	uint32_t first_line; /* of the function, in the file of `line`; 0: unknown */
 };
 
 /* Options for rooms and the command, besides struct opk_eval_options. */
@@ -167,6 +175,9 @@ int opk_filter_new(struct opk_filter **out, struct opk_ctx *ctx, const char *con
                    size_t count);
 void opk_filter_free(struct opk_filter *filter);
 OPK_DEFINE_AUTO(opk_filter)
+/* OPK_EUSAGE if rows of this profiler lack a fact that a condition names. `filter` may be NULL. */
+int opk_filter_check(const struct opk_filter *filter, struct opk_ctx *ctx,
+                     enum opk_profiler profiler);
 
 /*
  * Whether a row meets the conditions on known facts; `unknown` has 1 << fact for each fact that is

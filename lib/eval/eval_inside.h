@@ -91,9 +91,6 @@ void opk_throughput_remark(struct opk_throughput *throughput, enum opk_remark_ki
 /* Makes a filter from the conditions in `where` of the options; NULL without conditions. */
 int opk_filter_of(struct opk_filter **out, struct opk_ctx *ctx,
                   const struct opk_eval_options *options);
-/* OPK_EUSAGE if rows of this profiler lack a fact that a condition names. `filter` may be NULL. */
-int opk_filter_check(const struct opk_filter *filter, struct opk_ctx *ctx,
-                     enum opk_profiler profiler);
 /* Whether a row with these values, one per condition on values, meets all these conditions. */
 bool opk_filter_takes(const struct opk_filter *filter, const double *values);
 

@@ -144,6 +144,13 @@ struct opk_traits opk_metric_traits(const char *metric)
 	return traits;
 }
 
+enum opk_count_kind opk_count_kind(const char *metric)
+{
+	return !strncmp(metric, "smsp__pcsamp_", 13) ? OPK_SAMPLED
+	       : !strncmp(metric, "smsp__sass_", 11) ? OPK_COUNTED
+	                                             : OPK_COUNT_KINDS;
+}
+
 int opk_metric_degree(const char *metric)
 {
 	return opk_metric_traits(metric).degree;

@@ -38,6 +38,19 @@ class Compare(unittest.TestCase):
         with self.assertRaises(ValueError):
             diff.junit("/nonexistent")
 
+    def test_code(self):
+        counts = os.path.join(os.path.dirname(BEFORE), "gh100-source.opk")
+        for per in "instruction", "line", "function":
+            diff = opk.diff(counts, counts, per=per)
+            found = command("diff", counts, counts, "--per", per, "--kernel-names", "short")[1:]
+            self.assertEqual(sum(diff.verdicts.values()), len(found))
+            self.assertEqual(set(diff.verdicts.items()) & {("changed", 0), ("same", len(found))},
+                             {("changed", 0), ("same", len(found))})
+        self.assertIn("vadd", {row.name for row in diff.rows})
+        for wrong in {"per": "kernel"}, {"per": "line", "by": "name"}, {"per": "line", "metrics": "dram__bytes.sum"}:
+            with self.assertRaises(opk.UsageError):
+                opk.diff(counts, counts, **wrong)
+
     @needs("pandas")
     def test_pandas(self):
         diff = opk.diff([BEFORE], [AFTER], ignore_shape=True)

@@ -23,6 +23,7 @@ FILES = {
     "timeline.opk": "training-kernels",
     "ranks.opk": "ranks",
     "before.opk": "before",
+    "counts.opk": "source",
     "after.opk": "after",
     "runs/0.opk": "ranks",
     "runs/1.opk": "ranks",

@@ -14,7 +14,7 @@ struct diff_args {
 	struct raw_args raw;
 	struct option_list before, after, where, fail;
 	const char *by, *level, *rules, *junit;
-	unsigned ignore, kernel_names, table;
+	unsigned per, ignore, kernel_names, table;
 	uint64_t top;
 	bool all, allow_incomplete;
 };
@@ -29,6 +29,9 @@ static const struct option_spec specs[] = {
 	{ "by", 0, "KEY",
 	  "match rows by kernel (default, with its shape), name, nvtx, or several: nvtx,kernel",
 	  OPTION_TEXT, offsetof(struct diff_args, by) },
+	{ "per", 0, "instruction|line|function",
+	  "compare code: its samples and counts, matched across builds", OPTION_WORD,
+	  offsetof(struct diff_args, per) },
 	{ "ignore", 0, "shape|none",
 	  "shape: match kernels whatever their grid, block and shared memory", OPTION_WORD,
 	  offsetof(struct diff_args, ignore) },
@@ -212,6 +215,7 @@ static int run_with(struct diff *diff, const struct diff_args *args, struct opk_
 	int code = add_rules(&options, diff->app, args);
 
 	options.by = diff->by;
+	options.rows = args->per ? OPK_ROWS_INSTRUCTIONS + (args->per - 1) : OPK_ROWS_RECORDED;
 	options.ignore_shape = args->ignore == IGNORE_SHAPE;
 	options.eval = eval;
 	/* A log has short lines unless the user chooses otherwise. */
@@ -251,17 +255,38 @@ static int evaluate(struct diff *diff, const struct diff_args *args)
 	return code;
 }
 
+/* Rows of code are matched in their own way, and have metrics of their own. */
+static int check_per(struct app *app, const struct diff_args *args)
+{
+	const char *other = args->by                 ? "--by"
+	                    : args->ignore           ? "--ignore"
+	                    : args->raw.set          ? "--set"
+	                    : args->raw.params.count ? "--param"
+	                                             : NULL;
+
+	if (!args->per || !other)
+		return OPK_OK;
+	return app_error(app, OPK_EUSAGE, "diff: --per matches code by function and line: no %s",
+	                 other);
+}
+
 static int run(struct app *app, void *data)
 {
+	static const char *const pers[] = { NULL, "instruction", "line", "function" };
 	const struct diff_args *args = data;
 	struct diff diff = { .app = app,
-		             .by = args->by ? args->by : "kernel",
+		             .by = args->per  ? pers[args->per]
+		                   : args->by ? args->by
+		                              : "kernel",
+		             .code = args->per > 0,
 		             .all = args->all,
 		             .top = args->top              ? args->top
 		                    : app_shows_table(app) ? TOP
 		                                           : SIZE_MAX };
-	int code = choose_files(&diff, args);
+	int code = check_per(app, args);
 
+	if (!code)
+		code = choose_files(&diff, args);
 	if (!code)
 		code = kernel_names_new(&diff.names, app, args->kernel_names);
 	if (!code)
@@ -308,6 +333,20 @@ const struct command diff_command = {
 		"that were recorded beside PM samples are compared by their times, and what the samples\n"
 		"say of each kernel is one value a recording.\n"
 		"\n"
+		"--per line compares the code of two builds, from recordings of instructions: samples,\n"
+		"executed instructions and sectors, or what --metrics says; --per function and --per\n"
+		"instruction likewise. Code matches by the function's name, the source file's name without\n"
+		"folders, and the line, counted from the function's first one: text above a function does\n"
+		"not matter. Lines below a line that was inserted into a function are compared with other\n"
+		"lines, and instructions match by their offsets, which move between builds. What one side\n"
+		"alone has is in the table unmatched, also a line without any sample. Counts are of a\n"
+		"launch, and exact: same, or changed; noise is what recordings of one side differ by.\n"
+		"Samples are of a launch of the interval before, or, where launches are not known, shares\n"
+		"of all samples: then a line's share also falls where other lines take longer. Their test\n"
+		"is the exact binomial one for two Poisson counts; before_count says of how many samples.\n"
+		"Runs can differ by more than that: of several recordings a side (--before, --after) their\n"
+		"spread counts, by Student's t-test.\n"
+		"\n"
 		"--fail and --rules make it a gate for builds: each broken rule is a line on stderr, and\n"
 		"the exit code is 1. 'METRIC>5%' is broken where the metric grew by more than 5% and it\n"
 		"is no noise; where launches are too few to tell, the change itself counts, and that of\n"
@@ -321,8 +360,8 @@ const struct command diff_command = {
 		{ "diff before.opk after.opk", "what changed, the most in time first" },
 		{ "diff before.opk after.opk --fail 'gpu__time_duration.sum>5%'",
 		  "exit 1 where a kernel takes 5% longer" },
-		{ "diff before.opk after.opk --ignore shape -o changes.csv",
-		  "kernels whatever their grids and blocks" },
+		{ "diff before.opk after.opk --per line --table rows",
+		  "source lines of two builds, the largest change first" },
 	},
 	.max_arguments = 2,
 	.arguments = ARGUMENTS_ARE_FILES,

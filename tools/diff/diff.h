@@ -17,7 +17,8 @@ struct diff {
 	bool has_rules;
 	struct opk_kernel_names *names; /* for tables */
 	const char *by;
-	bool all; /* the text table has unchanged values, too */
+	bool code; /* rows are of code */
+	bool all;  /* the text table has unchanged values, too */
 	size_t top;
 	size_t left_out;            /* values not in the text table: the same, or noise */
 	size_t one_sided;           /* metrics not in it: only one side has them */

@@ -116,7 +116,10 @@ static void note_power(const struct diff *diff)
 	size_t count = summary->verdicts[OPK_VERDICT_TOO_FEW];
 	opk_autofree char *power = describe_power(diff);
 
-	if (count && has_changes(diff))
+	if (count && diff->code && has_changes(diff))
+		app_note("%zu value%s of too few samples to tell a change from noise: it takes %s",
+		         count, count == 1 ? " is" : "s are", power ? power : "more");
+	else if (count && has_changes(diff))
 		app_note("%zu value%s of too few launches to tell a change from noise: a side has "
 		         "from %" PRIu64 " to %" PRIu64 "; it takes %s",
 		         count, count == 1 ? " is" : "s are", summary->launches_least,
@@ -214,6 +217,17 @@ static void note_left_out(const struct diff *diff)
 		         diff->one_sided, diff->one_sided == 1 ? " was" : "s were");
 }
 
+static void note_shares(const struct diff *diff)
+{
+	for (size_t i = 0; i < diff->found->column_count; i++) {
+		const struct opk_diff_column *column = &diff->found->columns[i];
+
+		if (column->is_time && diff->code && !strcmp(column->unit, "percent"))
+			app_note("the samples' launches are not known: before and after are shares "
+			         "of all samples of a side, in percent");
+	}
+}
+
 void diff_notes(const struct diff *diff)
 {
 	note_same_files(diff);
@@ -225,6 +239,7 @@ void diff_notes(const struct diff *diff)
 	note_unmatched(diff);
 	note_time(diff);
 	note_unplaced(diff);
+	note_shares(diff);
 	note_power(diff);
 }
 

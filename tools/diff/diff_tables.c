@@ -36,6 +36,14 @@ static void choose_facts(struct diff *diff)
 		{ "host", OPK_FACT_HOST }, { "rank", OPK_FACT_RANK },
 	};
 
+	if (diff->code) {
+		diff->facts[OPK_FACT_FUNCTION] = true;
+		diff->facts[OPK_FACT_SOURCE] = strcmp(diff->by, "function") != 0;
+		diff->facts[OPK_FACT_LINE] = diff->facts[OPK_FACT_SOURCE];
+		diff->facts[OPK_FACT_OFFSET] = !strcmp(diff->by, "instruction");
+		return;
+	}
+
 	for (size_t i = 0; i < COUNT(words); i++)
 		diff->facts[words[i].fact] = strstr(diff->by, words[i].word) != NULL;
 	for (size_t i = 0; i < diff->found->row_count; i++)
@@ -52,14 +60,17 @@ struct fact_texts {
 static void add_facts(struct app_fields *fields, const struct diff *diff,
                       const struct opk_diff_row *diff_row, struct fact_texts *texts)
 {
-	struct opk_row row = { .name = diff_row->name, .range = &diff_row->range };
+	struct opk_row row = { .name = diff_row->name,
+		               .range = &diff_row->range,
+		               .code = diff_row->code };
+	enum opk_profiler profiler = diff->code ? OPK_PROFILER_SASS : OPK_PROFILER_RANGE;
 
 	for (enum opk_fact fact = 0; fact < OPK_FACT_COUNT; fact++) {
-		const struct opk_column *column = opk_fact_column(fact, OPK_PROFILER_RANGE);
+		const struct opk_column *column = opk_fact_column(fact, profiler);
 
 		if (!diff->facts[fact])
 			continue;
-		if (fact == OPK_FACT_KERNEL)
+		if (fact == OPK_FACT_KERNEL || fact == OPK_FACT_FUNCTION)
 			field_text(fields, column->name, kernel_of(diff, diff_row));
 		else
 			field_add(fields, column->name, column->type,
@@ -166,8 +177,10 @@ static void fill_row(struct app_fields *fields, const struct diff *diff,
 
 	fields->count = 0;
 	add_facts(fields, diff, row, &texts->facts);
-	field_number(fields, "before_launches", row->before_launches);
-	field_number(fields, "after_launches", row->after_launches);
+	if (!diff->code) {
+		field_number(fields, "before_launches", row->before_launches);
+		field_number(fields, "after_launches", row->after_launches);
+	}
 	if (!value)
 		return;
 	field_add(fields, "before", OPK_CELL_DOUBLE, cell_value(value->before.value));
@@ -196,6 +209,7 @@ static int put_row_table(struct diff *diff, const struct app_fields *fields, con
 static int put_rows(struct diff *diff)
 {
 	size_t time = time_column(diff), count = diff->found->row_count;
+	size_t shown = diff->code && diff->top < count ? diff->top : count;
 	struct row_texts texts;
 	struct app_fields row;
 
@@ -203,7 +217,7 @@ static int put_rows(struct diff *diff)
 		return OPK_OK;
 	fill_row(&row, diff, first_row(diff), time, &texts);
 	TRY(put_row_table(diff, &row, "rows", time));
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < shown; i++) {
 		fill_row(&row, diff, &diff->found->rows[i], time, &texts);
 		TRY(opk_out_row(diff->app->out, row.cells));
 	}
@@ -219,7 +233,9 @@ static void fill_unmatched(struct app_fields *fields, const struct diff *diff,
 	fields->count = 0;
 	field_text(fields, "side", before ? "before" : "after");
 	add_facts(fields, diff, row, texts);
-	field_number(fields, "launches", before ? row->before_launches : row->after_launches);
+	if (!diff->code)
+		field_number(fields, "launches",
+		             before ? row->before_launches : row->after_launches);
 	if (value)
 		field_add(fields, "time", OPK_CELL_DOUBLE,
 		          cell_value(before ? value->before.value : value->after.value));

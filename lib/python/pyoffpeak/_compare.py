@@ -16,7 +16,7 @@ from ._errors import misuse
 from ._extras import load
 from ._native import Path, c_path, c_paths
 from ._offpeak import ffi, lib
-from ._options import Evaluation, KERNEL_NAMES, Struct, Texts, choose, listed, names_of
+from ._options import CODE_ROWS, Evaluation, KERNEL_NAMES, Struct, Texts, choose, listed, names_of
 from ._paths import Files, Paths, paths_of
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class Side:
     """A value on one side."""
 
-    count: int  # number of values: of launches or of key groups
+    count: int  # number of values: of launches, of key groups, or of samples of code
     value: float  # the median; for different kernels, or means of several launches, the mean; or NaN
     low: float  # quartiles; NaN for fewer than two values
     high: float
@@ -47,7 +47,7 @@ class Change(NamedTuple):
 class DiffRow(NamedTuple):
     """A kernel, or another key that rows were matched by."""
 
-    name: str  # the whole key: "gemm 16x6x1 128x1x1"
+    name: str  # the whole key: "gemm 16x6x1 128x1x1"; of code: "gemm gemm.cu:42"
     kernel: str
     before_launches: int  # 0: not on that side
     after_launches: int
@@ -215,17 +215,21 @@ def diff(
     false_changes: float = 0.005,
     kernel_names: str = "short",
     allow_incomplete: bool = False,
+    per: Optional[str] = None,
 ) -> Diff:
     """Compares recordings: which values changed by more than noise, and which rules they break. See docs/ci.md.
 
     before, after: a file, or several: runs of a program, or ranks of a job. by: rows match by "kernel" (and its launch
     shape, unless ignore_shape), "name", or several: ["nvtx", "kernel"]. where: conditions as eval() takes them. rules:
     "METRIC>5%", "METRIC>1.5e6", "unmatched", or the path of a YAML file. false_changes: the share of reported changes
-    that may be false, --level of the command. UsageError: rows can't be compared, or a rule is invalid. InputError: a
+    that may be false, --level of the command. per: "instruction", "line" or "function" compares the code of recordings of
+    instructions, matched across builds; metrics are smsp__sass_... and smsp__pcsamp_... . UsageError: rows can't be compared, or a rule is invalid. InputError: a
     file or the rules are wrong.
     """
     if not 0 < false_changes < 1:
         raise misuse(f"false_changes {false_changes}: a share such as 0.005")
+    if per and by != "kernel":
+        raise misuse(f"per={per!r} matches code by function and line: no by")
     ctx = _context.new()
     old, new = paths_of(before), paths_of(after)
     files = Files(ctx, old + new)
@@ -234,6 +238,7 @@ def diff(
     options.c.eval = evaluation.c
     options.text("by", ",".join(names_of(by) or ()))
     options.c.ignore_shape, options.c.level = ignore_shape, false_changes
+    options.c.rows = choose(CODE_ROWS, "per", per)
     options.c.kernel_names = choose(KERNEL_NAMES, "kernel_names", kernel_names)
     if rules is not None:
         _add_rules(options, rules)

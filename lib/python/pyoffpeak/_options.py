@@ -13,14 +13,17 @@ from ._offpeak import ffi, lib
 
 Texts = Union[str, Sequence[str], None]
 
-_ROWS = {
+CODE_ROWS = {
     None: lib.OPK_ROWS_RECORDED,
-    "single": lib.OPK_ROWS_SINGLE,
-    "kernel": lib.OPK_ROWS_KERNELS,
-    "launch": lib.OPK_ROWS_LAUNCHES,
     "instruction": lib.OPK_ROWS_INSTRUCTIONS,
     "line": lib.OPK_ROWS_LINES,
     "function": lib.OPK_ROWS_FUNCTIONS,
+}
+_ROWS = {
+    "single": lib.OPK_ROWS_SINGLE,
+    "kernel": lib.OPK_ROWS_KERNELS,
+    "launch": lib.OPK_ROWS_LAUNCHES,
+    **CODE_ROWS,
 }
 KERNEL_NAMES = {
     "full": lib.OPK_KERNEL_FULL,

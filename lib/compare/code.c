@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Code of two builds: instructions, lines and functions, and what they are matched by. */
+#include "code/door.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/option_struct.h"
+#include "compare/compare.h"
+#include "container/container.h"
+
+const char opk_compared_samples[] = "smsp__pcsamp_sample_count";
+const char opk_compared_executed[] = "smsp__sass_inst_executed";
+
+/* Without --metrics: time, work, and memory traffic. */
+static const char *const usual[] = { opk_compared_samples, opk_compared_executed,
+	                             "smsp__sass_sectors_mem_global" };
+
+bool opk_compared_is_code(const struct opk_diff *diff)
+{
+	return diff->options.rows >= OPK_ROWS_INSTRUCTIONS;
+}
+
+enum opk_count_kind opk_compared_kind(const struct opk_diff *diff, size_t column)
+{
+	return opk_compared_is_code(diff) ? opk_count_kind(diff->columns.items[column].name)
+	                                  : OPK_COUNT_KINDS;
+}
+
+/* ---- what is compared ------------------------------------------------------------------- */
+
+static int check_metrics(struct opk_ctx *ctx, const struct opk_eval_options *eval)
+{
+	if (eval->set)
+		return opk_fail(ctx, OPK_EUSAGE,
+		                "rows of code have counts and samples: choose metrics, not a set");
+	for (size_t i = 0; eval->metrics && i < eval->metric_count; i++)
+		if (opk_count_kind(eval->metrics[i]) == OPK_COUNT_KINDS)
+			return opk_fail(ctx, OPK_EUSAGE,
+			                "'%.200s' is neither a count of instructions "
+			                "(smsp__sass_...) nor samples of them (smsp__pcsamp_...)",
+			                eval->metrics[i]);
+	return OPK_OK;
+}
+
+/* Without the interval of one recording, all are taken as equal. */
+static int scale_exposures(struct opk_diff *diff, struct opk_ctx *ctx)
+{
+	uint32_t first = 0, interval;
+
+	for (size_t i = 0; i < diff->source_count; i++) {
+		TRY(opk_code_interval(&interval, ctx, diff->sources[i].file));
+		if (!i)
+			first = interval;
+		if (!interval)
+			break;
+		diff->sources[i].exposure = ldexp(1, (int)first - (int)interval);
+	}
+	for (size_t i = 0; !interval && i < diff->source_count; i++)
+		diff->sources[i].exposure = 1;
+	return OPK_OK;
+}
+
+int opk_compared_begin_code(struct opk_diff *diff, struct opk_ctx *ctx)
+{
+	OPK_OPTIONS(opk_eval_options, eval, diff->options.eval);
+
+	TRY(check_metrics(ctx, &eval));
+	TRY(scale_exposures(diff, ctx));
+	TRY(opk_filter_new(&diff->filter, ctx, eval.where, eval.where_count));
+	return opk_filter_check(diff->filter, ctx, OPK_PROFILER_SASS);
+}
+
+/* Shares are of all samples, so that conditions must not choose rows yet. */
+int opk_compared_evaluate_code(struct opk_compared_source *source, struct opk_ctx *ctx,
+                               const struct opk_diff *diff)
+{
+	OPK_OPTIONS(opk_eval_options, options, diff->options.eval);
+	struct opk_eval_inside inside = { .also = opk_strlist_items(&source->also),
+		                          .also_count = source->also.count };
+
+	options.size = sizeof options;
+	options.inside = &inside;
+	options.where = NULL;
+	options.where_count = 0;
+	if (!options.metrics) {
+		options.metrics = usual;
+		options.metric_count = sizeof usual / sizeof *usual;
+	}
+	return opk_code_eval(&source->launches, ctx, source->file, &options, diff->options.rows);
+}
+
+int opk_compared_name_units(struct opk_diff *diff, struct opk_ctx *ctx)
+{
+	for (size_t i = 0; diff->found.summary.shares && i < diff->columns.count; i++) {
+		struct opk_compared_column *column = &diff->columns.items[i];
+
+		if (opk_compared_kind(diff, i) != OPK_SAMPLED)
+			continue;
+		free(column->unit);
+		column->unit = opk_strdup("percent");
+		if (!column->unit)
+			return opk_nomem(ctx, "columns");
+	}
+	return OPK_OK;
+}
+
+/* ---- what rows are matched by ----------------------------------------------------------- */
+
+const char *opk_compared_file_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/*
+ * Modules and folders have other names in another build. Lines count from the function's first one,
+ * so that text above the function does not matter.
+ */
+char *opk_compared_code_key(const struct opk_diff *diff, const struct opk_row *row)
+{
+	const struct opk_code *code = row->code;
+	const char *function = row->range->kernel;
+
+	if (diff->options.rows == OPK_ROWS_FUNCTIONS)
+		return opk_strdup(function);
+	if (diff->options.rows == OPK_ROWS_INSTRUCTIONS)
+		return opk_printf("%s\n%" PRIu32, function, code->offset);
+	return opk_printf("%s\n%s\n%" PRId64 "%s", function, opk_compared_file_name(code->source),
+	                  (int64_t)code->line - (int64_t)code->first_line,
+	                  code->first_line ? "" : " of the file");
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * add_samples CUBIN OUT.opk INTERVAL ROW...: a recording of the function of tests/files/scale.cu.
+ * INTERVAL is as --interval's, or "" if it is not known. A row is KIND OFFSET:LAUNCHES:NUMBER; the
+ * kind is s, samples, or c, how often the instruction was executed: s16:0:1000
+ */
+#include <inttypes.h>
+
+#include "container/container.h"
+#include "program.h"
+#include "freed.h"
+
+enum { MOST_ROWS = 64 };
+
+static void *load(size_t *size, const char *name)
+{
+	FILE *in = fopen(name, "rb");
+	void *data = malloc(1 << 16);
+
+	if (!in || !data)
+		exit(1);
+	*size = fread(data, 1, 1 << 16, in);
+	fclose(in);
+	return data;
+}
+
+/* Modules of two builds have different CRCs: here, their sizes. */
+static void add_rows(struct opk_writer *writer, size_t crc, char kind, char **texts,
+                     uint32_t interval)
+{
+	const char *metric = kind == 's' ? "smsp__pcsamp_sample_count" : "smsp__sass_inst_executed";
+	struct opk_instruction rows[MOST_ROWS];
+	uint64_t counts[MOST_ROWS];
+	size_t count = 0;
+
+	for (; *texts && count < MOST_ROWS; texts++) {
+		struct opk_instruction *row = &rows[count];
+
+		*row = (struct opk_instruction){
+			.module = crc, .function = "_Z5scalePffi", .interval = interval, .rank = -1
+		};
+		if (**texts == kind
+		    && sscanf(*texts + 1, "%" SCNu32 ":%" SCNu32 ":%" SCNu64, &row->offset,
+		              &row->launches, &counts[count])
+		               == 3)
+			count++;
+	}
+	if (count)
+		must(opk_writer_add_instructions(writer,
+		                                 &(struct opk_instruction_table){ &metric, 1, rows,
+		                                                                  count, counts }));
+}
+
+int main(int argc, char **argv)
+{
+	const char *metric = "smsp__pcsamp_sample_count";
+	freed(opk_writer) *writer = NULL;
+	opk_autofree void *data = NULL;
+	size_t size;
+
+	if (argc < 4 || opk_ctx_new(&ctx, NULL))
+		return 1;
+	must(opk_writer_new(&writer, ctx, argv[2]));
+	must(opk_writer_add_meta(writer,
+	                         &(struct opk_meta){
+					 .kind = "recording",
+					 .generator = "offpeak",
+					 .chip = "GH100",
+					 .profiler = OPK_PROFILER_PC,
+					 .metrics = &metric,
+					 .metric_count = 1,
+					 .mode = "code",
+					 .run = &(struct opk_property){ "interval", argv[3] },
+					 .run_count = *argv[3] != '\0' }));
+	data = load(&size, argv[1]);
+	must(opk_writer_add_module(writer, &(struct opk_module){ size, size, true, data }));
+	add_rows(writer, size, 's', argv + 4, *argv[3] ? (uint32_t)atoi(argv[3] + 2) : 0);
+	add_rows(writer, size, 'c', argv + 4, 0);
+	must(opk_writer_finish(writer));
+	opk_writer_free(opk_take(writer));
+	opk_ctx_free(ctx);
+	return 0;
+}
