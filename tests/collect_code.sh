@@ -214,6 +214,8 @@ code=0
 sample '' "launch*3:=$histogram" sleep:1300 "launch*3:=$histogram"
 err_is ''
 functions_are "launches,$pc" "6 $histogram 3072 768"
+works eval run.opk --per instruction --columns launches,offset
+same 'launches are of all instructions' "$(sed 1d out | cut -d, -f1 | sort -u)" 6
 log_has 1 '^cuptiPCSamplingSetConfigurationAttribute interval=11'
 stats_are 's["ranges"] == 1632 and not d'
 sample '' "launch*40:=$histogram" sleep:1300 "launch:=$histogram"

@@ -209,6 +209,31 @@ static int sort(struct opk_code_counts *counts, struct opk_ctx *ctx)
 	return OPK_OK;
 }
 
+static bool is_one_function(const struct opk_instruction *a, const struct opk_instruction *b)
+{
+	return a->module == b->module && !strcmp(a->function, b->function);
+}
+
+/* With samples only one instruction of a function says how often it was launched. */
+static void share_launches(struct opk_code_counts *counts)
+{
+	struct opk_code_place *places = counts->places.items;
+	const size_t *order = counts->order;
+
+	for (size_t first = 0, end; first < counts->places.count; first = end) {
+		uint64_t launches = 0;
+
+		for (end = first;
+		     end < counts->places.count
+		     && is_one_function(&places[order[end]].at, &places[order[first]].at);
+		     end++)
+			if (places[order[end]].launches[OPK_SAMPLED] > launches)
+				launches = places[order[end]].launches[OPK_SAMPLED];
+		for (size_t i = first; i < end; i++)
+			places[order[i]].launches[OPK_SAMPLED] = launches;
+	}
+}
+
 int opk_code_counts_read(struct opk_code_counts *counts, struct opk_ctx *ctx, struct opk_file *file)
 {
 	__attribute__((cleanup(clear_blocks))) blocks_of blocks = { 0 };
@@ -220,7 +245,9 @@ int opk_code_counts_read(struct opk_code_counts *counts, struct opk_ctx *ctx, st
 		                "for the profiler sass or pc",
 		                file->path);
 	TRY(add_blocks(counts, ctx, &blocks));
-	return sort(counts, ctx);
+	TRY(sort(counts, ctx));
+	share_launches(counts);
+	return OPK_OK;
 }
 
 int opk_code_interval(uint32_t *out, struct opk_ctx *ctx, const struct opk_file *file)
