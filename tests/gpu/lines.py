@@ -7,16 +7,13 @@ DIR has what the step `lines` of source.sh records: lines-N.opk and lines-N.csv.
 import collections
 import csv
 import glob
-import re
 import statistics
 import subprocess
 import sys
 
+from nsight_pages import instructions, short
+
 offpeak, folder = sys.argv[1:]
-
-
-def short(kernel):
-    return re.sub(r"[(<].*", "", kernel).split()[-1]
 
 
 def rows_of(recording):
@@ -27,21 +24,6 @@ def rows_of(recording):
 def own_line(row):
     """The line in the kernel itself."""
     return int(row["inlined_at"].rsplit(":", 1)[1] if row["inlined_at"] else row["line"] or 0)
-
-
-def pages_of(report):
-    """Pairs of a kernel and its instructions."""
-    kernel = names = first = None
-    for row in csv.reader(open(report)):
-        if row and row[0] == "Kernel Name":
-            kernel, names, first = short(row[1]), None, None
-        elif row and row[0] == "Address":
-            names = row
-        elif names and row and row[0].startswith("0x"):
-            cells = dict(zip(names, row))
-            address = int(cells["Address"], 16)
-            first = address if first is None else first
-            yield kernel, address - first, float(cells["# Samples"])
 
 
 def add_shares(shares, samples):
@@ -62,7 +44,8 @@ for recording in sorted(glob.glob(f"{folder}/lines-*.opk")):
     add_shares(ours, samples)
 for report in sorted(glob.glob(f"{folder}/lines-*.csv")):
     samples = collections.Counter()
-    for kernel, offset, count in pages_of(report):
+    for kernel, offset, cells in instructions(report):
+        count = float(cells["# Samples"])
         if count:
             samples[kernel, lines.get((kernel, offset), 0)] += count
     add_shares(theirs, samples)

@@ -57,16 +57,18 @@ nsight() {
 	done
 }
 
-# All in one recording; a killed program; samples of the same launches with Nsight Compute, for lines.py.
+# All in one recording; a killed program.
 several() {
 	run "three sets" "$collect" --cupti "$cupti" --code -c "$sets/executed.opk" -c "$sets/sass.opk" -c "$sets/hot.opk" -o "$out/several.opk" -- ./functions 5
 	run "killed" "$collect" --cupti "$cupti" -c "$sets/sass.opk" -o "$out/killed.opk" -- timeout -s KILL 5 ./functions 2000000
 }
 
+# Samples of the same launches with Nsight Compute, for lines.py. With application replay each launch finds the caches as here; the
+# default restores memory before each of its passes.
 lines() {
-	for i in 1 2 3; do
+	for i in 1 2 3 4 5; do
 		run "pc $i" "$collect" -c "$sets/hot.opk" -o "$out/lines-$i.opk" -- ./workload 60
-		run "ncu $i" ncu --section SourceCounters --cache-control none --clock-control none -s 50 -c 100 -f -o "$work/lines" ./workload 60
+		run "ncu $i" ncu --section SourceCounters --replay-mode application --cache-control none --clock-control none -s 50 -c 100 -f -o "$work/lines" ./workload 60
 		ncu --import "$work/lines.ncu-rep" --page source --csv --print-source sass >"$out/lines-$i.csv" 2>&1
 	done
 }
