@@ -108,6 +108,17 @@ run 0 diff both.opk both.opk --per line --format table --top 2
 lines_end=$(grep -c '^[0-9]*\. ' out)
 same 'the first two' "$lines_end" 2
 
+section 'two builds of a solver on an H100'
+before=$SOURCE/data/recordings/gh100-code-before.opk after=$SOURCE/data/recordings/gh100-code-after.opk
+run 0 diff "$before" "$after" --per line --kernel-names short --table rows --top 2
+out_has '^transpose,/src/pair.cu,21,.*,changed,' '^axpy,/src/pair.cu,14,.*,changed,'
+err_is 'offpeak: note: 5 rows are of one side alone'
+# Functions whose code is the same execute as much, though their lines moved.
+run 0 diff "$before" "$after" --per function --kernel-names short --metrics smsp__sass_inst_executed
+out_has '^relax,.*,same,' '^stencil,.*,same,' '^norm,.*,same,' '^axpy,.*,changed,' '^transpose,.*,changed,'
+run 0 diff "$before" "$after" --per line --kernel-names short --metrics smsp__sass_inst_executed --where 'kernel=relax*'
+same 'lines of relax match' "$(grep -c ',same,' out)" 7
+
 section 'refusals'
 refuses 2 'matches code by function and line: no --by' diff old.opk new.opk --per line --by name
 refuses 2 'no --ignore' diff old.opk new.opk --per line --ignore shape

@@ -39,7 +39,8 @@ static void note_same_files(const struct diff *diff)
 
 static void note_unmatched(const struct diff *diff)
 {
-	size_t count = diff->found->unmatched_count, reshaped = count_reshaped(diff);
+	size_t count = diff->found->unmatched_count;
+	size_t reshaped = diff->code ? 0 : count_reshaped(diff);
 
 	if (!diff->found->row_count)
 		app_note("no row is on both sides%s",
