@@ -6,6 +6,8 @@
 
 struct report_args {
 	const char *kernel, *title;
+	bool embed_source;
+	struct option_list source_paths;
 	unsigned kernel_names;
 };
 
@@ -14,6 +16,11 @@ static const struct option_spec specs[] = {
 	  OPTION_TEXT, offsetof(struct report_args, kernel) },
 	{ "title", 0, "TEXT", "heads the page; default: the names of the files", OPTION_TEXT,
 	  offsetof(struct report_args, title) },
+	{ "embed-source", 0, NULL, "show the text of source files around lines with counts",
+	  OPTION_FLAG, offsetof(struct report_args, embed_source) },
+	{ "source-path", 0, "OLD=NEW",
+	  "source files whose recorded paths begin with OLD are here under NEW; may be repeated",
+	  OPTION_LIST, offsetof(struct report_args, source_paths) },
 	KERNEL_NAMES_OPTION(struct report_args, kernel_names),
 	{ 0 },
 };
@@ -26,6 +33,9 @@ static int run(struct app *app, void *data)
 	TRY(check_given(app, "report", "RUN.opk...", "-o R.html"));
 	options.kernel = args->kernel;
 	options.title = args->title;
+	options.embed_source = args->embed_source;
+	options.source_maps = (const char *const *)args->source_paths.items;
+	options.source_map_count = args->source_paths.count;
 	options.kernel_names = kernel_style(app, args->kernel_names ? args->kernel_names : 1);
 	return opk_report(app->ctx, (const char *const *)app->arguments, app->argument_count,
 	                  &options, app->output);
