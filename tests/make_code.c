@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * make_code CUBIN OUT.opk NAME COUNT FUNCTIONS: a recording of COUNT instructions in functions
- * called NAME, of which the first is the histogram in tests/files/insn.cubin. Instruction I, from 0,
- * has I modulo 50 samples and was executed 64 times.
+ * called NAME, of which the first is the histogram in tests/files/insn.cubin. Instruction I, from
+ * 0, has I modulo 50 samples and was executed 64 times.
  */
 #include "container/container.h"
 #include "freed.h"
