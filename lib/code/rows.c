@@ -71,8 +71,8 @@ static int describe_row(struct maker *m, size_t row, const struct opk_code_place
 	if (!code->own_source)
 		return opk_nomem(m->ctx, "rows of code");
 	if (m->per == OPK_ROWS_LINES) {
-		code->line = code->own_line;
-		code->source = code->own_source;
+		code->line = place->own_line;
+		code->source = keep(m, text_of(m, place->own_source));
 	} else if (m->per == OPK_ROWS_INSTRUCTIONS) {
 		code->line = place->line;
 		code->source = keep(m, text_of(m, place->source));
