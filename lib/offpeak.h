@@ -905,8 +905,7 @@ struct opk_eval_options {
 	 * "index" its number), or a metric, label, derived metric or attribute. PATTERN is a shell
 	 * pattern for the whole fact as CSV has it, "" if unknown; numbers compare as numbers.
 	 * Unknown facts and NaN never meet < <= > >=. Conditions on facts are checked before ranges
-	 * are joined to rows, conditions on values afterwards. OPK_EUSAGE: a condition is
-	 * malformed, or rows have no such column.
+	 * are joined to rows, those on values afterwards. OPK_EUSAGE: malformed, or no such column.
 	 */
 	const char *const *where;
 	size_t where_count;
@@ -1357,13 +1356,15 @@ struct opk_report_options {
 	const char *title;  /* of the page; NULL: the names of the files */
 	const char *kernel; /* as in struct opk_summary_options */
 	enum opk_kernel_style kernel_names;
+	bool embed_source;              /* the text of source files around counted lines */
+	const char *const *source_maps; /* "OLD=NEW": how paths begin in recordings, and here */
+	size_t source_map_count;
 };
 /*
- * Writes a page of HTML about one or several recordings. It needs no other file and no network;
- * "offpeak help report" says what is on it. Two recordings are also compared, as before and after,
- * unless the log says why not. Evaluates files as opk_table_new() does. OPK_EUSAGE: there are no
- * files, or nothing matches `kernel`. OPK_EINPUT: a file is a set, or damaged. OPK_EFAILED: the
- * page's template is not installed, and the message names the package.
+ * Writes a page of HTML about one or several recordings, which needs no other file and no network:
+ * "offpeak help report" says what is on it. Two are also compared, as before and after, unless the
+ * log says why not. Evaluates files as opk_table_new() does. OPK_EUSAGE: no files, or nothing like
+ * `kernel`. OPK_EINPUT: a set, or damaged. OPK_EFAILED: no template; the message names its package.
  */
 int opk_report(struct opk_ctx *ctx, const char *const *paths, size_t count,
                const struct opk_report_options *options, const char *path);
@@ -1395,9 +1396,8 @@ int opk_note_same_files(struct opk_ctx *ctx, const char *const *paths, size_t co
 /*
  * Copies a recording without the free slots of its counter data images of ranges
  * (NVPW_CounterDataCombiner_*) or samples (NVPW_PeriodicSampler_CounterData_TrimInPlace). An image
- * that would not get smaller stays as it is. Values are the same bit for bit. OPK_EINPUT: the file
- * is cut off or damaged, has no counter data, or NVIDIA's code can't read an image. OPK_ENVIDIA:
- * the combiner is missing.
+ * that would not get smaller stays as it is. Values are the same bit for bit. OPK_EINPUT: it is cut
+ * off or damaged, has no counter data, or can't be read. OPK_ENVIDIA: the combiner is missing.
  */
 int opk_trim(struct opk_ctx *ctx, struct opk_file *file, const char *path);
 

@@ -73,4 +73,71 @@ if [ "$have_python" = yes ]; then
 	same 'kernels of one page' "$(python3 -B "$SOURCE/tests/report_page.py" names.html '' | grep -c .)" 6
 fi
 
+section 'source lines and instructions'
+# With code the notes depend on whether there is an nvdisasm: tests/cli_sass.sh.
+works trim "$recordings/gh100-source.opk" --code=lines -o source.opk
+works merge -o both.opk source.opk "$recordings/gh100-hot.opk"
+works report both.opk -o both.html
+same 'parts of a recording of instructions' "$(grep -oE 'data-part="[a-z]+"' both.html | tr '\n' ' ')" 'data-part="about" data-part="source" '
+# source_sums PAGE: sums of columns over all functions of the page.
+source_sums() {
+	python3 -B -c 'import json, re, sys
+page = json.loads(re.search("id=\"data-0-source\">(.*?)</script>", open(sys.argv[1]).read(), re.S)[1])
+columns = [sum(value or 0 for fn in page["functions"] for value in fn[name]) for name in ("executed", "threads", "sectors", "ideal")]
+print(sum(len(fn["offset"]) for fn in page["functions"]), *columns, sum(sum(fn["stalls"][2::3]) for fn in page["functions"]), page["whole"],
+    page["functions"][0]["name"])' "$1"
+}
+if [ "$have_python" = yes ]; then
+	metrics=smsp__sass_inst_executed,smsp__sass_thread_inst_executed,smsp__sass_sectors_mem_global,smsp__sass_sectors_mem_global_ideal,smsp__pcsamp_sample_count
+	works eval both.opk --per instruction --metrics $metrics --columns $metrics
+	sums=$(awk -F, 'NR > 1 { for (i = 1; i <= NF; i++) if ($i != "nan") sum[i] += $i }
+		END { printf "%d %.0f %.0f %.0f %.0f %.0f %.0f", NR - 1, sum[1], sum[2], sum[3], sum[4], sum[5], sum[5] }' out)
+	same 'the sums of eval, and the hottest function' "$(source_sums both.html)" "$sums histogram"
+	works report source.opk -o counts.html
+	same 'without samples the function that executed most is first' "$(source_sums counts.html)" '348 147701760 4726456320 99447195 89849856 0 147701760 fma_chain'
+	works report both.opk --kernel 'vadd*' -o vadd.html
+	same 'one kernel' "$(source_sums vadd.html | cut -d ' ' -f 1,7,8)" '21 76034 vadd'
+fi
+refuses 2 'no kernel or range is like nothing' report both.opk --kernel nothing -o nothing.html
+notes 'the recordings are not compared: one of them has only counts of instructions' report "$recordings/gh100-hot.opk" "$simple" -o two.html
+works merge -o three.opk "$recordings/gh100-hot.opk" "$simple"
+works report three.opk -o three.html
+same 'parts of kernels with instructions' "$(grep -oE 'data-part="[a-z]+"' three.html | tr '\n' ' ')" \
+	'data-part="about" data-part="kernels" data-part="source" '
+
+section 'source text'
+texts_are() {
+	same "$1" "$(grep -c '__global__ void histogram(const unsigned \*v' "$2") $(grep -c 'cudaMemcpy' "$2")" "$3"
+}
+texts_are 'text that was not asked for' both.html '0 0'
+works report both.opk --source-path "/src=$SOURCE/tests/gpu" -o paths.html
+texts_are 'paths do not ask for text' paths.html '0 0'
+works report both.opk --embed-source --source-path "/src=$SOURCE/tests/gpu" -o text.html
+texts_are 'text around lines with counts, and no other' text.html '1 0'
+works report both.opk --embed-source -o away.html
+texts_are 'files that are not here' away.html '0 0'
+refuses 2 "'src' is not OLD=NEW" report both.opk --embed-source --source-path src -o wrong.html
+
+section 'code that contains markup'
+need_built make_code
+pass 'a function' "$BUILD/tests/make_code" "$SOURCE/tests/files/insn.cubin" odd.opk '<img src=x onerror=alert(1)>' 20 1
+{
+	printf '\n\n\n\n\n\n</script><script>alert(3)</script>\n<!-- \377\001 '
+	printf '%5000s' '' | tr ' ' x
+	printf '</style>\n'
+} >insn.cu
+works report odd.opk --embed-source --source-path /src=. -o odd.html
+same 'what it could end or begin' "$(grep -cE '<img|alert\([13]\)</script|<!--|x{500}' odd.html)" 0
+same 'its line, as data' "$(grep -cF '"\u003c/script\u003e\u003cscript\u003ealert(3)\u003c/script\u003e"' odd.html)" 1
+
+section 'a hundred thousand instructions'
+pass 'a long function' "$BUILD/tests/make_code" "$SOURCE/tests/files/insn.cubin" long-code.opk long 100000 1
+begun=$(date +%s)
+works report long-code.opk -o long-code.html
+same 'less than 3 s, with a second for the clock' "$(($(date +%s) - begun <= 3))" 1
+same 'less than 8 MB' "$(($(wc -c <long-code.html) < 8000000))" 1
+pass 'more than a page has room for' "$BUILD/tests/make_code" "$SOURCE/tests/files/insn.cubin" many-code.opk many 300000 3
+works report many-code.opk -o many-code.html
+same 'functions that are left out' "$(grep -oE '"left_out":[0-9]*,"share_left_out":[0-9.]*' many-code.html)" '"left_out":1,"share_left_out":33.33333'
+
 finish

@@ -293,6 +293,7 @@
 		};
 	}
 
+	Object.assign(offpeak, { bar });
 	offpeak.part('kernels', drawTable(true));
 	offpeak.part('devices', drawTable(false));
 

@@ -25,13 +25,18 @@ int opk_code_interval(uint32_t *out, struct opk_ctx *ctx, const struct opk_file 
 
 /* ---- where time goes, for people: hot.c ------------------------------------------------------ */
 
+/* What the metrics of samples begin with, before their reason. */
+#define OPK_HOT_STALLED "smsp__pcsamp_warps_issue_stalled_"
+
 /* A row of code, with what was counted there. NaN: no section of the file counts it there. */
 struct opk_hot_place {
 	const struct opk_row *row; /* its facts */
 	double samples;            /* of all stall reasons */
 	const char *reason;        /* with the most samples, without warps being ready; "": none */
 	double of_reason;          /* its samples */
+	const double *of_reasons;  /* the samples of each reason; NaN: unknown */
 	double executed;           /* warps that executed it, times */
+	double threads;            /* threads that executed it, times */
 	double sectors, ideal;     /* of global memory: moved, and the fewest that would do */
 };
 
@@ -44,6 +49,7 @@ struct opk_hot_options {
 	enum opk_rows rows; /* OPK_ROWS_INSTRUCTIONS, _LINES or _FUNCTIONS */
 	const char *kernel; /* a condition's pattern; NULL: all */
 	bool allow_incomplete;
+	bool in_order; /* in the order of modules, functions and code, not of heat */
 };
 
 /*
@@ -61,6 +67,9 @@ const struct opk_hot_place *opk_hot_get(const struct opk_hot *hot, size_t i);
 double opk_hot_whole(const struct opk_hot *hot);
 /* The place's part of it in percent; NaN: unknown. */
 double opk_hot_share(const struct opk_hot *hot, size_t i);
+/* The reasons why warps wait, or are ready: those of `of_reasons` of places. */
+size_t opk_hot_reason_count(const struct opk_hot *hot);
+const char *opk_hot_reason(const struct opk_hot *hot, size_t reason);
 bool opk_hot_is_sampled(const struct opk_hot *hot);
 /* Whether any place has them. */
 bool opk_hot_is_counted(const struct opk_hot *hot);

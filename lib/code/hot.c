@@ -6,9 +6,9 @@
 
 #include "code/code_inside.h"
 
-static const char stalled[] = "smsp__pcsamp_warps_issue_stalled_";
+static const char stalled[] = OPK_HOT_STALLED;
 
-enum role { OTHER, REASON, EXECUTED, SECTORS, IDEAL };
+enum role { OTHER, REASON, EXECUTED, THREADS, SECTORS, IDEAL };
 
 struct known {
 	enum role role;
@@ -19,8 +19,10 @@ struct opk_hot {
 	struct opk_evaluation *evaluation;
 	struct opk_strlist metrics;
 	struct known *known; /* one per metric */
+	size_t reason_count; /* the first metrics */
 	struct opk_row *rows;
 	struct opk_hot_place *places;
+	double *of_reasons; /* of each place */
 	size_t count;
 	double whole;
 	bool has[IDEAL + 1];
@@ -37,6 +39,7 @@ static struct known role_of(const char *metric)
 {
 	static const char *const names[] = {
 		[EXECUTED] = "smsp__sass_inst_executed",
+		[THREADS] = "smsp__sass_thread_inst_executed",
 		[SECTORS] = "smsp__sass_sectors_mem_global",
 		[IDEAL] = "smsp__sass_sectors_mem_global_ideal",
 	};
@@ -50,7 +53,24 @@ static struct known role_of(const char *metric)
 	return (struct known){ OTHER, NULL };
 }
 
-/* The metrics of the file that say something here. */
+static int add_metrics(struct opk_hot *hot, struct opk_ctx *ctx, const struct opk_strlist *metrics,
+                       bool reasons)
+{
+	for (size_t i = 0; i < metrics->count; i++) {
+		size_t added = hot->metrics.count;
+		enum role role = role_of(metrics->items[i]).role;
+
+		if (role == OTHER || (role == REASON) != reasons)
+			continue;
+		if (!opk_strlist_add(&hot->metrics, metrics->items[i]))
+			return opk_nomem(ctx, "places in code");
+		hot->known[added] = role_of(hot->metrics.items[added]);
+		hot->has[role] = true;
+	}
+	return OPK_OK;
+}
+
+/* The metrics of the file that say something here: reasons first. */
 static int find_metrics(struct opk_hot *hot, struct opk_ctx *ctx, struct opk_file *file)
 {
 	opk_autocounts struct opk_code_counts counts = { 0 };
@@ -59,16 +79,9 @@ static int find_metrics(struct opk_hot *hot, struct opk_ctx *ctx, struct opk_fil
 	hot->known = opk_alloc_array(counts.metrics.count + 1, sizeof *hot->known);
 	if (!hot->known)
 		return opk_nomem(ctx, "places in code");
-	for (size_t i = 0; i < counts.metrics.count; i++) {
-		if (role_of(counts.metrics.items[i]).role == OTHER)
-			continue;
-		if (!opk_strlist_add(&hot->metrics, counts.metrics.items[i]))
-			return opk_nomem(ctx, "places in code");
-		hot->known[hot->metrics.count - 1] = role_of(
-			hot->metrics.items[hot->metrics.count - 1]);
-		hot->has[hot->known[hot->metrics.count - 1].role] = true;
-	}
-	return OPK_OK;
+	TRY(add_metrics(hot, ctx, &counts.metrics, true));
+	hot->reason_count = hot->metrics.count;
+	return add_metrics(hot, ctx, &counts.metrics, false);
 }
 
 /* ---- places -------------------------------------------------------------------------------- */
@@ -95,6 +108,7 @@ static struct opk_hot_place place_of(const struct opk_hot *hot, const struct opk
 		.samples = (double)NAN,
 		.reason = "",
 		.executed = (double)NAN,
+		.threads = (double)NAN,
 		.sectors = (double)NAN,
 		.ideal = (double)NAN,
 	};
@@ -109,6 +123,7 @@ static struct opk_hot_place place_of(const struct opk_hot *hot, const struct opk
 			add_reason(&place, known->reason, value);
 		else
 			*(known->role == EXECUTED  ? &place.executed
+			  : known->role == THREADS ? &place.threads
 			  : known->role == SECTORS ? &place.sectors
 			                           : &place.ideal) = value;
 	}
@@ -122,6 +137,18 @@ static double heat_of(const struct opk_hot *hot, const struct opk_hot_place *pla
 	return isnan(heat) ? 0 : heat;
 }
 
+/* The values of a row last until the next one. */
+static void keep_row(struct opk_hot *hot, const struct opk_row *row)
+{
+	struct opk_hot_place *place = &hot->places[hot->count];
+	double *of_reasons = hot->of_reasons + hot->count * hot->reason_count;
+
+	memcpy(of_reasons, row->values, hot->reason_count * sizeof *of_reasons);
+	hot->rows[hot->count] = *row;
+	place->row = &hot->rows[hot->count++];
+	place->of_reasons = of_reasons;
+}
+
 /* All rows count for the whole, and those of the kernel are kept. */
 static int read_rows(struct opk_hot *hot, struct opk_ctx *ctx, const struct opk_filter *filter)
 {
@@ -131,7 +158,8 @@ static int read_rows(struct opk_hot *hot, struct opk_ctx *ctx, const struct opk_
 
 	hot->rows = opk_alloc_array(most + 1, sizeof *hot->rows);
 	hot->places = opk_alloc_array(most + 1, sizeof *hot->places);
-	if (!hot->rows || !hot->places)
+	hot->of_reasons = opk_alloc_array(most * hot->reason_count + 1, sizeof *hot->of_reasons);
+	if (!hot->rows || !hot->places || !hot->of_reasons)
 		return opk_nomem(ctx, "places in code");
 	TRY(opk_evaluation_next(&row, ctx, hot->evaluation));
 	while (row) {
@@ -141,10 +169,8 @@ static int read_rows(struct opk_hot *hot, struct opk_ctx *ctx, const struct opk_
 		TRY(opk_filter_accepts(&wanted, ctx, filter, OPK_PROFILER_SASS, row, 0));
 		*place = place_of(hot, row);
 		hot->whole += heat_of(hot, place);
-		if (wanted) {
-			hot->rows[hot->count] = *row;
-			place->row = &hot->rows[hot->count++];
-		}
+		if (wanted)
+			keep_row(hot, row);
 		TRY(opk_evaluation_next(&row, ctx, hot->evaluation));
 	}
 	return OPK_OK;
@@ -180,7 +206,8 @@ static int make(struct opk_hot *hot, struct opk_ctx *ctx, struct opk_file *file,
 	eval.metric_count = hot->metrics.count;
 	TRY(opk_code_eval(&hot->evaluation, ctx, file, &eval, options->rows));
 	TRY(read_rows(hot, ctx, filter));
-	qsort_r(hot->places, hot->count, sizeof *hot->places, by_heat, hot);
+	if (!options->in_order)
+		qsort_r(hot->places, hot->count, sizeof *hot->places, by_heat, hot);
 	return OPK_OK;
 }
 
@@ -211,6 +238,7 @@ void opk_hot_free(struct opk_hot *hot)
 	free(hot->known);
 	free(hot->rows);
 	free(hot->places);
+	free(hot->of_reasons);
 	free(hot);
 }
 
@@ -242,6 +270,16 @@ double opk_hot_share(const struct opk_hot *hot, size_t i)
 	double heat = hot->has[REASON] ? place->samples : place->executed;
 
 	return 100 * heat / hot->whole;
+}
+
+size_t opk_hot_reason_count(const struct opk_hot *hot)
+{
+	return hot->reason_count;
+}
+
+const char *opk_hot_reason(const struct opk_hot *hot, size_t reason)
+{
+	return hot->known[reason].reason;
 }
 
 bool opk_hot_is_sampled(const struct opk_hot *hot)

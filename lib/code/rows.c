@@ -66,7 +66,11 @@ static int describe_row(struct maker *m, size_t row, const struct opk_code_place
 		.sass = "",
 		.source = "",
 		.inlined_at = "",
+		.own_source = keep(m, text_of(m, place->own_source)),
+		.own_line = place->own_line,
 	};
+	if (!code->own_source)
+		return opk_nomem(m->ctx, "rows of code");
 	if (m->per == OPK_ROWS_LINES) {
 		code->line = place->own_line;
 		code->first_line = place->first_line;

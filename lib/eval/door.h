@@ -74,6 +74,9 @@ struct opk_code {
 	/* An instruction's own, also where it was inlined; for a line, the function's. */
 	const char *source; /* path; "" if unknown */
 	uint32_t line;      /* 0: unknown */
+	/* The function's own line; another one where what it calls there was inlined. */
+	const char *own_source;
+	uint32_t own_line;
 	/* Where an instruction was inlined: "FILE:LINE", its callers after " < "; or "". */
 	const char *inlined_at;
 	uint64_t instructions;

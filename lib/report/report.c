@@ -2,12 +2,14 @@
 /* Writes one page about one or several recordings. */
 #include "base/file.h"
 #include "base/option_struct.h"
+#include "container/container.h"
 #include "report/report_inside.h"
 
 /* In the page's order. */
 static const struct report_part parts[] = {
 	{ "about", "Run", report_write_about },
 	{ "kernels", "Kernels", report_write_kernels },
+	{ "source", "Source", report_write_source },
 	{ "devices", "Devices", report_write_devices },
 	{ "roofline", "Roofline", report_write_roofline },
 	{ "stacks", "Breakdown", report_write_stacks },
@@ -16,6 +18,19 @@ static const struct report_part parts[] = {
 };
 
 /* ---- recordings */
+
+/* Counts that say nothing of where time goes are left to eval. */
+static int open_code(struct report_run *run, struct opk_ctx *ctx, const char *kernel)
+{
+	const struct opk_hot_options options = { .rows = OPK_ROWS_INSTRUCTIONS,
+		                                 .kernel = kernel,
+		                                 .allow_incomplete = true,
+		                                 .in_order = true };
+
+	if (opk_file_find(run->file, OPK_SECTION_INSTRUCTIONS) < 0)
+		return OPK_OK;
+	return opk_allow(ctx, opk_hot_new(&run->hot, ctx, run->file, &options), OPK_EUSAGE);
+}
 
 static int open_run(struct report_run *run, struct opk_ctx *ctx,
                     const struct opk_report_options *options)
@@ -36,6 +51,8 @@ static int open_run(struct report_run *run, struct opk_ctx *ctx,
 		code = report_find_lanes(run, ctx);
 	if (!code)
 		code = opk_summary_make(&run->summary, ctx, run->file, &summary, &values);
+	if (!code)
+		code = open_code(run, ctx, options->kernel);
 	if (!code && run->failed)
 		code = opk_nomem(ctx, "a page");
 	if (!code && run->summary->evaluation
@@ -45,9 +62,11 @@ static int open_run(struct report_run *run, struct opk_ctx *ctx,
 }
 
 /* Groups of samples are devices: a pattern for kernels does not remove them. */
-static bool has_rows(const struct opk_summary *summary)
+static bool has_rows(const struct report_run *run)
 {
-	return summary->kernel_count
+	const struct opk_summary *summary = run->summary;
+
+	return summary->kernel_count || (run->hot && opk_hot_count(run->hot))
 	       || (summary->kind != OPK_SUMMARY_DEVICES && summary->group_count);
 }
 
@@ -57,7 +76,7 @@ static int check_pattern(const struct report_page *page, const char *kernel)
 	size_t found = 0;
 
 	for (size_t i = 0; kernel && i < page->run_count; i++)
-		found += has_rows(page->runs[i].summary);
+		found += has_rows(&page->runs[i]);
 	if (!kernel || found == page->run_count)
 		return OPK_OK;
 	if (!found) {
@@ -65,7 +84,7 @@ static int check_pattern(const struct report_page *page, const char *kernel)
 		return opk_advise(page->ctx, OPK_EUSAGE, OPK_REMEDY_LIST_ROWS);
 	}
 	for (size_t i = 0; i < page->run_count; i++)
-		if (!has_rows(page->runs[i].summary))
+		if (!has_rows(&page->runs[i]))
 			opk_log(page->ctx, "%s: no kernel or range is like %s", page->runs[i].path,
 			        kernel);
 	return OPK_OK;
@@ -78,9 +97,11 @@ static void clear(struct report_page *page)
 		report_clear_lanes(&page->runs[i].lanes);
 		opk_index_clear(&page->runs[i].kernels);
 		opk_roofline_free(page->runs[i].roofline);
+		opk_hot_free(page->runs[i].hot);
 		opk_summary_free(page->runs[i].summary);
 		opk_file_free(page->runs[i].file);
 	}
+	opk_sources_free(page->sources);
 	free(page->runs);
 	free(page->not_compared);
 	opk_buf_clear(&page->html);
@@ -164,6 +185,9 @@ int opk_report(struct opk_ctx *ctx, const char *const *paths, size_t count,
 	code = opk_check_output(ctx, path, OPK_OUTPUT_HTML);
 	if (code)
 		return code;
+	if (options.embed_source)
+		TRY(opk_sources_new(&page.sources, ctx, options.source_maps,
+		                    options.source_map_count));
 	page.runs = opk_alloc_array(count, sizeof *page.runs);
 	if (!page.runs)
 		return opk_nomem(ctx, "a page");

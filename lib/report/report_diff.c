@@ -256,6 +256,13 @@ static int index_kernels(struct report_page *page)
 	return OPK_OK;
 }
 
+static int leave_apart(struct report_page *page, const char *why)
+{
+	opk_log(page->ctx, "the recordings are not compared: %s", why);
+	page->not_compared = opk_strdup(why);
+	return page->not_compared ? OPK_OK : opk_nomem(page->ctx, "a page");
+}
+
 static int compare(struct opk_diff **out, struct report_page *page,
                    const struct opk_eval_options *eval)
 {
@@ -263,15 +270,14 @@ static int compare(struct opk_diff **out, struct report_page *page,
 	struct opk_diff_options options = OPK_INIT(options);
 	int code;
 
+	for (size_t i = 0; i < 2; i++)
+		if (opk_hot_is_alone(files[i], page->runs[i].meta))
+			return leave_apart(page, "one of them has only counts of instructions");
 	options.eval = eval;
 	code = opk_diff_new(out, page->ctx, files, 1, 1, &options);
 	/* Recordings that can't be compared are still on one page. */
-	if (code == OPK_EUSAGE) {
-		opk_log(page->ctx, "the recordings are not compared: %s", opk_innermost(page->ctx));
-		page->not_compared = opk_strdup(opk_innermost(page->ctx));
-		if (!page->not_compared)
-			return opk_nomem(page->ctx, "a page");
-	}
+	if (code == OPK_EUSAGE)
+		TRY(leave_apart(page, opk_innermost(page->ctx)));
 	return opk_allow(page->ctx, code, OPK_EUSAGE);
 }
 

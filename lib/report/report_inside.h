@@ -10,6 +10,7 @@
 #include "base/index.h"
 #include "base/json_write.h"
 #include "base/strlist.h"
+#include "code/door.h"
 #include "container/door.h"
 #include "images/door.h"
 #include "picture/door.h"
@@ -47,6 +48,7 @@ struct report_run {
 	const struct opk_meta *meta;
 	struct opk_summary *summary;
 	struct opk_roofline *roofline; /* NULL: none is defined */
+	struct opk_hot *hot;           /* instructions in order; NULL: none is counted */
 	struct opk_index kernels;      /* by full name, if recordings are compared */
 	/* Kept values: rows are key groups, by `number`, columns are the evaluation's. */
 	struct report_spread *spreads;
@@ -64,10 +66,11 @@ struct report_page {
 	struct report_run *runs;
 	size_t run_count;
 	enum opk_kernel_style style;
-	struct opk_strlist units; /* those of its data */
-	size_t long_names;        /* bytes of long names that are on the page in full */
-	char *not_compared;       /* why two recordings are not compared, or NULL */
-	bool needs_dygraphs;      /* a part draws with it */
+	struct opk_sources *sources; /* NULL: the page does not embed source text */
+	struct opk_strlist units;    /* those of its data */
+	size_t long_names;           /* bytes of long names that are on the page in full */
+	char *not_compared;          /* why two recordings are not compared, or NULL */
+	bool needs_dygraphs;         /* a part draws with it */
 };
 
 /* A section of a run, written if the recording has data for it. */
@@ -140,6 +143,8 @@ int report_write_stacks(struct report_page *page, const struct report_run *run,
                         const struct report_part *part);
 int report_write_ranks(struct report_page *page, const struct report_run *run,
                        const struct report_part *part);
+int report_write_source(struct report_page *page, const struct report_run *run,
+                        const struct report_part *part);
 
 /* Writes the figure of the run's roofline alone. */
 int report_add_roofline(struct report_page *page, const struct report_run *run);

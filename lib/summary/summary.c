@@ -37,14 +37,14 @@ static int make(struct opk_summary *s)
 
 	if (!code)
 		code = find_names(s);
-	if (!code && !summary_is_trace(s))
+	if (!code && !summary_lacks_rows(s))
 		code = open_catalog(s);
-	if (!code && !summary_is_trace(s))
+	if (!code && !summary_lacks_rows(s))
 		code = opk_summary_list_columns(s);
 	opk_catalog_free(opk_take(s->catalog));
 	if (!code)
 		code = opk_summary_make_condition(s);
-	if (!code && !summary_is_set(s) && !summary_is_trace(s))
+	if (!code && !summary_is_set(s) && !summary_lacks_rows(s))
 		code = opk_summary_evaluate(s);
 	if (!code && !summary_is_set(s))
 		code = opk_summary_read_kernels(s);

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/ctx.h"
 #include "base/strlist.h"
+#include "code/door.h"
 #include "container/door.h"
 #include "images/door.h"
 #include "summary/door.h"
@@ -26,6 +27,16 @@ static inline bool summary_is_sampled(const struct opk_summary *s)
 static inline bool summary_is_trace(const struct opk_summary *s)
 {
 	return !strcmp(s->meta->mode, "trace");
+}
+/* Whether the recording only has what was counted at instructions. */
+static inline bool summary_is_code(const struct opk_summary *s)
+{
+	return opk_hot_is_alone(s->file, s->meta);
+}
+/* Whether a recording has no ranges or samples to evaluate. */
+static inline bool summary_lacks_rows(const struct opk_summary *s)
+{
+	return summary_is_trace(s) || summary_is_code(s);
 }
 static inline bool summary_is_set(const struct opk_summary *s)
 {

@@ -147,7 +147,9 @@ static char *what(struct opk_summary *s)
 			opk_buf_add_text(&out, "nothing ran");
 		return opk_buf_take_text(&out);
 	}
-	if (!s->evaluation)
+	if (summary_is_code(s))
+		opk_buf_add_text(&out, "counts or samples of instructions; ");
+	else if (!s->evaluation)
 		opk_buf_add_text(&out, "no recording, but what the collector needs for one: ");
 	else if (summary_is_sampled(s))
 		put_samples(&out, s);

@@ -111,6 +111,15 @@ class Made(unittest.TestCase):
             opk.report("/nonexistent.opk", self.path("none.html"))
         self.assertFalse(os.path.exists(self.path("none.html")))
 
+    def test_source(self):
+        source = os.path.join(os.environ["SOURCE"], "tests", "gpu")
+        for embed in (False, True):
+            opk.open(recording("hot")).report(self.path("hot.html"), embed_source=embed, source_maps="/src=" + source)
+            with open(self.path("hot.html"), encoding="utf-8") as file:
+                self.assertEqual("__global__ void histogram" in file.read(), embed)
+        with self.assertRaisesRegex(opk.UsageError, "OLD=NEW"):
+            opk.report(recording("hot"), self.path("hot.html"), embed_source=True, source_maps="nothing")
+
     def test_trace(self):
         counts = opk.open(recording("training-trace")).trace(self.path("trace.json"))
         with open(self.path("trace.json"), encoding="utf-8") as file:

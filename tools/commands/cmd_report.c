@@ -6,6 +6,8 @@
 
 struct report_args {
 	const char *kernel, *title;
+	bool embed_source;
+	struct option_list source_paths;
 	unsigned kernel_names;
 };
 
@@ -14,6 +16,11 @@ static const struct option_spec specs[] = {
 	  OPTION_TEXT, offsetof(struct report_args, kernel) },
 	{ "title", 0, "TEXT", "heads the page; default: the names of the files", OPTION_TEXT,
 	  offsetof(struct report_args, title) },
+	{ "embed-source", 0, NULL, "show the text of source files around lines with counts",
+	  OPTION_FLAG, offsetof(struct report_args, embed_source) },
+	{ "source-path", 0, "OLD=NEW",
+	  "source files whose recorded paths begin with OLD are here under NEW; may be repeated",
+	  OPTION_LIST, offsetof(struct report_args, source_paths) },
 	KERNEL_NAMES_OPTION(struct report_args, kernel_names),
 	{ 0 },
 };
@@ -26,6 +33,9 @@ static int run(struct app *app, void *data)
 	TRY(check_given(app, "report", "RUN.opk...", "-o R.html"));
 	options.kernel = args->kernel;
 	options.title = args->title;
+	options.embed_source = args->embed_source;
+	options.source_maps = (const char *const *)args->source_paths.items;
+	options.source_map_count = args->source_paths.count;
 	options.kernel_names = kernel_style(app, args->kernel_names ? args->kernel_names : 1);
 	return opk_report(app->ctx, (const char *const *)app->arguments, app->argument_count,
 	                  &options, app->output);
@@ -42,7 +52,8 @@ const struct command report_command = {
 		"ranges, by the time that they took, to be sorted and searched; of the one that is chosen,\n"
 		"its values under the headings of the set, with units, bars against the peak, and how they\n"
 		"are spread over launches; the roofline, and bars of what adds up to a whole, where the set\n"
-		"has them; PM samples and what ran over time; and kernels by rank, or by GPU.\n"
+		"has them; source lines beside their instructions, with samples by the reason why warps\n"
+		"wait, and counts; PM samples and what ran over time; and kernels by rank, or by GPU.\n"
 		"\n"
 		"Several recordings are on one page, one shown at a time. Two are compared, too: what\n"
 		"changed from the first to the second, and whether that is more than noise, as diff finds\n"
@@ -50,14 +61,18 @@ const struct command report_command = {
 		"Content-Security-Policy allows nothing to be loaded or sent, and no scripts but the page's\n"
 		"own; names in a recording are text.\n"
 		"\n"
+		"The text of source files is on the page only with --embed-source, and only around lines\n"
+		"that have counts. It is read here, where the recorded paths exist or --source-path leads.\n"
+		"\n"
 		"A table has the 5,000 rows that took most time, and says what is left out; values of so\n"
 		"many that the page stays small. 'offpeak eval' has all. A long name has a gap, and is\n"
 		"whole below the table once its row is chosen.",
 	.options = specs,
 	.args_size = sizeof(struct report_args),
 	.examples = {
-		{ "report run.opk -o run.html", "a page about one recording" },
-		{ "report run.opk --kernel '*fma*' -o fma.html", "one kernel" },
+		{ "report run.opk --kernel '*fma*' -o fma.html", "a page about one kernel" },
+		{ "report hot.opk --embed-source --source-path /build=. -o hot.html",
+		  "source lines with their text, built in /build and now here" },
 		{ "report before.opk after.opk -o change.html", "a page about two, and what changed" },
 	},
 	.max_arguments = ANY_NUMBER,

@@ -103,12 +103,18 @@ class Run(Opened):
         return _summary.of_c(ctx, summarize(ctx, self._only(), kernel))
 
     def report(
-        self, path: Path, title: Optional[str] = None, kernel: Optional[str] = None, kernel_names: str = "short"
+        self,
+        path: Path,
+        title: Optional[str] = None,
+        kernel: Optional[str] = None,
+        kernel_names: str = "short",
+        embed_source: bool = False,
+        source_maps: Texts = None,
     ) -> None:
         """Writes one page of HTML, which needs no other file and no network; see report()."""
         with loading:
             from . import _report
-        _report.report(self._paths, path, title, kernel, kernel_names)
+        _report.report(self._paths, path, title, kernel, kernel_names, embed_source, source_maps)
 
     def trace(
         self, path: Path, metrics: Texts = None, where: Texts = None, set: Optional[_sets.SetLike] = None

@@ -19,18 +19,24 @@ def report(
     title: Optional[str] = None,
     kernel: Optional[str] = None,
     kernel_names: str = "short",
+    embed_source: bool = False,
+    source_maps: Texts = None,
 ) -> None:
     """Writes one page of HTML about recordings, which needs no other file and no network: `offpeak report`.
 
     Two recordings are also compared, the first as before and the second as after. title: of the page; None: the names
-    of the files. kernel: only kernels, or user ranges, like "*gemm*". kernel_names: "short", "full" or "symbol". The
-    file appears whole, or not at all. InputError: a file is not a recording.
+    of the files. kernel: only kernels, or user ranges, like "*gemm*". kernel_names: "short", "full" or "symbol".
+    embed_source: the page has the text of source files around lines with counts; source_maps: "OLD=NEW", files whose
+    recorded paths begin with OLD are here under NEW. The file appears whole, or not at all. InputError: a file is not
+    a recording.
     """
     ctx = _context.new()
     options = Struct("opk_report_options")
     options.text("title", title)
     options.text("kernel", kernel)
     options.c.kernel_names = choose(KERNEL_NAMES, "kernel_names", kernel_names)
+    options.c.embed_source = embed_source
+    options.texts("source_maps", "source_map_count", listed(source_maps))
     inputs = paths_of(paths)
     array, kept = c_paths(inputs)
     _context.call(ctx, lib.opk_report, ctx, array, len(kept), options.c, c_path(output(path, inputs)))
