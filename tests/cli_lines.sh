@@ -75,6 +75,29 @@ works eval three.opk -o joined.csv
 works eval "$simple" -o simple.csv
 equal joined.csv simple.csv
 
+section 'what rows of ranges call by the same names'
+cat >names.yaml <<'.'
+name: names
+metrics:
+  - {metric: sm__cycles_elapsed.max, as: line}
+  - {metric: gpu__time_duration.sum, as: offset}
+.
+works eval "$simple" --set ./names.yaml --columns range,offset,line --sort=-line --top 2
+out_has '^4,[0-9]*,[0-9]*$'
+works eval "$simple" --set ./names.yaml --where 'line>50000' --columns line
+same 'rows of more than 50000' "$(awk 'NR > 1 && $1 <= 50000' out)" ''
+lines_are 4
+refuses 2 "only rows of code have 'line'" eval "$simple" --where 'line>50000'
+refuses 2 "only rows of code have 'function'" eval "$simple" --sort function
+refuses 2 'only rows of code have that text' eval "$simple" --where 'source=*.cu'
+refuses 2 'source is text' eval "$source" --where 'source<3'
+
+section 'rows add up what all processes and GPUs counted'
+for fact in process rank device host gpu; do
+	refuses 2 "has no column '$fact'" eval "$source" --columns function,$fact
+	refuses 2 'instructions, lines and functions do not have it' eval "$source" --where $fact=1
+done
+
 section 'what does not go together'
 refuses 2 'has no counts or samples of instructions' eval "$simple" --per line
 refuses 2 'no --aggregate' eval "$source" --per line --aggregate kernel

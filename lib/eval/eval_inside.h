@@ -94,6 +94,8 @@ int opk_filter_of(struct opk_filter **out, struct opk_ctx *ctx,
 /* OPK_EUSAGE if rows of this profiler lack a fact that a condition names. `filter` may be NULL. */
 int opk_filter_check(const struct opk_filter *filter, struct opk_ctx *ctx,
                      enum opk_profiler profiler);
+/* Until this, names of facts that only rows of code have are names of values. */
+void opk_filter_judge_code(struct opk_filter *filter);
 /* Whether a row with these values, one per condition on values, meets all these conditions. */
 bool opk_filter_takes(const struct opk_filter *filter, const double *values);
 

@@ -73,6 +73,8 @@ int opk_evaluation_begin_made(struct opk_evaluation **out, struct opk_ctx *ctx,
 	struct opk_spool_header *header;
 
 	TRY(opk_filter_of(&filter, ctx, options));
+	if (opk_profiler_is_code(profiler))
+		opk_filter_judge_code(filter);
 	TRY(opk_file_meta(&job.meta, ctx, file));
 	TRY(opk_evaluation_blame(ctx, file, opk_filter_check(filter, ctx, profiler)));
 	TRY(opk_evaluation_blame(ctx, file,
