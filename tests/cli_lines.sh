@@ -71,6 +71,19 @@ for whole in both other three; do
 done
 equal rows.other rows.both
 equal rows.three rows.both
+# By default all is shown, in every format: columns of the set, and what was counted besides.
+works eval "$source" --per line
+columns=$(head -n 1 out)
+for format in csv json ndjson table; do
+	for whole in both other three; do
+		works eval $whole.opk --per line --format $format
+		out_has 'inst_executed|instructions' 'issue_stalled_barrier_not_issued|barrier_lost'
+	done
+done
+works eval both.opk --per line
+out_has "^$columns,smsp__pcsamp"
+works eval "$hot" --per line
+out_has '^function,source,line,addresses,launches,all_samples,.*,selected_lost,.*smsp__pcsamp_sample_count'
 works eval three.opk -o joined.csv
 works eval "$simple" -o simple.csv
 equal joined.csv simple.csv
@@ -101,6 +114,16 @@ done
 section 'what does not go together'
 refuses 2 'has no counts or samples of instructions' eval "$simple" --per line
 refuses 2 'no --aggregate' eval "$source" --per line --aggregate kernel
+refuses 2 'statistics are of ranges' eval "$source" --aggregate kernel
+for files in "$source $simple" "$simple $source"; do
+	refuses 2 "the files don't go into one table" eval $files --layout long
+	err_has '^  rows of code: .*gh100-source.opk$' '^  ranges: .*gh100-simple.opk$'
+done
+# What the metadata of a range recording lists says nothing of its rows of code.
+works eval three.opk both.opk --per line --metrics $executed
+header_is 'function,file,source,line,addresses,launches,smsp__sass_inst_executed'
+refuses 2 'the files have different metrics' eval three.opk both.opk --per line
+err_lacks 'of simple'
 
 section 'damage'
 head -c 5000 "$source" >cut.opk

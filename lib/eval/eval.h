@@ -111,7 +111,9 @@ struct opk_made_rows {
 	struct opk_joined *joined; /* or NULL: see struct opk_row */
 	struct opk_code *code;     /* or NULL */
 	struct opk_strlist texts;  /* that ranges and code name, unless the file has them */
-	double *values;            /* row by row, one per metric */
+	struct opk_strlist
+		metrics; /* whose names the evaluation borrows, unless the caller has them */
+	double *values;  /* row by row, one per metric */
 	size_t count;
 };
 void opk_made_rows_clear(struct opk_made_rows *rows);
