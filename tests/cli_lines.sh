@@ -40,6 +40,21 @@ json '{row["function"] for row in j} == {"vadd", "fma_chain", "transpose", "hist
 works eval "$source" --per instruction --layout long --where 'function=vadd*' --metrics smsp__sass_inst_executed
 lines_are 21
 
+section 'units'
+# units_are FILE METRIC=UNIT...: in a long table, as those of ranges are written.
+units_are() {
+	works eval "$1" --per line --layout long --columns metric,unit
+	shift
+	for unit; do
+		same "$last: $unit" "$(grep "^${unit%%=*}," out | cut -d , -f 2 | sort -u)" "${unit#*=}"
+	done
+}
+units_are "$source" instructions=instructions predicated_on=instructions divergent_branches=branch_targets sectors=l2_sectors \
+	excess_sectors=l2_sector sectors_per_access=l2_sector/instruction tag_lookups=l1tex_tags wavefronts=l1tex_wavefronts
+units_are "$hot" wait=samples all_samples=sample lost_share=percent smsp__pcsamp_sample_count=samples
+works eval "$source" --per line --format table --columns function,instructions,sectors
+out_has 'M instructions  M l2_sectors'
+
 section 'counts and samples of one program, joined'
 # Rows are joined by module, function and offset; no sum changes.
 executed=smsp__sass_inst_executed sampled=smsp__pcsamp_sample_count

@@ -15,8 +15,7 @@
 /* A recording of instructions, whose rows were not chosen. */
 static bool has_code_alone(const struct opk_table *table, const struct opk_table_file *input)
 {
-	return table->options.rows <= OPK_ROWS_SINGLE
-	       && opk_profiler_is_code(input->meta->profiler)
+	return table->options.rows <= OPK_ROWS_SINGLE && opk_profiler_is_code(input->meta->profiler)
 	       && strcmp(input->meta->kind, "set") != 0;
 }
 
