@@ -53,7 +53,7 @@ units_are "$source" instructions=instructions predicated_on=instructions diverge
 	excess_sectors=l2_sector sectors_per_access=l2_sector/instruction tag_lookups=l1tex_tags wavefronts=l1tex_wavefronts
 units_are "$hot" wait=samples all_samples=sample lost_share=percent smsp__pcsamp_sample_count=samples
 works eval "$source" --per line --format table --columns function,instructions,sectors
-out_has 'M instructions  M l2_sectors'
+out_has 'M instructions +M l2_sectors'
 
 section 'counts and samples of one program, joined'
 # Rows are joined by module, function and offset; no sum changes.
