@@ -77,8 +77,8 @@ struct verify_args {
 };
 
 static const struct option_spec specs[] = {
-	{ "deep", 0, NULL, "evaluate every range, too, and compare modules with their CRCs", OPTION_FLAG,
-	  offsetof(struct verify_args, deep) },
+	{ "deep", 0, NULL, "evaluate every range, too, and compare modules with their CRCs",
+	  OPTION_FLAG, offsetof(struct verify_args, deep) },
 	TIMEOUT_OPTION,
 	{ 0 },
 };
