@@ -116,6 +116,12 @@ CTX_TEST(not_counted)
 
 	ck_ok(ctx, opk_code_eval(&evaluation, ctx, file, NULL, OPK_ROWS_INSTRUCTIONS));
 	ck_assert_uint_eq(opk_evaluation_metric_count(evaluation), 2);
+	ck_assert_uint_eq(opk_evaluation_column_count(evaluation), 2);
+	ck_assert_str_eq(opk_evaluation_column(evaluation, 0), "first");
+	ck_assert_str_eq(opk_evaluation_column(evaluation, 1), "x__b");
+	/* Names outlive what was read. */
+	for (size_t i = 0; i < 2; i++)
+		ck_assert_str_eq(opk_evaluation_columns(evaluation)->metrics[i], parts[i].metric);
 	for (size_t i = 0; i < COUNT(parts); i++) {
 		ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
 		ck_assert(row->measured[i] && !row->measured[1 - i]);

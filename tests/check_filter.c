@@ -272,9 +272,15 @@ CTX_TEST(conditions_of_the_other_profiler)
 		struct here here;
 		const char *text, *wanted[3]; /* by profiler; NULL: it fits */
 	} rows[] = {
-		{ HERE, "device=0", { NULL, NULL, NULL } },
+		{ HERE, "device=0", { NULL, NULL, "lines and functions do not have it" } },
 		{ HERE, "start_ns=0", { NULL, NULL, "lines and functions do not have it" } },
-		{ HERE, "line=3", { "that is of instructions", "PM samples only have", NULL } },
+		/* Values of ranges and samples may have such names. */
+		{ HERE, "line=3", { NULL, NULL, NULL } },
+		{ HERE, "source<3", { NULL, NULL, "source is text" } },
+		{ HERE,
+		  "source=*.cu",
+		  { "only rows of code have that text", "only rows of code have that text",
+		    NULL } },
 		{ HERE, "kernel=x", { NULL, "can't filter by kernel: PM samples only have" } },
 		{ HERE, "range=x", { NULL, "can't filter by range", NULL } },
 		{ HERE,
@@ -289,6 +295,8 @@ CTX_TEST(conditions_of_the_other_profiler)
 			freed(opk_filter) *filter = NULL;
 
 			ck_ok(ctx, opk_filter_new(&filter, ctx, &rows[i].text, 1));
+			if (opk_profiler_is_code(profiler))
+				opk_filter_judge_code(filter);
 			ck_row(&rows[i],
 			       opk_filter_check(filter, ctx, profiler)
 			               == (wanted ? OPK_EUSAGE : OPK_OK),

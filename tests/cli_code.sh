@@ -12,6 +12,21 @@ pass 'with lines' "$BUILD/tests/add_code" "$cubin" lines.opk pc lines
 pass 'without modules' "$BUILD/tests/add_code" "$cubin" none.opk pc none
 works verify sass.opk lines.opk none.opk
 
+section 'CRCs of modules'
+works verify --deep sass.opk lines.opk none.opk
+# One byte of a function's code is another one, and among those that the CRC covers.
+{ head -c 8132 "$cubin"; printf X; tail -c +8134 "$cubin"; } >other.cubin
+pass 'another cubin' "$BUILD/tests/add_code" other.cubin other.opk sass
+pass 'without its code' "$BUILD/tests/add_code" other.cubin other-lines.opk sass lines
+works verify other.opk
+works verify --deep other-lines.opk
+run 4 verify --deep other.opk
+out_has 'CODE,.*,"?its code has the CRC [0-9a-f]+, and it is named d06011c0'
+: >empty.cubin
+pass 'an empty cubin' "$BUILD/tests/add_code" empty.cubin empty.opk sass
+run 4 verify --deep empty.opk
+out_has 'CODE,.*cuptiGetCubinCrc'
+
 section info
 columns module,size,stored,code,lines,functions,ran info sass.opk --table code
 out_has '^d06011c0,16264,[1-9][0-9]{3},yes,yes,4,1$'

@@ -40,6 +40,21 @@ json '{row["function"] for row in j} == {"vadd", "fma_chain", "transpose", "hist
 works eval "$source" --per instruction --layout long --where 'function=vadd*' --metrics smsp__sass_inst_executed --columns offset
 lines_are 21
 
+section 'units'
+# units_are FILE METRIC=UNIT...: in a long table, as those of ranges are written.
+units_are() {
+	works eval "$1" --per line --layout long --columns metric,unit
+	shift
+	for unit; do
+		same "$last: $unit" "$(grep "^${unit%%=*}," out | cut -d , -f 2 | sort -u)" "${unit#*=}"
+	done
+}
+units_are "$source" instructions=instructions predicated_on=instructions divergent_branches=branch_targets sectors=l2_sectors \
+	excess_sectors=l2_sector sectors_per_access=l2_sector/instruction tag_lookups=l1tex_tags wavefronts=l1tex_wavefronts
+units_are "$hot" wait=samples all_samples=sample lost_share=percent smsp__pcsamp_sample_count=samples
+works eval "$source" --per line --format table --columns function,instructions,sectors
+out_has 'M instructions +M l2_sectors'
+
 section 'counts and samples of one program, joined'
 # Rows are joined by module, function and offset; no sum changes.
 executed=smsp__sass_inst_executed sampled=smsp__pcsamp_sample_count
@@ -71,13 +86,59 @@ for whole in both other three; do
 done
 equal rows.other rows.both
 equal rows.three rows.both
+# By default all is shown, in every format: columns of the set, and what was counted besides.
+works eval "$source" --per line
+columns=$(head -n 1 out)
+for format in csv json ndjson table; do
+	for whole in both other three; do
+		works eval $whole.opk --per line --format $format
+		out_has 'inst_executed|instructions' 'issue_stalled_barrier_not_issued|barrier_lost'
+	done
+done
+works eval both.opk --per line
+out_has "^$columns,smsp__pcsamp"
+works eval "$hot" --per line
+out_has '^function,source,line,addresses,launches,all_samples,.*,selected_lost,.*smsp__pcsamp_sample_count'
 works eval three.opk -o joined.csv
 works eval "$simple" -o simple.csv
 equal joined.csv simple.csv
 
+section 'what rows of ranges call by the same names'
+cat >names.yaml <<'.'
+name: names
+metrics:
+  - {metric: sm__cycles_elapsed.max, as: line}
+  - {metric: gpu__time_duration.sum, as: offset}
+.
+works eval "$simple" --set ./names.yaml --columns range,offset,line --sort=-line --top 2
+out_has '^4,[0-9]*,[0-9]*$'
+works eval "$simple" --set ./names.yaml --where 'line>50000' --columns line
+same 'rows of more than 50000' "$(awk 'NR > 1 && $1 <= 50000' out)" ''
+lines_are 4
+refuses 2 "only rows of code have 'line'" eval "$simple" --where 'line>50000'
+refuses 2 "only rows of code have 'function'" eval "$simple" --sort function
+refuses 2 'only rows of code have that text' eval "$simple" --where 'source=*.cu'
+refuses 2 'source is text' eval "$source" --where 'source<3'
+
+section 'rows add up what all processes and GPUs counted'
+for fact in process rank device host gpu; do
+	refuses 2 "has no column '$fact'" eval "$source" --columns function,$fact
+	refuses 2 'instructions, lines and functions do not have it' eval "$source" --where $fact=1
+done
+
 section 'what does not go together'
 refuses 2 'has no counts or samples of instructions' eval "$simple" --per line
 refuses 2 'no --aggregate' eval "$source" --per line --aggregate kernel
+refuses 2 'statistics are of ranges' eval "$source" --aggregate kernel
+for files in "$source $simple" "$simple $source"; do
+	refuses 2 "the files don't go into one table" eval $files --layout long
+	err_has '^  rows of code: .*gh100-source.opk$' '^  ranges: .*gh100-simple.opk$'
+done
+# What the metadata of a range recording lists says nothing of its rows of code.
+works eval three.opk both.opk --per line --metrics $executed
+header_is 'function,file,source,line,addresses,launches,smsp__sass_inst_executed'
+refuses 2 'the files have different metrics' eval three.opk both.opk --per line
+err_lacks 'of simple'
 
 section 'damage'
 head -c 5000 "$source" >cut.opk

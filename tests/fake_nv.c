@@ -466,6 +466,12 @@ int do_cuptiGetSassToSourceCorrelation(struct nv_SourceLine *params)
 	return 0;
 }
 
+int do_cuptiGetCubinCrc(struct nv_CubinCrc *params)
+{
+	params->cubinCrc = params->cubinSize;
+	return 0;
+}
+
 int do_cuptiPmSamplingGetCounterDataInfo(struct nv_PmGetCounterDataInfo *params)
 {
 	const struct fake_copy *copy = as_copy(params->pCounterDataImage);

@@ -22,8 +22,8 @@ static void add_module(struct opk_writer *writer, const char *name)
 	if (!in)
 		exit(1);
 	must(opk_writer_add_module(writer,
-	                           &(struct opk_module){ CRC, fread(data, 1, sizeof data, in), true,
-	                                                 data }));
+	                           &(struct opk_module){ CRC, fread(data, 1, sizeof data, in),
+	                                                 false, data }));
 	fclose(in);
 }
 

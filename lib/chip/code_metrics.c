@@ -136,21 +136,41 @@ int opk_code_profiler_of(bool *found, enum opk_profiler *out, struct opk_ctx *ct
 
 /* ---- a catalog */
 
-/* The unit of such counts in the range profiler's catalog; the first text in the name decides. */
+/* Units of such counts, of a catalog and of values; the first text in the metric's name decides. */
+static const struct {
+	const char *text, *unit, *of_values;
+} units[] = {
+	{ "pcsamp", "sample", "samples" },
+	{ "inst_executed", "instruction", "instructions" },
+	{ "branch", "branch_target", "branch_targets" },
+	{ "sectors", "l2_sector", "l2_sectors" },
+	{ "tags", "l1tex_tag", "l1tex_tags" },
+	{ "wavefronts", "l1tex_wavefront", "l1tex_wavefronts" },
+};
+
+enum { UNITS = sizeof units / sizeof *units };
+
+static size_t find_unit(const char *metric)
+{
+	size_t i = 0;
+
+	while (i < UNITS && !strstr(metric, units[i].text))
+		i++;
+	return i;
+}
+
+const char *opk_code_unit(const char *metric)
+{
+	size_t i = find_unit(metric);
+
+	return i < UNITS ? units[i].of_values : "";
+}
+
 static const char *unit_of(const char *metric)
 {
-	static const struct {
-		const char *text, *unit;
-	} units[] = {
-		{ "pcsamp", "sample" },        { "inst_executed", "instruction" },
-		{ "branch", "branch_target" }, { "sectors", "l2_sector" },
-		{ "tags", "l1tex_tag" },       { "wavefronts", "l1tex_wavefront" },
-	};
+	size_t i = find_unit(metric);
 
-	for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-		if (strstr(metric, units[i].text))
-			return units[i].unit;
-	return "";
+	return i < UNITS ? units[i].unit : "";
 }
 
 /* The base name is the full name: its only submetric has no suffix. */

@@ -96,6 +96,8 @@ struct opk_submetric opk_catalog_submetric(const struct opk_catalog *catalog,
  */
 int opk_code_profiler_of(bool *found, enum opk_profiler *out, struct opk_ctx *ctx, const char *chip,
                          const char *name);
+/* The unit of such a metric's values, as PerfWorks writes units: "instructions"; "": not known. */
+const char *opk_code_unit(const char *metric);
 /* The base metric of a base or full name; NULL if the chip has no such metric. */
 const struct opk_metric *opk_catalog_find(const struct opk_catalog *catalog, const char *name);
 

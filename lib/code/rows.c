@@ -183,29 +183,34 @@ static void clear_maker(struct maker *m)
 	free(m->before);
 }
 
-static bool has_all(const struct opk_meta *meta, const struct opk_code_counts *counts)
+static bool index_metrics(struct opk_index *names, const struct opk_meta *meta)
 {
-	opk_autoindex struct opk_index names = { 0 };
-	size_t number;
-
 	for (size_t i = 0; i < meta->metric_count; i++)
-		if (!opk_index_add(&names, meta->metrics[i], i, NULL))
-			return false;
-	for (size_t i = 0; i < counts->metrics.count; i++)
-		if (!opk_index_find(&number, &names, counts->metrics.items[i]))
+		if (!opk_index_add(names, meta->metrics[i], i, NULL))
 			return false;
 	return true;
 }
 
-/* The set lacks what another recording counted that was merged with its own: all is shown. */
-static void choose_metrics(struct opk_eval_options *options, const struct opk_meta *meta,
-                           const struct opk_code_counts *counts)
+/* The set's columns, and after them what was counted besides, as by another set. */
+static int choose_metrics(struct maker *m, struct opk_eval_options *options,
+                          const struct opk_meta *meta)
 {
-	if (options->metrics || options->set
-	    || (opk_profiler_is_code(meta->profiler) && has_all(meta, counts)))
-		return;
-	options->metrics = (const char *const *)counts->metrics.items;
-	options->metric_count = counts->metrics.count;
+	opk_autoindex struct opk_index names = { 0 };
+	struct opk_strlist *chosen = &m->made.metrics;
+	bool is_code = opk_profiler_is_code(meta->profiler);
+	size_t number;
+
+	if (options->metrics || options->set)
+		return OPK_OK;
+	if (is_code && (!opk_meta_list_columns(chosen, meta) || !index_metrics(&names, meta)))
+		return opk_nomem(m->ctx, "rows of code");
+	for (size_t i = 0; i < m->counts->metrics.count; i++)
+		if (!opk_index_find(&number, &names, m->counts->metrics.items[i])
+		    && !opk_strlist_add(chosen, m->counts->metrics.items[i]))
+			return opk_nomem(m->ctx, "rows of code");
+	options->metrics = opk_strlist_items(chosen);
+	options->metric_count = chosen->count;
+	return OPK_OK;
 }
 
 int opk_code_eval(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,
@@ -225,9 +230,9 @@ int opk_code_eval(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_f
 		TRY(opk_code_look_up(&counts, ctx, file,
 		                     rows == OPK_ROWS_INSTRUCTIONS
 		                             && !opk_eval_inside(&options)->without_sass));
-	choose_metrics(&options, meta, &counts);
-	TRY(opk_evaluation_begin_made(&evaluation, ctx, file, OPK_PROFILER_SASS, &options));
 	m.counts = &counts;
+	TRY(choose_metrics(&m, &options, meta));
+	TRY(opk_evaluation_begin_made(&evaluation, ctx, file, OPK_PROFILER_SASS, &options));
 	TRY(find_metrics(&m, evaluation));
 	TRY(make_rows(&m));
 	TRY(opk_evaluation_put_made(evaluation, ctx, &m.made, NULL));

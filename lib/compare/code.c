@@ -69,6 +69,7 @@ int opk_compared_begin_code(struct opk_diff *diff, struct opk_ctx *ctx)
 	TRY(check_metrics(ctx, &eval));
 	TRY(scale_exposures(diff, ctx));
 	TRY(opk_filter_new(&diff->filter, ctx, eval.where, eval.where_count));
+	opk_filter_judge_code(diff->filter);
 	return opk_filter_check(diff->filter, ctx, OPK_PROFILER_SASS);
 }
 

@@ -167,7 +167,13 @@ static bool is_unknown(const struct opk_meta *meta, const char *name)
 static int explain(const struct maker *m, const char *name, bool or_fact)
 {
 	struct opk_nearest nearest = { .name = name };
+	enum opk_fact of_code;
 
+	if (or_fact && opk_fact_find(&of_code, name, OPK_PROFILER_SASS))
+		return opk_fail(m->ctx, OPK_EUSAGE,
+		                "only rows of code have '%s', and the recording has no metric, "
+		                "label or derived metric of that name",
+		                name);
 	for (size_t i = 0; i < m->names.count; i++)
 		opk_nearest_try(&nearest, m->names.items[i].name);
 	for (enum opk_fact fact = 0; or_fact && fact < OPK_FACT_LAUNCHES; fact++)

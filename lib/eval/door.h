@@ -181,6 +181,8 @@ OPK_DEFINE_AUTO(opk_filter)
 /* OPK_EUSAGE if rows of this profiler lack a fact that a condition names. `filter` may be NULL. */
 int opk_filter_check(const struct opk_filter *filter, struct opk_ctx *ctx,
                      enum opk_profiler profiler);
+/* Until this, names of facts that only rows of code have are names of values. */
+void opk_filter_judge_code(struct opk_filter *filter);
 
 /*
  * Whether a row meets the conditions on known facts; `unknown` has 1 << fact for each fact that is

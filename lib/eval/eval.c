@@ -128,6 +128,7 @@ void opk_made_rows_clear(struct opk_made_rows *rows)
 	free(rows->joined);
 	free(rows->code);
 	opk_strlist_clear(&rows->texts);
+	opk_strlist_clear(&rows->metrics);
 	free(rows->values);
 	*rows = (struct opk_made_rows){ 0 };
 }

@@ -111,7 +111,9 @@ struct opk_made_rows {
 	struct opk_joined *joined; /* or NULL: see struct opk_row */
 	struct opk_code *code;     /* or NULL */
 	struct opk_strlist texts;  /* that ranges and code name, unless the file has them */
-	double *values;            /* row by row, one per metric */
+	struct opk_strlist
+		metrics; /* whose names the evaluation borrows, unless the caller has them */
+	double *values;  /* row by row, one per metric */
 	size_t count;
 };
 void opk_made_rows_clear(struct opk_made_rows *rows);
@@ -119,7 +121,10 @@ void opk_made_rows_clear(struct opk_made_rows *rows);
 int opk_evaluation_begin_made(struct opk_evaluation **out, struct opk_ctx *ctx,
                               struct opk_file *file, enum opk_profiler profiler,
                               const struct opk_eval_options *options);
-/* Takes over the rows. They get the units of the first metrics of `samples`; NULL: no units. */
+/*
+ * Takes over the rows. They get the units of the first metrics of `samples`; NULL: none, except for
+ * rows of code.
+ */
 int opk_evaluation_put_made(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
                             struct opk_made_rows *rows, const struct opk_evaluation *samples);
 

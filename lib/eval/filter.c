@@ -27,6 +27,7 @@ struct condition {
 	bool or_number; /* or the range's number, if it has no name */
 	double number;
 	uint64_t whole;
+	bool is_of_code; /* it judges rows of code */
 	/* Per profiler: whether rows have a fact of this name, and which; neither: a value. */
 	bool known[OPK_PROFILER_COUNT];
 	enum opk_fact facts[OPK_PROFILER_COUNT];
@@ -37,10 +38,12 @@ struct opk_filter {
 	size_t count;
 };
 
+/* Values of ranges may have the names of facts that only rows of code have, such as "line". */
 static bool is_value(const struct condition *condition)
 {
 	for (enum opk_profiler profiler = 0; profiler < OPK_PROFILER_COUNT; profiler++)
-		if (condition->known[profiler])
+		if (condition->known[profiler]
+		    && (condition->is_of_code || !opk_profiler_is_code(profiler)))
 			return false;
 	return true;
 }
@@ -207,7 +210,8 @@ static int check(const struct condition *condition, struct opk_ctx *ctx)
 	if (*name && (compares || (is_value(condition) && strpbrk(name, "_.")))
 	    && find_measure(&measure, condition->pattern))
 		return explain_measure(ctx, condition, &measure);
-	if (is_value(condition) && !(*name && condition->is_number))
+	if (is_value(condition) && !condition->known[OPK_PROFILER_SASS]
+	    && !(*name && condition->is_number))
 		return !*name || !strpbrk(name, "_.")
 		               ? explain_name(ctx, name)
 		               : opk_fail(
@@ -303,27 +307,45 @@ void opk_filter_free(struct opk_filter *filter)
 }
 
 /* Why rows of the profiler lack the condition's fact. */
-static const char *explain_lack(const struct condition *condition, enum opk_profiler profiler)
+static const char *explain_lack(enum opk_profiler profiler)
 {
 	if (profiler == OPK_PROFILER_PM)
 		return "PM samples only have sample, start_ns, end_ns, spans_earlier, device, host "
 		       "and gpu";
 	if (opk_profiler_is_code(profiler))
 		return "instructions, lines and functions do not have it";
-	return condition->known[OPK_PROFILER_SASS]
-	               ? "that is of instructions, lines and functions, and these are ranges"
-	               : "that is of PM samples, and these are ranges";
+	return "that is of PM samples, and these are ranges";
+}
+
+static int check_condition(const struct condition *condition, struct opk_ctx *ctx,
+                           enum opk_profiler profiler)
+{
+	if (!is_value(condition) && !condition->known[profiler])
+		return opk_fail(ctx, OPK_EUSAGE, "can't filter by %s: %s", condition->name,
+		                explain_lack(profiler));
+	if (is_value(condition) && !condition->is_number)
+		return opk_fail(ctx, OPK_EUSAGE,
+		                "can't filter by %s='%s': only rows of code have that text, and "
+		                "values are compared with a number",
+		                condition->name, condition->pattern);
+	if (condition->relation >= LESS && is_text(condition, profiler))
+		return opk_fail(ctx, OPK_EUSAGE, "%s is text, which has = and != alone",
+		                condition->name);
+	return OPK_OK;
 }
 
 int opk_filter_check(const struct opk_filter *filter, struct opk_ctx *ctx,
                      enum opk_profiler profiler)
 {
 	for (size_t i = 0; filter && i < filter->count; i++)
-		if (!is_value(&filter->conditions[i]) && !filter->conditions[i].known[profiler])
-			return opk_fail(ctx, OPK_EUSAGE, "can't filter by %s: %s",
-			                filter->conditions[i].name,
-			                explain_lack(&filter->conditions[i], profiler));
+		TRY(check_condition(&filter->conditions[i], ctx, profiler));
 	return OPK_OK;
+}
+
+void opk_filter_judge_code(struct opk_filter *filter)
+{
+	for (size_t i = 0; filter && i < filter->count; i++)
+		filter->conditions[i].is_of_code = true;
 }
 
 /* ---- rows ------------------------------------------------------------------------------- */

@@ -7,8 +7,11 @@
 #include "base/metric.h"
 #include "eval/door.h"
 
-/* Rows of code are of the profiler sass, whichever counted. */
-enum { OF_RANGES = 1, OF_SAMPLES = 2, OF_CODE = 4, OF_ALL = 7 };
+/*
+ * Rows of code are of the profiler sass, whichever counted. They add up what all processes and GPUs
+ * counted, and therefore have neither.
+ */
+enum { OF_RANGES = 1, OF_SAMPLES = 2, OF_CODE = 4 };
 
 static const struct {
 	struct opk_column column;
@@ -30,17 +33,17 @@ static const struct {
 	[OPK_FACT_BLOCK_X] = { { "block_x", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_BLOCK_Y] = { { "block_y", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_BLOCK_Z] = { { "block_z", OPK_CELL_OPTIONAL }, OF_RANGES },
-	[OPK_FACT_DEVICE] = { { "device", OPK_CELL_OPTIONAL }, OF_ALL },
+	[OPK_FACT_DEVICE] = { { "device", OPK_CELL_OPTIONAL }, OF_RANGES | OF_SAMPLES },
 	[OPK_FACT_LAUNCH] = { { "launch", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_SHARED_BYTES] = { { "shared_bytes", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_REGISTERS] = { { "registers", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_STREAM] = { { "stream", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_CONTEXT] = { { "context", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_NVTX] = { { "nvtx", OPK_CELL_STRING }, OF_RANGES },
-	[OPK_FACT_PROCESS] = { { "process", OPK_CELL_OPTIONAL }, OF_RANGES | OF_CODE },
-	[OPK_FACT_RANK] = { { "rank", OPK_CELL_OPTIONAL }, OF_RANGES | OF_CODE },
-	[OPK_FACT_HOST] = { { "host", OPK_CELL_STRING }, OF_ALL },
-	[OPK_FACT_GPU] = { { "gpu", OPK_CELL_STRING }, OF_ALL },
+	[OPK_FACT_PROCESS] = { { "process", OPK_CELL_OPTIONAL }, OF_RANGES },
+	[OPK_FACT_RANK] = { { "rank", OPK_CELL_OPTIONAL }, OF_RANGES },
+	[OPK_FACT_HOST] = { { "host", OPK_CELL_STRING }, OF_RANGES | OF_SAMPLES },
+	[OPK_FACT_GPU] = { { "gpu", OPK_CELL_STRING }, OF_RANGES | OF_SAMPLES },
 	[OPK_FACT_SM_MHZ] = { { "sm_mhz", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_MEMORY_MHZ] = { { "memory_mhz", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_START] = { { "start_ns", OPK_CELL_OPTIONAL }, OF_RANGES },

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/sum.h"
+#include "chip/door.h"
 #include "eval/eval_inside.h"
 
 /* ---- facts and attributes of a row --------------------------------------------------------- */
@@ -73,6 +74,8 @@ int opk_evaluation_begin_made(struct opk_evaluation **out, struct opk_ctx *ctx,
 	struct opk_spool_header *header;
 
 	TRY(opk_filter_of(&filter, ctx, options));
+	if (opk_profiler_is_code(profiler))
+		opk_filter_judge_code(filter);
 	TRY(opk_file_meta(&job.meta, ctx, file));
 	TRY(opk_evaluation_blame(ctx, file, opk_filter_check(filter, ctx, profiler)));
 	TRY(opk_evaluation_blame(ctx, file,
@@ -89,9 +92,14 @@ int opk_evaluation_put_made(struct opk_evaluation *evaluation, struct opk_ctx *c
 {
 	size_t count = evaluation->metrics.count;
 
-	for (size_t i = 0; i < count; i++)
-		if (!opk_strlist_add(&evaluation->units, samples ? samples->units.items[i] : ""))
+	for (size_t i = 0; i < count; i++) {
+		const char *unit = samples      ? samples->units.items[i]
+		                   : rows->code ? opk_code_unit(evaluation->metrics.items[i])
+		                                : "";
+
+		if (!opk_strlist_add(&evaluation->units, unit))
 			return opk_nomem(ctx, "an evaluation");
+	}
 	if (samples) {
 		memcpy(evaluation->explained, samples->explained, count * sizeof(bool));
 		memcpy(evaluation->bound, samples->bound, count * sizeof(bool));

@@ -24,4 +24,10 @@ struct opk_some_images {
  */
 int opk_image_rows(uint64_t *rows, struct opk_ctx *ctx, const struct opk_some_images *images);
 
+/*
+ * Whether a module that is kept whole has the CRC that names it, as NVIDIA's code computes it in a
+ * child process. OPK_EINPUT: it has not; OPK_ENVIDIA: the library is missing.
+ */
+int opk_module_check_crc(struct opk_ctx *ctx, const struct opk_file *file, size_t section);
+
 #endif

@@ -214,6 +214,15 @@ static int evaluate(struct verification *v, struct opk_file *file)
 	return code == OPK_EINPUT ? blame_evaluation(v) : code;
 }
 
+/* Modules without their code can't be checked. */
+static int check_modules(struct verification *v, const struct opk_file *file)
+{
+	for (size_t i = 0; i < file->section_count; i++)
+		if (file->sections[i].type == OPK_SECTION_CODE)
+			TRY(blame_input(v, i, opk_module_check_crc(v->ctx, file, i)));
+	return OPK_OK;
+}
+
 /* ---- all together */
 
 /* Checks the file as strict readers see it. */
@@ -226,7 +235,10 @@ static int check_whole(struct verification *v, struct opk_file *file)
 		TRY(check_images(v, meta));
 	TRY(check_config_hash(v, meta));
 	TRY(check_links(v, file, meta));
-	if (!v->options->deep || v->blamed || opk_file_find(file, OPK_SECTION_DATA) < 0)
+	if (!v->options->deep || v->blamed)
+		return OPK_OK;
+	TRY(check_modules(v, file));
+	if (v->blamed || opk_file_find(file, OPK_SECTION_DATA) < 0)
 		return OPK_OK;
 	/* Loads once, before the fork, for the children of this file and of later ones. */
 	opk_nv_load(v->ctx);

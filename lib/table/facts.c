@@ -76,7 +76,8 @@ int opk_facts_find_recorded(bool found[OPK_FACT_COUNT], struct opk_ctx *ctx, str
 
 bool opk_fact_precedes_file(enum opk_fact fact)
 {
-	return fact == OPK_FACT_NAME || fact == OPK_FACT_SAMPLE_END || fact == OPK_FACT_KIND;
+	return fact == OPK_FACT_NAME || fact == OPK_FACT_SAMPLE_END || fact == OPK_FACT_KIND
+	       || fact == OPK_FACT_FUNCTION;
 }
 
 static bool is_shown(const struct opk_facts_options *options, enum opk_fact fact)

@@ -142,12 +142,13 @@ static const char other_rows[] = "the files don't go into one table: evaluate th
 static const char other_metrics[] = "the files have different metrics: choose the long layout, "
 				    "metrics that all have, or a database";
 
-/* The default columns of a file are known before evaluation. */
+/* The default columns of a file are known before evaluation, but for rows of code. */
 static int add_recorded(struct kinds *kinds, const struct opk_table *table,
                         const struct opk_table_file *input)
 {
 	bool by_itself = opk_table_is_wide(table) && !table->eval.set && !table->eval.metrics
-	                 && !table->chosen.count && input->rows != OPK_ROWS_TABLES;
+	                 && !table->chosen.count && input->rows != OPK_ROWS_TABLES
+	                 && !opk_table_is_code(input);
 	opk_autostrlist struct opk_strlist names = { 0 };
 	const char *rows = row_names[rows_of(table, input)];
 

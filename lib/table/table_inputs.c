@@ -12,6 +12,13 @@
 
 /* ---- opened, and which rows they have */
 
+/* A recording of instructions, whose rows were not chosen. */
+static bool has_code_alone(const struct opk_table *table, const struct opk_table_file *input)
+{
+	return table->options.rows <= OPK_ROWS_SINGLE && opk_profiler_is_code(input->meta->profiler)
+	       && strcmp(input->meta->kind, "set") != 0;
+}
+
 static int open_inputs(struct opk_table *table, struct opk_ctx *ctx)
 {
 	for (size_t i = 0; i < table->input_count; i++) {
@@ -19,6 +26,8 @@ static int open_inputs(struct opk_table *table, struct opk_ctx *ctx)
 
 		TRY(opk_file_open(&input->file, ctx, input->path));
 		TRY(opk_file_meta(&input->meta, ctx, input->file));
+		if (has_code_alone(table, input))
+			input->rows = OPK_ROWS_FUNCTIONS;
 	}
 	return OPK_OK;
 }
@@ -53,11 +62,6 @@ static int choose_rows(struct opk_table *table, struct opk_ctx *ctx)
 
 	for (size_t i = 0; i < table->input_count; i++)
 		*(opk_table_is_trace(&table->inputs[i]) ? &trace : &other) = &table->inputs[i];
-	for (size_t i = 0; i < table->input_count; i++)
-		if (table->options.rows <= OPK_ROWS_SINGLE
-		    && opk_profiler_is_code(table->inputs[i].meta->profiler)
-		    && strcmp(table->inputs[i].meta->kind, "set") != 0)
-			table->inputs[i].rows = OPK_ROWS_FUNCTIONS;
 	if (!trace || table->options.rows > OPK_ROWS_SINGLE)
 		return OPK_OK;
 	TRY(check_trace(table, ctx, trace->path));
@@ -269,10 +273,22 @@ static int check_options(const struct opk_table_options *options, struct opk_ctx
 	return OPK_OK;
 }
 
+static int check_code(const struct opk_table *table, struct opk_ctx *ctx)
+{
+	for (size_t i = 0; table->options.aggregate && i < table->input_count; i++)
+		if (opk_table_is_code(&table->inputs[i]))
+			return opk_fail(ctx, OPK_EUSAGE,
+			                "%s: statistics are of ranges, and this is a recording of "
+			                "instructions",
+			                table->inputs[i].path);
+	return OPK_OK;
+}
+
 int opk_table_read(struct opk_table *table, struct opk_ctx *ctx)
 {
 	TRY(check_options(&table->options, ctx));
 	TRY(open_inputs(table, ctx));
+	TRY(check_code(table, ctx));
 	TRY(opk_table_check_recorded_fit(table, ctx));
 	TRY(choose_rows(table, ctx));
 	/* All rows of a table have the same facts; key groups have those of ranges. */

@@ -77,8 +77,8 @@ struct verify_args {
 };
 
 static const struct option_spec specs[] = {
-	{ "deep", 0, NULL, "evaluate every range, too", OPTION_FLAG,
-	  offsetof(struct verify_args, deep) },
+	{ "deep", 0, NULL, "evaluate every range, too, and compare modules with their CRCs",
+	  OPTION_FLAG, offsetof(struct verify_args, deep) },
 	TIMEOUT_OPTION,
 	{ 0 },
 };
@@ -198,8 +198,9 @@ const struct command verify_command = {
 	.details =
 		"A row for each section, with its place in the file and ok or what is wrong; others for\n"
 		"bytes that are no section. After damage it goes on at the next section header. --deep\n"
-		"evaluates every range besides, in a child process, and needs NVIDIA's libraries; all else\n"
-		"needs none. The exit code is 4 where anything is wrong.",
+		"evaluates every range besides, in a child process, and compares modules that were kept\n"
+		"whole with their CRCs. It needs NVIDIA's libraries; all else needs none. The exit code is 4\n"
+		"where anything is wrong.",
 	.examples = {
 		{ "verify run.opk", "whether every section is whole" },
 		{ "verify run.opk pm.opk --deep", "whether all of it evaluates, too" },

@@ -329,6 +329,21 @@ static bool is_trace(struct app *app, const char *path)
 	       && !strcmp(meta->mode, "trace");
 }
 
+/* Rows of such a recording are functions by default. */
+static bool is_code(struct app *app)
+{
+	opk_auto(opk_file) struct opk_file *file = NULL;
+	struct opk_errors_mark mark;
+	const struct opk_meta *meta;
+	bool is;
+
+	opk_errors_mark(&mark, app->ctx);
+	is = app->argument_count && !opk_file_open(&file, app->ctx, *app->arguments)
+	     && !opk_file_meta(&meta, app->ctx, file) && opk_profiler_is_code(meta->profiler);
+	opk_errors_rewind(app->ctx, &mark);
+	return is;
+}
+
 /* Adds to the table's message which option can't be used for a trace without metrics. */
 static int name_option(struct eval *eval, int failure)
 {
@@ -393,6 +408,7 @@ static int read_files(struct eval *eval, const struct eval_args *args,
 	eval_options->where = args->where.items;
 	eval_options->where_count = args->where.count;
 	eval_options->inside = &eval_inside;
+	eval->of_code = eval->per >= PER_INSTRUCTION || (!eval->per && is_code(eval->app));
 	eval_inside.cupti_only = args->evaluator == ONLY_CUPTI;
 	if (!eval->key) {
 		eval_inside.also = eval->also;

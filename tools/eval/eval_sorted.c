@@ -12,12 +12,14 @@ static bool is_file(const struct eval_key *key)
 	return !strcmp(key->name, "file");
 }
 
-static bool is_value(const struct eval_key *key)
+/* Values of ranges may have the names of facts that only rows of code have. */
+static bool is_value(const struct eval *eval, const struct eval_key *key)
 {
 	enum opk_fact fact;
 
 	for (enum opk_profiler of = 0; of <= OPK_PROFILER_SASS; of++)
-		if (opk_fact_find(&fact, key->name, of))
+		if ((eval->of_code || !opk_profiler_is_code(of))
+		    && opk_fact_find(&fact, key->name, of))
 			return false;
 	return !is_file(key);
 }
@@ -27,7 +29,7 @@ size_t eval_sorted_values(struct eval *eval)
 	size_t count = 0;
 
 	for (size_t i = 0; i < eval->order.key_count; i++)
-		if (is_value(&eval->order.keys[i]))
+		if (is_value(eval, &eval->order.keys[i]))
 			eval->also[count++] = eval->order.keys[i].name;
 	return count;
 }
@@ -38,7 +40,7 @@ int eval_sorted_check(struct eval *eval)
 		const struct eval_key *key = &eval->order.keys[i];
 		enum opk_fact fact;
 
-		if (!is_file(key) && !is_value(key)
+		if (!is_file(key) && !is_value(eval, key)
 		    && !opk_fact_find(&fact, key->name, eval->profiler))
 			return app_error(eval->app, OPK_EUSAGE, "--sort %s: %s have none",
 			                 key->name,
@@ -63,7 +65,7 @@ static void find_keys(struct eval_key_cell *cells, struct opk_fact_text *texts, 
 	for (size_t i = 0; i < order->key_count; i++) {
 		enum opk_fact fact;
 
-		if (is_value(&order->keys[i]))
+		if (is_value(eval, &order->keys[i]))
 			cells[i] = eval_key_of_number(*also++);
 		else if (opk_fact_find(&fact, order->keys[i].name, eval->profiler))
 			cells[i] = eval_key_of_fact(&texts[i], fact, eval->profiler, source);

@@ -28,6 +28,7 @@ struct eval {
 	bool drops_as_told; /* drops the first sample because the user said so */
 	bool single;        /* no joined rows */
 	enum eval_per per;
+	bool of_code;              /* rows are of instructions, lines or functions */
 	bool to_database;          /* instead of a table */
 	struct opk_strlist chosen; /* columns; empty: all */
 	const char *level;         /* of key groups */

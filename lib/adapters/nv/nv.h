@@ -358,5 +358,7 @@ int opk_nv_has_source_lines(struct opk_ctx *ctx);
  */
 int opk_nv_source_line(struct opk_nv_line *line, struct opk_ctx *ctx, const void *cubin,
                        size_t size, const char *function, uint64_t offset);
+/* cuptiGetCubinCrc: the name of a module. */
+int opk_nv_cubin_crc(uint64_t *crc, struct opk_ctx *ctx, const void *cubin, size_t size);
 
 #endif

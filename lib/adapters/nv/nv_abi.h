@@ -169,6 +169,13 @@ struct nv_SourceLine {
 	char *dirName;
 };
 
+struct nv_CubinCrc {
+	size_t size;
+	size_t cubinSize;
+	const void *cubin;
+	uint64_t cubinCrc;
+};
+
 /* ---- libnvperf_host: nvperf_host.h, nvperf_cuda_host.h, nvperf_target.h */
 
 struct nv_InitializeHost {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Source lines of instructions. */
+/* Modules: their names, and the source lines of their instructions. */
 #include "adapters/nv/nv_table.h"
 
 #include "base/mem.h"
@@ -36,4 +36,15 @@ int opk_nv_source_line(struct opk_nv_line *line, struct opk_ctx *ctx, const void
 	line->path = *file == '/' || !folder || !*folder ? opk_strdup(file)
 	                                                 : opk_printf("%s/%s", folder, file);
 	return line->path ? OPK_OK : opk_nomem(ctx, "a path");
+}
+
+int opk_nv_cubin_crc(uint64_t *crc, struct opk_ctx *ctx, const void *cubin, size_t size)
+{
+	struct nv_CubinCrc params = { .size = NV_SIZE_CubinCrc, .cubin = cubin, .cubinSize = size };
+	struct opk_nv *nv;
+
+	TRY(nv_need(&nv, ctx, NV_FEATURE_SOURCE_LINES));
+	TRY(NV_CUPTI(nv, ctx, cuptiGetCubinCrc, &params));
+	*crc = params.cubinCrc;
+	return OPK_OK;
 }

@@ -28,7 +28,8 @@
 	X(cuptiProfilerHostGetMetricsInSinglePassSet, HostMetricsInSet, pMetricsBuffer,            \
 	  SINGLE_PASS_SETS)                                                                        \
 	X(cuptiPmSamplingGetCounterDataInfo, PmGetCounterDataInfo, numCompletedSamples, HOST)      \
-	X(cuptiGetSassToSourceCorrelation, SourceLine, dirName, SOURCE_LINES)
+	X(cuptiGetSassToSourceCorrelation, SourceLine, dirName, SOURCE_LINES)                      \
+	X(cuptiGetCubinCrc, CubinCrc, cubinCrc, SOURCE_LINES)
 
 #define NV_NVPERF_SYMBOLS(X)                                                                       \
 	X(NVPW_InitializeHost, InitializeHost, pPriv, PREFIX)                                      \
