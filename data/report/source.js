@@ -26,6 +26,11 @@
 		return value > 0 && value < 0.05 ? '< 0.1%' : one(value) + '%';
 	}
 
+	// As nvdisasm writes offsets.
+	function hex(offset) {
+		return offset.toString(16).padStart(4, '0');
+	}
+
 	// ---- a function: instructions, and lines made of them
 
 	// Samples by reason of each instruction, or line.
@@ -141,8 +146,9 @@
 		const at = opcode ? sass.indexOf(opcode) : -1;
 
 		return [
-			at < 0 ? element('span', { text: sass, title: sass }) : element('span', { title: sass }, [sass.slice(0, at), element('b', { text: opcode }), sass.slice(at + opcode.length)]),
-			inlined ? element('span', { class: 'inlined', title: inlined, text: 'from ' + fileName(inlined.split(' < ')[0]) }) : null,
+			inlined ? element('span', { class: 'muted', title: 'inlined: ' + inlined, text: '↳ ' + (sass ? '' : fileName(inlined.split(' < ')[0])) }) : null,
+			element('span', { title: sass }, at < 0 ? [sass]
+				: [sass.slice(0, at), element('b', { text: opcode }), sass.slice(at + opcode.length)]),
 		];
 	}
 
@@ -159,7 +165,7 @@
 		const reasons = fn.reasons.map(of => mainReason(data, of));
 
 		return [
-			{ title: 'offset', kind: 'number offset', get: i => i, about: 'in bytes from the function’s beginning, hexadecimal', cell: i => fn.offset[i].toString(16).padStart(4, '0') },
+			{ title: 'offset', kind: 'number offset', get: i => i, about: 'in bytes from the function’s beginning, hexadecimal', cell: i => hex(fn.offset[i]) },
 			shareColumn(data, fn.heat),
 			texts && { title: 'instruction', kind: 'code', text: true, get: i => data.texts[fn.sass[i]] || data.texts[fn.inlined[i]], cell: i => instructionCell(data, fn, i) },
 			{ title: 'line', kind: 'number line', get: i => fn.lineOf[i], about: 'of the function’s own source', cell: i => fn.line[i] ? String(fn.line[i]) : '' },
@@ -174,13 +180,20 @@
 
 	// ---- reasons of what is chosen
 
-	function breakdown(state, title, of) {
+	function wholeText(data, fn, i) {
+		const inlined = data.texts[fn.inlined[i]];
+
+		return [data.texts[fn.sass[i]], inlined && 'inlined from ' + inlined].filter(Boolean).join(', ');
+	}
+
+	// `text`: the whole of what a row has room for a part of.
+	function breakdown(state, title, text, of) {
 		const { data } = state, entries = Object.entries(of || {}).sort((a, b) => b[1] - a[1]);
 		const all = entries.reduce((a, entry) => a + entry[1], 0), shown = entries.slice(0, FEW_REASONS);
 		const about = reason => (data.reasons[reason].about || '').replace(/^# of samples where the warp was (stalled )?/, '');
 
-		state.why.hidden = !data.sampled;
-		state.why.replaceChildren(element('h3', { text: 'Why warps wait: ' + title + ', ' + whole(all) + ' samples' }),
+		state.why.replaceChildren(element('h3', { text: data.sampled ? 'Why warps wait: ' + title + ', ' + whole(all) + ' samples' : title }),
+			element('p', { class: 'muted mono', text, hidden: !text }),
 			element('table', { class: 'reasons' }, shown.map(([reason, samples]) => element('tr', {}, [
 				element('th', { scope: 'row', text: data.reasons[reason].name }),
 				element('td', { class: 'number', text: percent(100 * samples / all) }),
@@ -222,11 +235,11 @@
 		from.select(row);
 		hover(state, from, -1);
 		if (row < 0)
-			breakdown(state, fn.name, allReasons(fn));
+			breakdown(state, fn.name, '', allReasons(fn));
 		else if (from === lines)
-			breakdown(state, place(data, fn.lines[row]), fn.lineReasons[row]);
+			breakdown(state, place(data, fn.lines[row]), (fn.lines[row].text || '').trim(), fn.lineReasons[row]);
 		else
-			breakdown(state, 'instruction ' + fn.offset[row].toString(16).padStart(4, '0'), fn.reasons[row]);
+			breakdown(state, 'instruction ' + hex(fn.offset[row]), wholeText(data, fn, row), fn.reasons[row]);
 	}
 
 	// To the other pane, where the hottest of what is linked is chosen.
@@ -287,7 +300,7 @@
 	function foundInstructions(state) {
 		const { data, fn } = state;
 
-		return accepted(fn.count, i => fn.offset[i].toString(16).padStart(4, '0') + ' ' + data.texts[fn.sass[i]] + ' ' + data.texts[fn.inlined[i]]
+		return accepted(fn.count, i => hex(fn.offset[i]) + ' ' + data.texts[fn.sass[i]] + ' ' + data.texts[fn.inlined[i]]
 			+ ' ' + mainReason(data, fn.reasons[i]) + ' ' + place(data, fn.lines[fn.lineOf[i]]), words(state));
 	}
 
