@@ -113,7 +113,7 @@ def roofline(browser):
 
 
 def source(browser):
-    show(browser, "section[data-part=source]", 900, 1280)
+    show(browser, "section[data-part=source]", 960, 1280)
 
 
 def timeline(browser):

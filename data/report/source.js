@@ -22,8 +22,9 @@
 		return value === null ? '' : value.toLocaleString('en-US', { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 	}
 
+	// "" if nothing was sampled or executed: there is no whole.
 	function percent(value) {
-		return value > 0 && value < 0.05 ? '< 0.1%' : one(value) + '%';
+		return Number.isNaN(value) ? '' : value > 0 && value < 0.05 ? '< 0.1%' : one(value) + '%';
 	}
 
 	// As nvdisasm writes offsets.
@@ -333,7 +334,7 @@
 		state.lines = new offpeak.Pane('lines', 'Source lines', listeners.lines);
 		state.instructions = new offpeak.Pane('instructions', 'Instructions', listeners.instructions);
 		state.picker = element('select', { 'aria-label': 'Function' }, data.functions.map((fn, i) => element('option', { value: i,
-			text: fn.name + ' — ' + percent(100 * heatOf(data, fn) / data.whole) })));
+			text: [fn.name, percent(100 * heatOf(data, fn) / data.whole)].filter(Boolean).join(' — ') })));
 		state.field = element('input', { type: 'search', placeholder: 'Search lines and instructions', 'aria-label': 'Search lines and instructions' });
 		state.full = element('p', { class: 'full mono' });
 		state.notes = element('p', { class: 'prose' });
