@@ -24,6 +24,7 @@ FILES = {
     "ranks.opk": "ranks",
     "before.opk": "before",
     "after.opk": "after",
+    "hot.opk": "hot",
     "runs/0.opk": "ranks",
     "runs/1.opk": "ranks",
 }
