@@ -112,6 +112,10 @@ def roofline(browser):
     show(browser, "section[data-part=roofline]", 960)
 
 
+def source(browser):
+    show(browser, "section[data-part=source]", 960, 1280)
+
+
 def timeline(browser):
     browser.wait("document.querySelector('section[data-part=timeline][data-ready]')")
     show(browser, "section[data-part=timeline]", 720)
@@ -119,19 +123,25 @@ def timeline(browser):
     show(browser, "section[data-part=timeline]", 720)
 
 
+# Several recordings are compared, or merged for the options that come last.
 PICTURES = {
     "report-comparison": (["gh100-before", "gh100-after"], comparison),
     "report-kernel": (["gh100-before"], kernel),
     "report-roofline": (["gh100-roofline"], roofline),
+    "report-source": (["gh100-source", "gh100-hot"], source, ["--embed-source", "--source-path", "/src=tests/gpu"]),
     "report-timeline": (["gh100-training-kernels"], timeline),
 }
 
 
 def take(browser, offpeak, folder, scratch, name):
-    recordings, prepare = PICTURES[name]
+    recordings, prepare, *options = PICTURES[name]
+    files = [os.path.join("data/recordings", r + ".opk") for r in recordings]
+    if options:
+        merged = os.path.join(scratch, "merged.opk")
+        subprocess.run([offpeak, "merge", "-o", merged, *files], cwd=TOP, check=True)
+        files = [merged, *options[0]]
     page, picture = os.path.join(scratch, name + ".html"), os.path.join(scratch, name + ".png")
-    subprocess.run([offpeak, "report", *(os.path.join("data/recordings", r + ".opk") for r in recordings), "-o", page],
-                   cwd=TOP, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([offpeak, "report", *files, "-o", page], cwd=TOP, check=True, stdout=subprocess.DEVNULL)
     browser.size(WIDTH, 800)
     browser.open(page)
     prepare(browser)

@@ -74,9 +74,9 @@ if [ "$have_python" = yes ]; then
 fi
 
 section 'source lines and instructions'
-# With code the notes depend on whether there is an nvdisasm: tests/cli_sass.sh.
-works trim "$recordings/gh100-source.opk" --code=lines -o source.opk
-works merge -o both.opk source.opk "$recordings/gh100-hot.opk"
+# Without code no disassembler is missed.
+works trim --code=lines "$recordings/gh100-source.opk" -o lines.opk
+works merge -o both.opk lines.opk "$recordings/gh100-hot.opk"
 works report both.opk -o both.html
 same 'parts of a recording of instructions' "$(grep -oE 'data-part="[a-z]+"' both.html | tr '\n' ' ')" 'data-part="about" data-part="source" '
 # source_sums PAGE: sums of columns over all functions of the page.
@@ -93,7 +93,7 @@ if [ "$have_python" = yes ]; then
 	sums=$(awk -F, 'NR > 1 { for (i = 1; i <= NF; i++) if ($i != "nan") sum[i] += $i }
 		END { printf "%d %.0f %.0f %.0f %.0f %.0f %.0f", NR - 1, sum[1], sum[2], sum[3], sum[4], sum[5], sum[5] }' out)
 	same 'the sums of eval, and the hottest function' "$(source_sums both.html)" "$sums histogram"
-	works report source.opk -o counts.html
+	works report lines.opk -o counts.html
 	same 'without samples the function that executed most is first' "$(source_sums counts.html)" '348 147701760 4726456320 99447195 89849856 0 147701760 fma_chain'
 	works report both.opk --kernel 'vadd*' -o vadd.html
 	same 'one kernel' "$(source_sums vadd.html | cut -d ' ' -f 1,7,8)" '21 76034 vadd'

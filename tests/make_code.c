@@ -14,17 +14,19 @@ static const char *const metrics[METRICS] = { "smsp__pcsamp_warps_issue_stalled_
 	                                      "smsp__pcsamp_warps_issue_stalled_selected",
 	                                      "smsp__sass_inst_executed" };
 
+/* Lines alone: a disassembler that may be here changes nothing. */
 static void add_module(struct opk_writer *writer, const char *name)
 {
 	char data[1 << 16];
+	size_t size;
 	FILE *in = fopen(name, "rb");
 
 	if (!in)
 		exit(1);
-	must(opk_writer_add_module(writer,
-	                           &(struct opk_module){ CRC, fread(data, 1, sizeof data, in),
-	                                                 false, data }));
+	size = fread(data, 1, sizeof data, in);
 	fclose(in);
+	must(opk_cubin_remove_code(ctx, data, size));
+	must(opk_writer_add_module(writer, &(struct opk_module){ CRC, size, false, data }));
 }
 
 /* The i-th row is in function i / each. */

@@ -22,8 +22,14 @@
 		return value === null ? '' : value.toLocaleString('en-US', { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 	}
 
+	// "" if nothing was sampled or executed: there is no whole.
 	function percent(value) {
-		return value > 0 && value < 0.05 ? '< 0.1%' : one(value) + '%';
+		return Number.isNaN(value) ? '' : value > 0 && value < 0.05 ? '< 0.1%' : one(value) + '%';
+	}
+
+	// As nvdisasm writes offsets.
+	function hex(offset) {
+		return offset.toString(16).padStart(4, '0');
 	}
 
 	// ---- a function: instructions, and lines made of them
@@ -141,8 +147,9 @@
 		const at = opcode ? sass.indexOf(opcode) : -1;
 
 		return [
-			at < 0 ? element('span', { text: sass, title: sass }) : element('span', { title: sass }, [sass.slice(0, at), element('b', { text: opcode }), sass.slice(at + opcode.length)]),
-			inlined ? element('span', { class: 'inlined', title: inlined, text: 'from ' + fileName(inlined.split(' < ')[0]) }) : null,
+			inlined ? element('span', { class: 'muted', title: 'inlined: ' + inlined, text: '↳ ' + (sass ? '' : fileName(inlined.split(' < ')[0])) }) : null,
+			element('span', { title: sass }, at < 0 ? [sass]
+				: [sass.slice(0, at), element('b', { text: opcode }), sass.slice(at + opcode.length)]),
 		];
 	}
 
@@ -159,7 +166,7 @@
 		const reasons = fn.reasons.map(of => mainReason(data, of));
 
 		return [
-			{ title: 'offset', kind: 'number offset', get: i => i, about: 'in bytes from the function’s beginning, hexadecimal', cell: i => fn.offset[i].toString(16).padStart(4, '0') },
+			{ title: 'offset', kind: 'number offset', get: i => i, about: 'in bytes from the function’s beginning, hexadecimal', cell: i => hex(fn.offset[i]) },
 			shareColumn(data, fn.heat),
 			texts && { title: 'instruction', kind: 'code', text: true, get: i => data.texts[fn.sass[i]] || data.texts[fn.inlined[i]], cell: i => instructionCell(data, fn, i) },
 			{ title: 'line', kind: 'number line', get: i => fn.lineOf[i], about: 'of the function’s own source', cell: i => fn.line[i] ? String(fn.line[i]) : '' },
@@ -174,13 +181,20 @@
 
 	// ---- reasons of what is chosen
 
-	function breakdown(state, title, of) {
+	function wholeText(data, fn, i) {
+		const inlined = data.texts[fn.inlined[i]];
+
+		return [data.texts[fn.sass[i]], inlined && 'inlined from ' + inlined].filter(Boolean).join(', ');
+	}
+
+	// `text`: the whole of what a row has room for a part of.
+	function breakdown(state, title, text, of) {
 		const { data } = state, entries = Object.entries(of || {}).sort((a, b) => b[1] - a[1]);
 		const all = entries.reduce((a, entry) => a + entry[1], 0), shown = entries.slice(0, FEW_REASONS);
 		const about = reason => (data.reasons[reason].about || '').replace(/^# of samples where the warp was (stalled )?/, '');
 
-		state.why.hidden = !data.sampled;
-		state.why.replaceChildren(element('h3', { text: 'Why warps wait: ' + title + ', ' + whole(all) + ' samples' }),
+		state.why.replaceChildren(element('h3', { text: data.sampled ? 'Why warps wait: ' + title + ', ' + whole(all) + ' samples' : title }),
+			element('p', { class: 'muted mono', text, hidden: !text }),
 			element('table', { class: 'reasons' }, shown.map(([reason, samples]) => element('tr', {}, [
 				element('th', { scope: 'row', text: data.reasons[reason].name }),
 				element('td', { class: 'number', text: percent(100 * samples / all) }),
@@ -222,11 +236,11 @@
 		from.select(row);
 		hover(state, from, -1);
 		if (row < 0)
-			breakdown(state, fn.name, allReasons(fn));
+			breakdown(state, fn.name, '', allReasons(fn));
 		else if (from === lines)
-			breakdown(state, place(data, fn.lines[row]), fn.lineReasons[row]);
+			breakdown(state, place(data, fn.lines[row]), (fn.lines[row].text || '').trim(), fn.lineReasons[row]);
 		else
-			breakdown(state, 'instruction ' + fn.offset[row].toString(16).padStart(4, '0'), fn.reasons[row]);
+			breakdown(state, 'instruction ' + hex(fn.offset[row]), wholeText(data, fn, row), fn.reasons[row]);
 	}
 
 	// To the other pane, where the hottest of what is linked is chosen.
@@ -287,7 +301,7 @@
 	function foundInstructions(state) {
 		const { data, fn } = state;
 
-		return accepted(fn.count, i => fn.offset[i].toString(16).padStart(4, '0') + ' ' + data.texts[fn.sass[i]] + ' ' + data.texts[fn.inlined[i]]
+		return accepted(fn.count, i => hex(fn.offset[i]) + ' ' + data.texts[fn.sass[i]] + ' ' + data.texts[fn.inlined[i]]
 			+ ' ' + mainReason(data, fn.reasons[i]) + ' ' + place(data, fn.lines[fn.lineOf[i]]), words(state));
 	}
 
@@ -320,7 +334,7 @@
 		state.lines = new offpeak.Pane('lines', 'Source lines', listeners.lines);
 		state.instructions = new offpeak.Pane('instructions', 'Instructions', listeners.instructions);
 		state.picker = element('select', { 'aria-label': 'Function' }, data.functions.map((fn, i) => element('option', { value: i,
-			text: fn.name + ' — ' + percent(100 * heatOf(data, fn) / data.whole) })));
+			text: [fn.name, percent(100 * heatOf(data, fn) / data.whole)].filter(Boolean).join(' — ') })));
 		state.field = element('input', { type: 'search', placeholder: 'Search lines and instructions', 'aria-label': 'Search lines and instructions' });
 		state.full = element('p', { class: 'full mono' });
 		state.notes = element('p', { class: 'prose' });

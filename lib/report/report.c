@@ -19,7 +19,7 @@ static const struct report_part parts[] = {
 
 /* ---- recordings */
 
-/* Counts that say nothing of where time goes are left to eval. */
+/* Other counts do not show where time goes: only eval has them. */
 static int open_code(struct report_run *run, struct opk_ctx *ctx, const char *kernel)
 {
 	const struct opk_hot_options options = { .rows = OPK_ROWS_INSTRUCTIONS,

@@ -80,7 +80,7 @@ struct opk_summary {
 	struct opk_summary_words words;
 	struct opk_strlist remarks;
 	struct opk_kernel_names *kernel_names; /* knows all kernels of the file */
-	/* All its rows were read; NULL: a set, or a recording of only what ran. */
+	/* All its rows were read; NULL: a set, or a recording that has no ranges or samples. */
 	struct opk_evaluation *evaluation;
 
 	/* For the files of this room. */
