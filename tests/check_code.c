@@ -328,6 +328,23 @@ static void check_counts(struct opk_ctx *ctx)
 	ck_assert_int_lt(opk_now_ms() - start, MOST_MS);
 }
 
+/* A path of a megabyte for each instruction would fill the disk. */
+FAKE_TEST(long_paths)
+{
+	char note[256] = "";
+	size_t size;
+	opk_autofree void *data = load_cubin(&size);
+
+	ctx->log = keep_note;
+	ctx->log_data = note;
+	fake.path_length = 1 << 20;
+	write_module(ctx, data, size);
+	check_counts(ctx);
+	ck_assert_str_eq(note,
+	                 "lines of module d06011c0 are unknown: paths of source files are too "
+	                 "long");
+}
+
 TEST_EACH(hostile_modules, mutations)
 {
 	char note[256] = "";
