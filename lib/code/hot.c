@@ -6,8 +6,6 @@
 
 #include "code/code_inside.h"
 
-static const char stalled[] = "smsp__pcsamp_warps_issue_stalled_";
-
 enum role { OTHER, REASON, EXECUTED, SECTORS, IDEAL };
 
 struct known {
@@ -26,24 +24,17 @@ struct opk_hot {
 	bool has[IDEAL + 1];
 };
 
-static bool ends_with(const char *text, const char *end)
-{
-	size_t length = strlen(text), size = strlen(end);
-
-	return length >= size && !strcmp(text + length - size, end);
-}
-
 static struct known role_of(const char *metric)
 {
+	static const char stalled[] = "_stalled_";
 	static const char *const names[] = {
 		[EXECUTED] = "smsp__sass_inst_executed",
 		[SECTORS] = "smsp__sass_sectors_mem_global",
 		[IDEAL] = "smsp__sass_sectors_mem_global_ideal",
 	};
 
-	/* Samples in cycles without an instruction are among those of the reason. */
-	if (!strncmp(metric, stalled, sizeof stalled - 1) && !ends_with(metric, "_not_issued"))
-		return (struct known){ REASON, metric + sizeof stalled - 1 };
+	if (opk_is_stall(metric))
+		return (struct known){ REASON, strstr(metric, stalled) + sizeof stalled - 1 };
 	for (enum role role = EXECUTED; role <= IDEAL; role++)
 		if (!strcmp(metric, names[role]))
 			return (struct known){ role, NULL };
@@ -195,7 +186,7 @@ int opk_hot_new(struct opk_hot **out, struct opk_ctx *ctx, struct opk_file *file
 	if (!hot->has[REASON] && !hot->has[EXECUTED])
 		return opk_fail(ctx, OPK_EUSAGE,
 		                "%s has neither samples of instructions nor counts of how often "
-		                "they were executed",
+		                "they were executed: record it with the set hot or source",
 		                file->path);
 	TRY(make(hot, ctx, file, options));
 	*out = opk_take(hot);

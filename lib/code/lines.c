@@ -209,6 +209,13 @@ static int take_lines(const struct search *search, struct opk_ctx *ctx, struct o
 	return OPK_OK;
 }
 
+static void note_unknown(struct opk_ctx *ctx, uint64_t crc)
+{
+	opk_log(ctx, "lines of module %08" PRIx64 " are unknown: %s", crc,
+	        opk_error_message(ctx, 0));
+	opk_clear_errors(ctx);
+}
+
 /* The lines of one module. A damaged one leaves them unknown, with a note. */
 static int find_in_module(const struct search *search, struct opk_ctx *ctx, uint64_t crc)
 {
@@ -222,9 +229,7 @@ static int find_in_module(const struct search *search, struct opk_ctx *ctx, uint
 		code = take_lines(search, ctx, &result);
 	if (code != OPK_EINPUT && code != OPK_EFAILED && code != OPK_ENVIDIA)
 		return code;
-	opk_log(ctx, "lines of module %08" PRIx64 " are unknown: %s", crc,
-	        opk_error_message(ctx, 0));
-	opk_clear_errors(ctx);
+	note_unknown(ctx, crc);
 	return OPK_OK;
 }
 
@@ -250,9 +255,7 @@ static int find_lines(struct opk_code_counts *counts, struct opk_ctx *ctx, struc
 	if (!search.count)
 		return OPK_OK;
 	if (opk_cubin_init(&cubin, ctx, module.data, module.size)) {
-		opk_log(ctx, "lines of module %08" PRIx64 " are unknown: %s", module.crc,
-		        opk_error_message(ctx, 0));
-		opk_clear_errors(ctx);
+		note_unknown(ctx, module.crc);
 		return OPK_OK;
 	}
 	search.cubin = &cubin;
