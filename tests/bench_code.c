@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * bench_code CUBIN INSTRUCTIONS: how long rows of so many instructions take, of as many copies of the
- * cubin as have them; a copy is a module of its own.
+ * bench_code CUBIN INSTRUCTIONS: how long rows of so many instructions take, of as many copies of
+ * the cubin as have them; a copy is a module of its own.
  */
 #include <unistd.h>
 

@@ -160,7 +160,7 @@ for files in "$source $simple" "$simple $source"; do
 	refuses 2 "the files don't go into one table" eval $files --layout long
 	err_has '^  rows of code: .*gh100-source.opk$' '^  ranges: .*gh100-simple.opk$'
 done
-# What the metadata of a range recording lists says nothing of its rows of code.
+# The metadata of a range recording do not list the metrics of its rows of code.
 works eval three.opk both.opk --per line --metrics $executed
 header_is 'function,file,source,line,addresses,launches,smsp__sass_inst_executed'
 refuses 2 'the files have different metrics' eval three.opk both.opk --per line

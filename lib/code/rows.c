@@ -176,7 +176,7 @@ static bool index_metrics(struct opk_index *names, const struct opk_meta *meta)
 	return true;
 }
 
-/* The set's columns, and after them what was counted besides, as by the recording of another set. */
+/* The set's columns, and after them what was counted besides, as by another set's recording. */
 static int choose_metrics(struct maker *m, struct opk_eval_options *options,
                           const struct opk_meta *meta)
 {

@@ -371,7 +371,7 @@ static int create(struct view *view)
 	               : opk_sqlite_run(view->database->sqlite, (const char *)view->text.data);
 }
 
-/* Of several kinds of rows, the first has views with the plain names. */
+/* The first kind of rows has views with the plain names. */
 static bool is_first(const struct view *view)
 {
 	for (enum opk_profiler profiler = 0; profiler < view->profiler; profiler++)

@@ -51,7 +51,7 @@ class Tables(unittest.TestCase):
 
 
 class Code(unittest.TestCase):
-    """Rows of instructions, lines and functions: those of the command, with counts and samples of one program."""
+    """Rows of instructions, lines and functions are as the command prints them; both counts and samples of one program."""
 
     @classmethod
     def setUpClass(cls):
