@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Rows of code: launches, what was not counted, and where code was inlined. */
+/* Rows of code: launches, what was not counted, where code was inlined, and hostile modules. */
 #include "allocation.h"
+#include "child/child.h"
 #include "code/code_inside.h"
 #include "containers.h"
+#include "cubins.h"
+#include "fake_nv.h"
 
 static const char sass_meta[] =
 	"{\"kind\":\"recording\",\"chip\":\"GH100\",\"profiler\":\"sass\",\"metrics\":[\"x__a\"],"
@@ -245,6 +248,149 @@ CTX_TEST(hostile_lines)
 		}
 		count_inlined(ctx, copy, module.size);
 	}
+}
+
+/* ---- hostile modules ------------------------------------------------------------------------- */
+
+enum { HISTOGRAM_ROWS = 32, MOST_MS = 20000 };
+
+/* A count of each instruction of the histogram in this module. */
+static void write_module(struct opk_ctx *ctx, const void *data, size_t size)
+{
+	static const char *const metric = "x__a";
+	struct opk_instruction rows[HISTOGRAM_ROWS];
+	uint64_t counts[HISTOGRAM_ROWS];
+	freed(opk_writer) *writer = NULL;
+
+	for (uint32_t i = 0; i < HISTOGRAM_ROWS; i++) {
+		counts[i] = 1;
+		rows[i] = (struct opk_instruction){ .module = CUBIN_CRC,
+			                            .function = HISTOGRAM,
+			                            .offset = 16 * i,
+			                            .launches = 1,
+			                            .rank = -1 };
+	}
+	unlink(path);
+	ck_ok(ctx, opk_writer_new(&writer, ctx, path));
+	ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_META, sass_meta, strlen(sass_meta)));
+	ck_ok(ctx,
+	      opk_writer_add_module(writer, &(struct opk_module){ CUBIN_CRC, size, true, data }));
+	ck_ok(ctx, opk_writer_add_instructions(writer,
+	                                       &(struct opk_instruction_table){
+						       &metric, 1, rows, HISTOGRAM_ROWS, counts }));
+	ck_ok(ctx, opk_writer_finish(writer));
+}
+
+struct mutation {
+	struct here here;
+	size_t length;       /* what is left of the module; 0: all */
+	const char *section; /* its bytes from `from` on are those of `fill`, again and again */
+	size_t from;
+	const char *fill;
+	size_t fill_size;
+};
+#define FILL(text) text, sizeof(text) - 1
+static const struct mutation mutations[] = {
+	{ HERE, 1, NULL, 0, FILL("") },
+	{ HERE, 64, NULL, 0, FILL("") },
+	{ HERE, 5000, NULL, 0, FILL("") },
+	{ HERE, 16263, NULL, 0, FILL("") },
+	/* Lengths, and numbers without an end. */
+	{ HERE, 0, ".debug_line", 0, FILL("\xff") },
+	{ HERE, 0, ".debug_line", 10, FILL("\xff") },
+	{ HERE, 0, ".debug_line", 30, FILL("\x80") },
+	/* Names without an end, of files and of functions. */
+	{ HERE, 0, ".debug_line", 26, FILL("x") },
+	{ HERE, 0, ".strtab", 0, FILL("x") },
+	{ HERE, 0, ".shstrtab", 0, FILL("x") },
+	/* Rows that are inlined at themselves, at each other, and far away. */
+	{ HERE, 0, ".debug_line", 200, FILL("\0\2\x90\1\1") },
+	{ HERE, 0, ".debug_line", 200, FILL("\0\2\x90\2\1\0\2\x90\1\1") },
+	{ HERE, 0, ".debug_line", 200, FILL("\0\5\x90\xff\xff\xff\x7f\1") },
+	{ HERE, 0, ".debug_line", 200, FILL("\2\xff\xff\xff\xff\xff\xff\xff\xff\xff\1\1") },
+	{ HERE, 0, ".rela.debug_line", 0, FILL("\xff") },
+	{ HERE, 0, ".rela.debug_line", 0, FILL("\0") },
+	{ HERE, 0, ".symtab", 0, FILL("\xff") },
+	{ HERE, 0, ".symtab", 24, FILL("\1") },
+};
+
+static size_t mutate(struct opk_ctx *ctx, uint8_t *data, size_t size,
+                     const struct mutation *mutation)
+{
+	struct opk_cubin_section section;
+	struct opk_cubin cubin;
+	size_t at;
+
+	if (!mutation->section)
+		return mutation->length;
+	ck_ok(ctx, opk_cubin_init(&cubin, ctx, data, size));
+	ck_assert(opk_cubin_find(&section, &cubin, mutation->section));
+	at = (size_t)(section.data - data);
+	for (size_t i = mutation->from; i < section.size; i++)
+		data[at + i] = (uint8_t)mutation->fill[(i - mutation->from) % mutation->fill_size];
+	return size;
+}
+
+static void keep_note(void *data, const char *message)
+{
+	snprintf(data, 256, "%s", message);
+}
+
+static struct opk_ctx *noting_ctx(char note[256])
+{
+	struct opk_ctx_options options = OPK_INIT(options);
+	struct opk_ctx *ctx;
+
+	options.log = keep_note;
+	options.log_data = note;
+	ck_assert(!opk_ctx_new(&ctx, &options));
+	return ctx;
+}
+
+/* Its lines may be unknown; its counts stay, and it does not take long. */
+static void check_counts(struct opk_ctx *ctx)
+{
+	int64_t start = opk_now_ms();
+	freed(opk_file) *file = open_file(ctx);
+	freed(opk_evaluation) *evaluation = NULL;
+	const struct opk_row *row;
+	size_t count = 0;
+
+	ck_ok(ctx, opk_code_eval(&evaluation, ctx, file, NULL, OPK_ROWS_INSTRUCTIONS));
+	ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
+	for (; row; count++)
+		ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
+	ck_assert_uint_eq(count, HISTOGRAM_ROWS);
+	ck_assert_int_lt(opk_now_ms() - start, MOST_MS);
+}
+
+/* A path of a megabyte for each instruction would fill the disk. */
+FAKE_TEST(long_paths)
+{
+	char note[256] = "";
+	size_t size;
+	opk_autofree void *data = load_cubin(&size);
+
+	ctx->log = keep_note;
+	ctx->log_data = note;
+	fake.path_length = 1 << 20;
+	write_module(ctx, data, size);
+	check_counts(ctx);
+	ck_assert_str_eq(note,
+	                 "lines of module d06011c0 are unknown: paths of source files are too "
+	                 "long");
+}
+
+TEST_EACH(hostile_modules, mutations)
+{
+	char note[256] = "";
+	freed(opk_ctx) *ctx = noting_ctx(note);
+	size_t size;
+	opk_autofree uint8_t *data = load_cubin(&size);
+
+	size = mutate(ctx, data, size, row);
+	write_module(ctx, data, size);
+	check_counts(ctx);
 }
 
 SUITE(.set_up = make_path, .tear_down = remove_path);

@@ -218,7 +218,7 @@ TEST(all_tables)
 	} rows[] = {
 		{ HERE, "PRAGMA integrity_check", "ok" },
 		{ HERE, "PRAGMA foreign_key_check", "" },
-		{ HERE, "PRAGMA user_version", "4" },
+		{ HERE, "PRAGMA user_version", "5" },
 		{ HERE, "PRAGMA application_id", "1869638400" },
 		{ HERE, "SELECT * FROM runs",
 		  "1|t.opk|FA100|range|another|some set|-|-|-|3|kernel|-|-|-|-|-|1" },
@@ -240,7 +240,7 @@ TEST(all_tables)
 		  "2|1|100.5|-\n2|2|101.5|-\n2|3|102.5|-\n2|4|203|-" },
 		{ HERE, "SELECT count(*) FROM samples", "0" },
 		{ HERE, "SELECT * FROM \"values\" WHERE range_id = 3 AND metric_id = 1",
-		  "3|-|1|200.5" },
+		  "3|-|-|1|200.5" },
 		{ HERE,
 		  "SELECT name, kernel, file, \"fake__a.sum\", b, twice FROM wide ORDER BY range",
 		  "first|k<a, \"b\">(int)|t.opk|0.5|1.5|3\nit's|-|t.opk|100.5|101.5|203\n"

@@ -103,6 +103,32 @@ works eval three.opk -o joined.csv
 works eval "$simple" -o simple.csv
 equal joined.csv simple.csv
 
+section 'databases'
+# sql FILE STATEMENT WANTED: the rows of its result, joined with ;.
+sql() {
+	same "$1: $2" "$(python3 -c 'import sqlite3, sys
+print(";".join("|".join(str(x) for x in row) for row in sqlite3.connect(sys.argv[1]).execute(sys.argv[2])))' "$1" "$2" 2>&1)" "$3"
+}
+if ! python3 -c 'import sqlite3' 2>/dev/null; then
+	skip 'no sqlite3 for python3'
+elif run 0 eval both.opk --per line -o lines.db; [ -s lines.db ]; then
+	works eval both.opk --per instruction -o instructions.sqlite
+	works eval "$source" "$simple" "$hot" -o all.db
+	works eval "$source" --columns index,name,kernel,sectors -o columns.db
+	sql lines.db 'SELECT symbol, function = "histogram(const unsigned int *, unsigned int *, int)", source, line, addresses, launches, module, offset, instructions,
+		smsp__pcsamp_sample_count FROM wide WHERE function LIKE "hist%" AND line = 36' '_Z9histogramPKjPji|1|/src/workload.cu|36|2|3|None|None|393216.0|28564.0'
+	sql lines.db 'SELECT value, unit FROM long WHERE metric = "sectors" AND function LIKE "vadd%" ORDER BY value DESC LIMIT 1' '4718592.0|l2_sectors'
+	sql instructions.sqlite 'SELECT module, offset, line, inlined_at FROM wide WHERE function LIKE "hist%" AND line = 112 ORDER BY offset LIMIT 1' \
+		'5c1ca531|208|112|/src/workload.cu:35'
+	# A place that samples do not have.
+	sql instructions.sqlite 'SELECT count(*) > 0, count(instructions) = count(*) FROM wide WHERE smsp__pcsamp_sample_count IS NULL' '1|1'
+	sql all.db 'SELECT count(*) FROM wide' 5
+	sql all.db 'SELECT count(*), count(DISTINCT file), sum(instructions), sum(all_samples) FROM code_wide' '10|2|147701760.0|76034.0'
+	sql all.db 'SELECT count(*) FROM "values" WHERE code_id IS NOT NULL AND range_id IS NULL' "$((5 * 24 + 5 * 49))"
+	sql columns.db 'SELECT "range", name, kernel, sectors FROM wide WHERE name LIKE "tr%"' \
+		'4|transpose(const float *, float *, int)|transpose(const float *, float *, int)|3145728.0'
+fi
+
 section 'what rows of ranges call by the same names'
 cat >names.yaml <<'.'
 name: names
@@ -134,7 +160,7 @@ for files in "$source $simple" "$simple $source"; do
 	refuses 2 "the files don't go into one table" eval $files --layout long
 	err_has '^  rows of code: .*gh100-source.opk$' '^  ranges: .*gh100-simple.opk$'
 done
-# What the metadata of a range recording lists says nothing of its rows of code.
+# The metadata of a range recording do not list the metrics of its rows of code.
 works eval three.opk both.opk --per line --metrics $executed
 header_is 'function,file,source,line,addresses,launches,smsp__sass_inst_executed'
 refuses 2 'the files have different metrics' eval three.opk both.opk --per line

@@ -463,6 +463,11 @@ int do_cuptiGetSassToSourceCorrelation(struct nv_SourceLine *params)
 	params->lineNumber = (uint32_t)params->pcOffset / 16 + 1;
 	params->fileName = strdup("fake.cu");
 	params->dirName = strdup("/src");
+	if (fake.path_length) {
+		free(params->dirName);
+		params->dirName = calloc(fake.path_length + 1, 1);
+		memset(params->dirName, '/', fake.path_length);
+	}
 	return 0;
 }
 

@@ -80,6 +80,7 @@ struct fake_nv {
 	size_t slots, populated, completed;
 	bool miscounts;     /* as CUPTI 13.1 and later, which also read past an image */
 	size_t name_length; /* 0: "range<index>" */
+	size_t path_length; /* of source files' folders; 0: "/src" */
 	/* What evaluation does when it reaches this range. */
 	enum fake_deed evaluate_deed;
 	size_t evaluate_at;

@@ -6,8 +6,6 @@
 
 #include "code/code_inside.h"
 
-static const char stalled[] = OPK_HOT_STALLED;
-
 enum role { OTHER, REASON, EXECUTED, THREADS, SECTORS, IDEAL };
 
 struct known {
@@ -28,15 +26,9 @@ struct opk_hot {
 	bool has[IDEAL + 1];
 };
 
-static bool ends_with(const char *text, const char *end)
-{
-	size_t length = strlen(text), size = strlen(end);
-
-	return length >= size && !strcmp(text + length - size, end);
-}
-
 static struct known role_of(const char *metric)
 {
+	static const char stalled[] = "_stalled_";
 	static const char *const names[] = {
 		[EXECUTED] = "smsp__sass_inst_executed",
 		[THREADS] = "smsp__sass_thread_inst_executed",
@@ -44,9 +36,8 @@ static struct known role_of(const char *metric)
 		[IDEAL] = "smsp__sass_sectors_mem_global_ideal",
 	};
 
-	/* Samples in cycles without an instruction are among those of the reason. */
-	if (!strncmp(metric, stalled, sizeof stalled - 1) && !ends_with(metric, "_not_issued"))
-		return (struct known){ REASON, metric + sizeof stalled - 1 };
+	if (opk_is_stall(metric))
+		return (struct known){ REASON, strstr(metric, stalled) + sizeof stalled - 1 };
 	for (enum role role = EXECUTED; role <= IDEAL; role++)
 		if (!strcmp(metric, names[role]))
 			return (struct known){ role, NULL };
@@ -222,7 +213,7 @@ int opk_hot_new(struct opk_hot **out, struct opk_ctx *ctx, struct opk_file *file
 	if (!hot->has[REASON] && !hot->has[EXECUTED])
 		return opk_fail(ctx, OPK_EUSAGE,
 		                "%s has neither samples of instructions nor counts of how often "
-		                "they were executed",
+		                "they were executed: record it with the set hot or source",
 		                file->path);
 	TRY(make(hot, ctx, file, options));
 	*out = opk_take(hot);

@@ -7,7 +7,14 @@
 #include "child/child.h"
 #include "code/code_inside.h"
 
-enum { INSTRUCTION_BYTES = 16, MOST_PATH = 8192, MOST_CALLS = OPK_MOST_FRAMES * (MOST_PATH + 16) };
+enum {
+	INSTRUCTION_BYTES = 16,
+	MOST_PATH = 8192,
+	MOST_CALLS = OPK_MOST_FRAMES * (MOST_PATH + 16),
+	/* Bytes of text that a child sends: so many, and more for each instruction. */
+	MOST_SENT = 16 << 20,
+	MOST_TEXT = 4096,
+};
 
 /* Removes "/." and "/NAME/..", as CUPTI does. */
 static void clean_path(char *path)
@@ -116,10 +123,24 @@ static int find_calls(struct found *found, struct opk_ctx *ctx, const struct opk
 	return found->calls.failed ? opk_nomem(ctx, "a path") : OPK_OK;
 }
 
-static void put_line(struct opk_child *child, const struct opk_nv_line *line)
+static size_t put_line(struct opk_child *child, const struct opk_nv_line *line)
 {
+	size_t size = line->path ? strlen(line->path) : 0;
+
 	opk_put_number(child, line->number);
-	opk_put_bytes(child, line->path ? line->path : "", line->path ? strlen(line->path) : 0);
+	opk_put_bytes(child, line->path ? line->path : "", size);
+	return size;
+}
+
+/* Returns how many bytes of text it sent. */
+static size_t put_found(struct opk_child *child, const struct found *found)
+{
+	size_t size = put_line(child, &found->line);
+
+	size += put_line(child, found->own.path ? &found->own : &found->line);
+	opk_put_number(child, found->first);
+	opk_put_bytes(child, found->calls.data, found->calls.size);
+	return size + found->calls.size;
 }
 
 /* In the child: lines for each place, 0 where they are unknown, and their files. */
@@ -129,6 +150,7 @@ int opk_code_find_lines(struct opk_ctx *ctx, void *data, struct opk_child *child
 	struct opk_cubin_function function = { .name = "" };
 	const struct opk_code_search *search = data;
 	struct first_line first = { 0 };
+	size_t sent = 0;
 	/* A read past its end ends this process alone. */
 	const void *cubin = opk_child_guarded_copy(search->cubin->data, search->cubin->size);
 
@@ -147,10 +169,10 @@ int opk_code_find_lines(struct opk_ctx *ctx, void *data, struct opk_child *child
 			                       at->function, at->offset));
 		if (found.line.path)
 			TRY(find_calls(&found, ctx, &table, &function, at->offset, &first));
-		put_line(child, &found.line);
-		put_line(child, found.own.path ? &found.own : &found.line);
-		opk_put_number(child, found.first);
-		opk_put_bytes(child, found.calls.data, found.calls.size);
+		/* A small module could fill the disk. */
+		sent += put_found(child, &found);
+		if (sent > MOST_SENT + i * MOST_TEXT)
+			return opk_fail(ctx, OPK_EINPUT, "paths of source files are too long");
 		opk_child_progress(child, i, search->count);
 	}
 	return OPK_OK;

@@ -326,19 +326,17 @@ static void put_cell(struct opk_statement *into, enum opk_cell_type type,
 		opk_statement_null(into);
 }
 
-/* The columns of both tables are facts, in the order of enum opk_fact. */
+/* The columns of tables of rows are facts, in the order of enum opk_fact. */
 static int add_facts_of_row(struct opk_database *database, const struct opk_row *row)
 {
-	bool pm = database->profiler == OPK_PROFILER_PM;
-	struct opk_statement *into = database->into[pm ? OPK_INTO_SAMPLES : OPK_INTO_RANGES];
+	struct opk_statement *into = database->into[opk_database_kind(database->profiler)->into];
 	struct opk_fact_text texts[OPK_FACT_COUNT];
 
 	database->has_ran |= row->ran != NULL;
 	opk_statement_u64(into, ++database->row);
 	opk_statement_u64(into, database->run);
-	/* Rows of code have no table. */
-	for (enum opk_fact fact = 0; fact < OPK_FACT_MODULE; fact++) {
-		const struct opk_column *column = opk_fact_column(fact, database->profiler);
+	for (enum opk_fact fact = 0; fact < OPK_FACT_COUNT; fact++) {
+		const struct opk_column *column = opk_database_fact(fact, database->profiler);
 		union opk_cell cell;
 
 		if (!column)
@@ -352,16 +350,15 @@ static int add_facts_of_row(struct opk_database *database, const struct opk_row 
 static int add_value(struct opk_database *database, size_t metric, double value,
                      const uint64_t *launches)
 {
-	bool pm = database->profiler == OPK_PROFILER_PM;
-	struct opk_statement
-		*into = database->into[pm ? OPK_INTO_SAMPLE_VALUES : OPK_INTO_RANGE_VALUES];
+	enum opk_database_table table = opk_database_kind(database->profiler)->into_values;
+	struct opk_statement *into = database->into[table];
 
 	opk_statement_u64(into, database->row);
 	opk_statement_u64(into, metric);
 	opk_statement_double(into, value);
 	if (launches)
 		opk_statement_u64(into, *launches);
-	else if (!pm)
+	else if (table == OPK_INTO_RANGE_VALUES)
 		opk_statement_null(into);
 	return opk_statement_run(into);
 }

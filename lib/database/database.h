@@ -8,6 +8,7 @@
 #include "base/index.h"
 #include "base/metric.h"
 #include "base/strlist.h"
+#include "eval/door.h"
 
 enum opk_database_table {
 	OPK_INTO_RUNS,
@@ -18,8 +19,19 @@ enum opk_database_table {
 	OPK_INTO_RANGE_VALUES,
 	OPK_INTO_SAMPLES,
 	OPK_INTO_SAMPLE_VALUES,
+	OPK_INTO_CODE,
+	OPK_INTO_CODE_VALUES,
 	OPK_TABLES
 };
+
+/* The tables of ranges, of samples, or of rows of code. */
+struct opk_database_kind {
+	enum opk_database_table into, into_values;
+	const char *rows, *values;
+	const char *id;     /* the column of `values` with the row's number */
+	const char *prefix; /* of the names of views, where another kind has the plain names */
+};
+const struct opk_database_kind *opk_database_kind(enum opk_profiler profiler);
 
 /* Where a metric is used. */
 struct opk_database_use {
@@ -49,6 +61,9 @@ struct opk_database {
 	size_t *metrics;
 	size_t column_count;
 };
+
+/* The column of a fact in the table of such rows; NULL: it has none. */
+const struct opk_column *opk_database_fact(enum opk_fact fact, enum opk_profiler profiler);
 
 extern const char opk_database_schema[], opk_database_indexes[];
 extern const char *const opk_database_inserts[OPK_TABLES];

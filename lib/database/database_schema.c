@@ -12,7 +12,7 @@
 const char opk_database_schema[] =
 	/* "opk" and the version of these tables. */
 	"PRAGMA application_id = 0x6f706b00;\n"
-	"PRAGMA user_version = 4;\n"
+	"PRAGMA user_version = 5;\n"
 	"CREATE TABLE runs (\n"
 	"	id INTEGER PRIMARY KEY,\n"
 	"	file TEXT NOT NULL,\n"
@@ -134,9 +134,32 @@ const char opk_database_schema[] =
 	"	value REAL,\n"
 	"	PRIMARY KEY (sample_id, metric_id)\n"
 	") WITHOUT ROWID;\n"
+	"CREATE TABLE code (\n"
+	"	id INTEGER PRIMARY KEY,\n"
+	"	run_id INTEGER NOT NULL REFERENCES runs (id),\n"
+	"	range INTEGER NOT NULL,\n"
+	"	symbol TEXT,\n"
+	"	launches INTEGER,\n"
+	"	module TEXT,\n"
+	"	function TEXT,\n"
+	"	offset INTEGER,\n"
+	"	opcode TEXT,\n"
+	"	sass TEXT,\n"
+	"	source TEXT,\n"
+	"	line INTEGER,\n"
+	"	inlined_at TEXT,\n"
+	"	addresses INTEGER\n"
+	");\n"
+	"CREATE TABLE code_values (\n"
+	"	code_id INTEGER NOT NULL REFERENCES code (id),\n"
+	"	metric_id INTEGER NOT NULL REFERENCES metrics (id),\n"
+	"	value REAL,\n"
+	"	PRIMARY KEY (code_id, metric_id)\n"
+	") WITHOUT ROWID;\n"
 	"CREATE VIEW \"values\" AS\n"
-	"	SELECT range_id, NULL AS sample_id, metric_id, value FROM range_values\n"
-	"	UNION ALL SELECT NULL, sample_id, metric_id, value FROM sample_values;\n";
+	"	SELECT range_id, NULL AS sample_id, NULL AS code_id, metric_id, value FROM range_values\n"
+	"	UNION ALL SELECT NULL, sample_id, NULL, metric_id, value FROM sample_values\n"
+	"	UNION ALL SELECT NULL, NULL, code_id, metric_id, value FROM code_values;\n";
 
 /*
  * Runs after all rows were added, which is faster. The table of devices has those that ranges,
@@ -169,7 +192,11 @@ const char opk_database_indexes[] =
 	"CREATE INDEX range_values_metric ON range_values (metric_id, value);\n"
 	"CREATE INDEX samples_run ON samples (run_id, sample);\n"
 	"CREATE INDEX samples_start ON samples (start_ns);\n"
-	"CREATE INDEX sample_values_metric ON sample_values (metric_id, value);\n";
+	"CREATE INDEX sample_values_metric ON sample_values (metric_id, value);\n"
+	"CREATE INDEX code_run ON code (run_id, range);\n"
+	"CREATE INDEX code_function ON code (function);\n"
+	"CREATE INDEX code_line ON code (source, line);\n"
+	"CREATE INDEX code_values_metric ON code_values (metric_id, value);\n";
 
 const char *const opk_database_inserts[OPK_TABLES] = {
 	[OPK_INTO_RUNS] = "INSERT INTO runs VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
@@ -183,15 +210,41 @@ const char *const opk_database_inserts[OPK_TABLES] = {
 	[OPK_INTO_RANGE_VALUES] = "INSERT INTO range_values VALUES (?,?,?,?)",
 	[OPK_INTO_SAMPLES] = "INSERT INTO samples VALUES (?,?,?,?,?,?,?,?,?)",
 	[OPK_INTO_SAMPLE_VALUES] = "INSERT INTO sample_values VALUES (?,?,?)",
+	[OPK_INTO_CODE] = "INSERT INTO code VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+	[OPK_INTO_CODE_VALUES] = "INSERT INTO code_values VALUES (?,?,?)",
 };
+
+const struct opk_database_kind *opk_database_kind(enum opk_profiler profiler)
+{
+	static const struct opk_database_kind kinds[] = {
+		{ OPK_INTO_RANGES, OPK_INTO_RANGE_VALUES, "ranges", "range_values", "range_id",
+		  "" },
+		{ OPK_INTO_SAMPLES, OPK_INTO_SAMPLE_VALUES, "samples", "sample_values", "sample_id",
+		  "samples_" },
+		{ OPK_INTO_CODE, OPK_INTO_CODE_VALUES, "code", "code_values", "code_id", "code_" },
+	};
+
+	return &kinds[opk_profiler_is_code(profiler) ? 2 : profiler == OPK_PROFILER_PM];
+}
+
+const struct opk_column *opk_database_fact(enum opk_fact fact, enum opk_profiler profiler)
+{
+	bool is_code = opk_profiler_is_code(profiler);
+
+	/* Rows of code have their function instead. */
+	if (is_code && (fact == OPK_FACT_NAME || fact == OPK_FACT_KERNEL))
+		return NULL;
+	return opk_fact_column(fact, profiler);
+}
 
 /* ---- the views long and wide, for people ------------------------------------------------ */
 
 enum { MOST_COLUMNS = 2000 }; /* SQLite's default limit */
 
-/* The text of a view of ranges or samples, while it is written. */
+/* The text of a view of ranges, samples or code, while it is written. */
 struct view {
 	const struct opk_database *database;
+	const struct opk_database_kind *kind;
 	enum opk_profiler profiler;
 	struct opk_buf text;
 	size_t columns;
@@ -216,15 +269,12 @@ static void next_column(struct view *view)
 	put(view, view->columns++ ? ",\n\t" : "\n\t");
 }
 
-static bool is_pm(const struct view *view)
+static void put_fact(struct view *view, enum opk_fact fact)
 {
-	return view->profiler == OPK_PROFILER_PM;
-}
+	const char *name = opk_fact_column(fact, view->profiler)->name;
 
-static void put_fact(struct view *view, const char *name)
-{
 	next_column(view);
-	put(view, "r.");
+	put(view, opk_database_fact(fact, view->profiler) ? "r." : "r.function AS ");
 	put_name(view, name);
 }
 
@@ -237,6 +287,8 @@ static void put_file(struct view *view)
 /* Some facts exist only for rows that describe what ran. */
 static bool has_fact(const struct view *view, enum opk_fact fact, bool joined)
 {
+	if (opk_profiler_is_code(view->profiler))
+		return true;
 	if (fact > OPK_FACT_LAUNCHES_MIN)
 		return view->database->has_ran;
 	return joined || fact < OPK_FACT_LAUNCHES;
@@ -245,20 +297,22 @@ static bool has_fact(const struct view *view, enum opk_fact fact, bool joined)
 /* All facts, and the file if tables show it. */
 static void put_facts(struct view *view, bool joined)
 {
-	for (enum opk_fact fact = 0; fact < OPK_FACT_MODULE; fact++) {
-		const struct opk_column *column = opk_fact_column(fact, view->profiler);
+	for (enum opk_fact fact = 0; fact < OPK_FACT_COUNT; fact++) {
+		const struct opk_column *column = opk_database_fact(fact, view->profiler);
 
 		if (column && has_fact(view, fact, joined))
-			put_fact(view, column->name);
-		if (column && (fact == OPK_FACT_NAME || fact == OPK_FACT_SAMPLE_END))
+			put_fact(view, fact);
+		if (column
+		    && (fact == OPK_FACT_NAME || fact == OPK_FACT_SAMPLE_END
+		        || fact == OPK_FACT_FUNCTION))
 			put_file(view);
 	}
 }
 
 static void put_from(struct view *view)
 {
-	put(view, is_pm(view) ? "\nFROM samples r JOIN runs ON runs.id = r.run_id"
-	                      : "\nFROM ranges r JOIN runs ON runs.id = r.run_id");
+	opk_buf_add_printf(&view->text, "\nFROM %s r JOIN runs ON runs.id = r.run_id",
+	                   view->kind->rows);
 }
 
 /* The row's value of the metric of this name: runs may have different metrics of one name. */
@@ -268,10 +322,8 @@ static void put_metric(struct view *view, const char *name)
 	const char *comma = "";
 
 	next_column(view);
-	put(view,
-	    is_pm(view)
-	            ? "(SELECT value FROM sample_values WHERE sample_id = r.id AND metric_id IN ("
-	            : "(SELECT value FROM range_values WHERE range_id = r.id AND metric_id IN (");
+	opk_buf_add_printf(&view->text, "(SELECT value FROM %s WHERE %s = r.id AND metric_id IN (",
+	                   view->kind->values, view->kind->id);
 	for (size_t i = 0; i < names->count; i++)
 		if (!strcmp(names->items[i], name)) {
 			opk_buf_add_printf(&view->text, "%s%zu", comma, i + 1);
@@ -288,7 +340,7 @@ static void put_named(struct view *view, const char *name)
 	if (!strcmp(name, "file"))
 		put_file(view);
 	else if (opk_fact_find(&fact, name, view->profiler))
-		put_fact(view, opk_fact_column(fact, view->profiler)->name);
+		put_fact(view, fact);
 	else
 		put_metric(view, name);
 }
@@ -319,18 +371,26 @@ static int create(struct view *view)
 	               : opk_sqlite_run(view->database->sqlite, (const char *)view->text.data);
 }
 
-/* If there are ranges and samples, views of samples have their own names. */
+/* The first kind of rows has views with the plain names. */
+static bool is_first(const struct view *view)
+{
+	for (enum opk_profiler profiler = 0; profiler < view->profiler; profiler++)
+		if (view->database->has[profiler])
+			return false;
+	return true;
+}
+
 static void begin_view(struct view *view, const char *name)
 {
-	put(view, "CREATE VIEW ");
-	put(view, is_pm(view) && view->database->has[OPK_PROFILER_RANGE] ? "samples_" : "");
-	put(view, name);
-	put(view, " AS SELECT");
+	opk_buf_add_printf(&view->text, "CREATE VIEW %s%s AS SELECT",
+	                   is_first(view) ? "" : view->kind->prefix, name);
 }
 
 static int add_wide(struct opk_database *database, enum opk_profiler profiler)
 {
-	struct view view = { .database = database, .profiler = profiler };
+	struct view view = { .database = database,
+		             .kind = opk_database_kind(profiler),
+		             .profiler = profiler };
 	int code = OPK_OK;
 
 	begin_view(&view, "wide");
@@ -351,17 +411,20 @@ static int add_wide(struct opk_database *database, enum opk_profiler profiler)
 
 static int add_long(struct opk_database *database, enum opk_profiler profiler)
 {
-	struct view view = { .database = database, .profiler = profiler };
+	struct view view = { .database = database,
+		             .kind = opk_database_kind(profiler),
+		             .profiler = profiler };
+	bool ranges = profiler == OPK_PROFILER_RANGE;
 	int code;
 
 	begin_view(&view, "long");
 	put_facts(&view, false);
 	put(&view, ",\n\tm.name AS metric,\n\tm.unit,\n\tv.value,\n\t");
-	put(&view, is_pm(&view) ? "k.inflated,\n\tk.position"
-	                        : "v.launches,\n\tk.inflated,\n\tk.position");
+	put(&view,
+	    ranges ? "v.launches,\n\tk.inflated,\n\tk.position" : "k.inflated,\n\tk.position");
 	put_from(&view);
-	put(&view, is_pm(&view) ? "\nJOIN sample_values v ON v.sample_id = r.id"
-	                        : "\nJOIN range_values v ON v.range_id = r.id");
+	opk_buf_add_printf(&view.text, "\nJOIN %s v ON v.%s = r.id", view.kind->values,
+	                   view.kind->id);
 	put(&view, "\nJOIN metrics m ON m.id = v.metric_id"
 	           "\nJOIN run_metrics k ON k.run_id = r.run_id AND k.metric_id = m.id");
 	code = create(&view);
@@ -371,8 +434,7 @@ static int add_long(struct opk_database *database, enum opk_profiler profiler)
 
 int opk_database_add_views(struct opk_database *database)
 {
-	for (enum opk_profiler profiler = OPK_PROFILER_RANGE; profiler <= OPK_PROFILER_PM;
-	     profiler++) {
+	for (enum opk_profiler profiler = 0; profiler < OPK_PROFILER_COUNT; profiler++) {
 		if (!database->has[profiler])
 			continue;
 		TRY(add_wide(database, profiler));

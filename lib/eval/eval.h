@@ -122,8 +122,8 @@ int opk_evaluation_begin_made(struct opk_evaluation **out, struct opk_ctx *ctx,
                               struct opk_file *file, enum opk_profiler profiler,
                               const struct opk_eval_options *options);
 /*
- * Takes over the rows. They get the units of the first metrics of `samples`; NULL: none, except for
- * rows of code.
+ * Takes over the rows. They get the units of the first metrics of `samples`; NULL: rows of code
+ * have units of their own, and others none.
  */
 int opk_evaluation_put_made(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
                             struct opk_made_rows *rows, const struct opk_evaluation *samples);

@@ -8,8 +8,8 @@
 #include "eval/door.h"
 
 /*
- * Rows of code are of the profiler sass, whichever counted. They add up what all processes and GPUs
- * counted, and therefore have neither.
+ * Rows of code are of the profiler sass, also those of samples. They add up what all processes and
+ * GPUs counted, and therefore have neither.
  */
 enum { OF_RANGES = 1, OF_SAMPLES = 2, OF_CODE = 4 };
 

@@ -142,7 +142,7 @@ static const char other_rows[] = "the files don't go into one table: evaluate th
 static const char other_metrics[] = "the files have different metrics: choose the long layout, "
 				    "metrics that all have, or a database";
 
-/* The default columns of a file are known before evaluation, but for rows of code. */
+/* The default columns of ranges and samples are known before evaluation. */
 static int add_recorded(struct kinds *kinds, const struct opk_table *table,
                         const struct opk_table_file *input)
 {

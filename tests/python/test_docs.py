@@ -21,6 +21,7 @@ FILES = {
     "roofline.opk": "roofline",
     "samples.opk": "pm-small",
     "timeline.opk": "training-kernels",
+    "hot.opk": "hot",
     "ranks.opk": "ranks",
     "before.opk": "before",
     "counts.opk": "source",

@@ -50,6 +50,53 @@ class Tables(unittest.TestCase):
         self.assertTrue((ran["end_ns"] - ran["start_ns"] == ran["duration_ns"]).all())
 
 
+class Code(unittest.TestCase):
+    """Rows of instructions, lines and functions are as the command prints them; both counts and samples of one program."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.both = os.path.join(cls.folder.name, "both.opk")
+        opk.merge([recording("source"), recording("hot")], cls.both)
+
+    def test_rows_are_those_of_the_command(self):
+        for rows in "instruction", "line", "function":
+            with self.subTest(rows):
+                header, *wanted = command("eval", self.both, "--per", rows)
+                table = opk.open(self.both).eval(rows=rows)
+                self.assertEqual(list(table.columns), header)
+                got = [list(row.values()) for row in table]
+                self.assertEqual(len(got), len(wanted))
+                for ours, theirs in zip(got, wanted):
+                    for value, text in zip(ours, theirs):
+                        if isinstance(value, float) and value == value:
+                            self.assertEqual(float(text), value)
+                        else:
+                            # CSV has nan for what was not counted, too.
+                            self.assertIn(text, (str(value), *(["", "nan"] if value is None else [])))
+
+    def test_functions_by_default(self):
+        run = opk.open(recording("source"))
+        self.assertEqual(repr(list(run.eval())), repr(list(run.eval(rows="function"))))
+
+    def test_units(self):
+        units = opk.open(recording("source")).eval(rows="line").units
+        self.assertEqual((units["instructions"], units["sectors"], units["active_share"]), ("instructions", "l2_sectors", "percent"))
+
+    @needs("pyarrow")
+    def test_places_without_counts_are_null(self):
+        sampled = opk.open(self.both).eval(rows="instruction").to_arrow().column("smsp__pcsamp_sample_count")
+        self.assertGreater(sampled.null_count, 0)
+        self.assertEqual(sum(count or 0 for count in sampled.to_pylist()), 76034)
+
+    @needs("pandas", "pyarrow")
+    def test_hottest_lines(self):
+        frame = opk.open(recording("hot")).eval(rows="line", kernel_names="short").to_pandas()
+        hottest = frame.nlargest(1, "all_samples").iloc[0]
+        self.assertEqual((hottest["function"], hottest["line"], hottest["all_samples"]), ("histogram", 36, 28564))
+
+
 class Gaps(unittest.TestCase):
     """The time from the end of a launch to the start of the next one, which is negative where GPUs take turns: exact in all libraries."""
 

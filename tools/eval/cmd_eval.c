@@ -86,10 +86,6 @@ static int choose_format(struct eval *eval, const struct eval_args *args)
 	if (eval->to_database && !app->output)
 		return app_error(app, OPK_EUSAGE,
 		                 "--format sqlite: a database needs a file: -o FILE.db");
-	if (eval->to_database && args->per >= PER_INSTRUCTION)
-		return app_error(app, OPK_EUSAGE,
-		                 "eval: a database has no table for rows of code: use another "
-		                 "format");
 	if (!eval->to_database)
 		app->format = args->format;
 	if (app->output)
