@@ -17,6 +17,7 @@
 			this.body = element('tbody');
 			this.frame = element('div', { class: 'panel scroll pane ' + kind, tabindex: 0, role: 'group', 'aria-label': label }, [
 				element('table', { class: 'rows' }, [this.head, this.body])]);
+			new ResizeObserver(() => this.drawRows()).observe(this.frame);
 			this.frame.addEventListener('scroll', () => this.drawRows(), { passive: true });
 			this.frame.addEventListener('keydown', event => this.key(event));
 			this.body.addEventListener('click', event => this.withRow(event, row => this.listener.select(row)));

@@ -187,6 +187,28 @@ def test_source_is_quick(browser, tools):
     check(chosen(browser, INSTRUCTIONS) == ["%04x" % (16 * 99999)], "the last one: %s" % chosen(browser, INSTRUCTIONS))
 
 
+def test_source_grows(browser, tools):
+    """More rows come into view with a larger window, and in an article that was drawn while it was hidden."""
+    open_page(browser, tools, made(tools, "long", 1000, 1))
+    browser.size(1280, 3000)
+    browser.wait("document.querySelectorAll('%s tr[data-row]').length > 70" % INSTRUCTIONS)
+    page = tools.path("two.html")
+    tools.offpeak("report", tools.recording("gh100-hot"), tools.path("made.opk"), "-o", page)
+    browser.open(page)
+    browser.js("dispatchEvent(new Event('beforeprint'))")
+    browser.click("#runs button:nth-child(2)")
+    browser.wait("document.querySelectorAll('#run-1 %s tr[data-row]').length > 70" % INSTRUCTIONS)
+
+
+def test_source_without_lines(browser, tools):
+    bare = tools.path("bare.opk")
+    tools.offpeak("trim", "--code=none", tools.recording("gh100-hot"), "-o", bare)
+    open_page(browser, tools, bare, "--embed-source")
+    check(browser.texts(LINES + " td.code") == ["unknown"], "one place: %s" % browser.texts(LINES + " td.code"))
+    check("Its lines are unknown" in browser.texts(".source .prose")[-1], "why: %s" % browser.texts(".source .prose"))
+    check(linked(browser, INSTRUCTIONS)[:2] == ["0000", "0010"], "its instructions: %s" % linked(browser, INSTRUCTIONS))
+
+
 def test_source_is_narrow(browser, tools):
     open_both(browser, tools)
     browser.size(800, 1000)

@@ -44,7 +44,7 @@ static int run(struct app *app, void *data)
 const struct command report_command = {
 	.name = "report",
 	.synopsis = "RUN.opk... -o R.html",
-	.summary = "write a page to look at: kernels, their values, roofline, timeline, ranks",
+	.summary = "write a page to look at: kernels, their values, roofline, source, timeline, ranks",
 	.details =
 		"The page is one file that needs no network and no other file: it can be sent, or kept\n"
 		"with the recording. On it are, as far as they were recorded: what ran where, how complete\n"
