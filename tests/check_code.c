@@ -350,13 +350,17 @@ static struct opk_ctx *noting_ctx(char note[256])
 /* Its lines may be unknown; its counts stay, and it does not take long. */
 static void check_counts(struct opk_ctx *ctx)
 {
+	/* Whether there is a disassembler does not matter here. */
+	const struct opk_eval_inside inside = { .without_sass = true };
+	struct opk_eval_options options = OPK_INIT(options);
 	int64_t start = opk_now_ms();
 	freed(opk_file) *file = open_file(ctx);
 	freed(opk_evaluation) *evaluation = NULL;
 	const struct opk_row *row;
 	size_t count = 0;
 
-	ck_ok(ctx, opk_code_eval(&evaluation, ctx, file, NULL, OPK_ROWS_INSTRUCTIONS));
+	options.inside = &inside;
+	ck_ok(ctx, opk_code_eval(&evaluation, ctx, file, &options, OPK_ROWS_INSTRUCTIONS));
 	ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
 	for (; row; count++)
 		ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
