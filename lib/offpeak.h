@@ -1469,7 +1469,7 @@ int opk_import(struct opk_ctx *ctx, const void *image, size_t size,
 
 struct opk_verify_options {
 	size_t size;
-	bool deep; /* if all is sound, also check values and CRCs of modules, with NVIDIA's code */
+	bool deep; /* if all is sound, also checks values and modules' CRCs, by NVIDIA's code */
 };
 /*
  * Lists all sections of a container, and what is wrong with them: headers, checksums, encodings,

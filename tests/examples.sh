@@ -21,6 +21,8 @@ cp run.opk before.opk
 cp run.opk after.opk
 cp "$recordings/gh100-roofline.opk" roofs.opk
 cp "$recordings/gh100-hot.opk" hot.opk
+cp "$recordings/gh100-code-before.opk" code-before.opk
+cp "$recordings/gh100-code-after.opk" code-after.opk
 works build --chip GH100 roofline -o roofline.opk
 works extract run.opk --data run.cd
 "$BUILD/tests/add_code" "$SOURCE/tests/files/insn.cubin" code.opk sass || fail 'add_code failed'

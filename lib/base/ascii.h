@@ -52,11 +52,18 @@ static inline bool opk_ends(const char *text, const char *with)
 	return length >= end && !strcasecmp(text + length - end, with);
 }
 
+/* A path's last part. */
+static inline const char *opk_base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
 /* A file name's ending, such as ".csv"; "" if it has none. */
 static inline const char *opk_ending(const char *path)
 {
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	const char *dot = strrchr(name, '.');
+	const char *name = opk_base_name(path), *dot = strrchr(name, '.');
 
 	return dot && dot > name ? dot : "";
 }

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/option_struct.h"
 #include "compare/compare.h"
 #include "container/container.h"
@@ -109,13 +110,6 @@ int opk_compared_name_units(struct opk_diff *diff, struct opk_ctx *ctx)
 
 /* ---- what rows are matched by ----------------------------------------------------------- */
 
-const char *opk_compared_file_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /*
  * Modules and folders have other names in another build. Lines count from the function's first one,
  * so that text above the function does not matter.
@@ -129,7 +123,7 @@ char *opk_compared_code_key(const struct opk_diff *diff, const struct opk_row *r
 		return opk_strdup(function);
 	if (diff->options.rows == OPK_ROWS_INSTRUCTIONS)
 		return opk_printf("%s\n%" PRIu32, function, code->offset);
-	return opk_printf("%s\n%s\n%" PRId64 "%s", function, opk_compared_file_name(code->source),
+	return opk_printf("%s\n%s\n%" PRId64 "%s", function, opk_base_name(code->source),
 	                  (int64_t)code->line - (int64_t)code->first_line,
 	                  code->first_line ? "" : " of the file");
 }

@@ -190,8 +190,6 @@ bool opk_compared_is_code(const struct opk_diff *diff);
 int opk_compared_begin_code(struct opk_diff *diff, struct opk_ctx *ctx);
 int opk_compared_evaluate_code(struct opk_compared_source *source, struct opk_ctx *ctx,
                                const struct opk_diff *diff);
-/* A path's last part. */
-const char *opk_compared_file_name(const char *path);
 /* The text that code of all builds is matched by: free(); NULL: out of memory. */
 char *opk_compared_code_key(const struct opk_diff *diff, const struct opk_row *row);
 /* Once all rows are read: shares are in percent. */

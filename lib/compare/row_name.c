@@ -2,6 +2,7 @@
 /* The name of a row: all that rows were matched by. */
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/buf.h"
 #include "compare/compare.h"
 
@@ -39,7 +40,7 @@ static void put_code(struct opk_buf *out, enum opk_rows rows, const struct opk_c
 	if (rows == OPK_ROWS_INSTRUCTIONS)
 		opk_buf_add_printf(out, " +%u", code->offset);
 	else if (code->line)
-		opk_buf_add_printf(out, " %s:%u", opk_compared_file_name(code->source), code->line);
+		opk_buf_add_printf(out, " %s:%u", opk_base_name(code->source), code->line);
 }
 
 char *opk_diff_row_name(const struct opk_diff *diff, const struct opk_diff_row *row,

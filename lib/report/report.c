@@ -116,7 +116,7 @@ static int write_run(struct report_page *page, const struct report_run *run)
 {
 	int code = OPK_OK;
 
-	report_begin_run(page, run, report_file_name(run->path));
+	report_begin_run(page, run, opk_base_name(run->path));
 	for (size_t i = 0; !code && i < sizeof parts / sizeof *parts; i++)
 		code = parts[i].write(page, run, &parts[i]);
 	report_end_run(page);
@@ -152,7 +152,7 @@ static int write_page(struct opk_buf *out, struct report_page *page,
 		code = report_write_diff(page, &eval);
 	for (size_t i = 0; !code && i < page->run_count; i++) {
 		opk_buf_add_printf(&title, "%s%s", i ? ", " : "",
-		                   report_file_name(page->runs[i].path));
+		                   opk_base_name(page->runs[i].path));
 		code = write_run(page, &page->runs[i]);
 	}
 	report_put_units(page);

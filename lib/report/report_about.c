@@ -16,7 +16,7 @@ static void put_run(struct opk_buf *html, const struct report_run *run)
 	const struct opk_summary_words *words = &run->summary->words;
 
 	opk_buf_add_text(html, "<dl class=\"words\">\n");
-	put_line(html, "File", report_file_name(run->path));
+	put_line(html, "File", opk_base_name(run->path));
 	put_line(html, "Run", words->run);
 	put_line(html, "Machine", words->machine);
 	put_line(html, "Clocks", words->clocks);

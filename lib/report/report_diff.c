@@ -215,8 +215,8 @@ static void put_diff(struct report_page *page, const struct opk_diff_found *diff
 
 	most = most < MOST_ROWS ? most : MOST_ROWS;
 	opk_json_begin_object(json);
-	put_text(json, "before", report_file_name(page->runs[0].path));
-	put_text(json, "after", report_file_name(page->runs[1].path));
+	put_text(json, "before", opk_base_name(page->runs[0].path));
+	put_text(json, "after", opk_base_name(page->runs[1].path));
 	put_number(json, "total", count);
 	put_differences(json, diff);
 	put_summary(json, diff);

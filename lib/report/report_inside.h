@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/buf.h"
 #include "base/ctx.h"
 #include "base/index.h"
@@ -150,8 +151,6 @@ int report_write_source(struct report_page *page, const struct report_run *run,
 int report_add_roofline(struct report_page *page, const struct report_run *run);
 /* Writes an article about the changes, if the page has two comparable recordings. */
 int report_write_diff(struct report_page *page, const struct opk_eval_options *eval);
-/* "run.opk" for "runs/run.opk". */
-const char *report_file_name(const char *path);
 
 /* ---- ranks: report_ranks.c */
 

@@ -381,10 +381,3 @@ int report_assemble(struct opk_buf *out, const struct report_page *page, const c
 	code = fill_template(out, page, &pieces);
 	return code || !out->failed ? code : opk_nomem(page->ctx, "a page");
 }
-
-const char *report_file_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}

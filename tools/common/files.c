@@ -34,17 +34,10 @@ int files_get(struct app *app, void **data, size_t *size, const char *path)
 	return path ? opk_read_file(data, size, app->ctx, path) : OPK_OK;
 }
 
-static const char *name_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* "." if the path has no folder; free() */
 static char *folder_of(const char *path)
 {
-	size_t length = (size_t)(name_of(path) - path);
+	size_t length = (size_t)(opk_base_name(path) - path);
 
 	return length ? opk_strndup(path, length) : opk_strdup(".");
 }
@@ -54,7 +47,8 @@ static bool is_same_name(const char *one, const char *other)
 {
 	opk_autofree char *a = folder_of(one), *b = folder_of(other);
 
-	return !strcmp(name_of(one), name_of(other)) && a && b && opk_is_same_file(a, b);
+	return !strcmp(opk_base_name(one), opk_base_name(other)) && a && b
+	       && opk_is_same_file(a, b);
 }
 
 /* Refuses a terminal: the bytes of a recording would disturb it. */
@@ -182,7 +176,7 @@ void files_note_older(const char *name, size_t count)
 
 const char *files_set_name(char out[SET_NAME_SIZE], const char *path)
 {
-	const char *file = name_of(path);
+	const char *file = opk_base_name(path);
 
 	snprintf(out, SET_NAME_SIZE, "%.*s", (int)(strrchr(file, '.') - file), file);
 	return out;

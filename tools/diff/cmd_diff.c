@@ -360,7 +360,7 @@ const struct command diff_command = {
 		{ "diff before.opk after.opk", "what changed, the most in time first" },
 		{ "diff before.opk after.opk --fail 'gpu__time_duration.sum>5%'",
 		  "exit 1 where a kernel takes 5% longer" },
-		{ "diff before.opk after.opk --per line --table rows",
+		{ "diff code-before.opk code-after.opk --per line --table rows",
 		  "source lines of two builds, the largest change first" },
 	},
 	.max_arguments = 2,

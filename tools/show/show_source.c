@@ -26,13 +26,6 @@ struct lines {
 	bool people, has_text, found_text, many_kernels;
 };
 
-static const char *last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* Text of this length at most, which ends with "..." if it is cut. free(); NULL: no memory. */
 static char *cut(const char *text, size_t most)
 {
@@ -119,7 +112,7 @@ static void fill(struct app_fields *fields, struct lines *lines, size_t i, char 
 	if (!lines->people || lines->many_kernels)
 		field_text(fields, "kernel", opk_kernel_names_get(lines->names, row->range));
 	if (lines->people) {
-		snprintf(place, size, "%s:%u", last_part(code->source), code->line);
+		snprintf(place, size, "%s:%u", opk_base_name(code->source), code->line);
 		field_text(fields, "line", code->line ? place : "unknown");
 	} else {
 		field_text(fields, "source", code->source);
@@ -170,7 +163,7 @@ static int look_at(struct lines *lines, size_t count)
 		TRY(opk_kernel_names_add(lines->names, lines->show->app->ctx, row->range, 1));
 		widen(&lines->reason_width, strlen(opk_hot_get(lines->hot, i)->reason));
 		widen(&lines->place_width,
-		      (size_t)snprintf(NULL, 0, "%s:%u", last_part(row->code->source),
+		      (size_t)snprintf(NULL, 0, "%s:%u", opk_base_name(row->code->source),
 		                       row->code->line));
 		TRY(opk_sources_line(&text, &length, lines->sources, row->code->source,
 		                     row->code->line));
