@@ -133,7 +133,7 @@ CTX_TEST(not_counted)
 	}
 }
 
-/* Samples of a longer interval count for more, in whatever order they come. */
+/* Samples of a longer interval count for more; their order does not matter. */
 CTX_TEST(intervals)
 {
 	static const struct part parts[] = { { "x__a", 5, 0, 0, 3, 15 },

@@ -86,10 +86,7 @@ static void add_launches(struct opk_code_place *place, size_t list, enum opk_cou
 		place->launches[kind] = place->of_list;
 }
 
-/*
- * How much a sample counts: those of a longer interval than the file's shortest stand for so many
- * more.
- */
+/* A sample of twice the file's shortest interval counts as two. */
 static double weight_of(const struct opk_code_counts *counts, const struct opk_instruction *row)
 {
 	return row->interval ? ldexp(1, (int)(row->interval - counts->interval)) : 1;

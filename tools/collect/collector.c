@@ -465,7 +465,7 @@ static void close_session(struct collector_context *entry)
 	entry->session = NULL;
 }
 
-/* The first context of a GPU that launches a kernel is sampled, whichever was created first. */
+/* The first context of a GPU that launches a kernel is sampled, also if it is not the oldest. */
 static void sample_instead(struct collector_context *entry)
 {
 	struct collector_context *sampled = sampled_on(entry->device);

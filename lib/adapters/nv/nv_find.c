@@ -84,7 +84,7 @@ static bool add_packages(struct opk_strlist *out, const struct nv_wanted *wanted
 	return true;
 }
 
-/* Such folders, separated by colons. */
+/* Folders of site-packages, separated by colons. */
 static bool add_sites(struct opk_strlist *out, const struct nv_wanted *wanted, const char *folders)
 {
 	opk_autofree char *text = folders ? opk_strdup(folders) : NULL;

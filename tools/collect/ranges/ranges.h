@@ -94,7 +94,7 @@ struct kernels *kernels_new(const regex_t *filter);
 const struct kernel *kernels_find(struct kernels *kernels, const char *symbol);
 void kernels_free(struct kernels *kernels);
 
-/* How often each function was launched. Begins zeroed, but for `kernels`, which it does not own. */
+/* How often each function was launched. Begins zeroed, with `kernels`, which it does not own. */
 struct launched {
 	struct kernels *kernels;
 	struct opk_index index; /* of functions, by symbol */
