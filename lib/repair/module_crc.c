@@ -41,9 +41,9 @@ int opk_module_check_crc(struct opk_ctx *ctx, const struct opk_file *file, size_
 	TRY(opk_contain(&result, ctx, compute, &module, &options));
 	crc = opk_get_number(&result, UINT64_MAX);
 	TRY(opk_result_check(&result, ctx));
-	return crc == module.crc ? OPK_OK
-	                         : opk_fail(ctx, OPK_EINPUT,
-	                                    "its code has the CRC %08" PRIx64
-	                                    ", and it is named %08" PRIx64,
-	                                    crc, module.crc);
+	return crc == module.crc
+	               ? OPK_OK
+	               : opk_fail(ctx, OPK_EINPUT,
+	                          "its code has the CRC %08" PRIx64 ", and it is named %08" PRIx64,
+	                          crc, module.crc);
 }

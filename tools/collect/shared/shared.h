@@ -227,7 +227,7 @@ enum {
 	X(INTERVAL, interval_ns, interval, "10us", FOR_SAMPLES | FOR_PC | RECORDED, 0, "interval", \
 	  "TIME",                                                                                  \
 	  "time between PM samples: 10us (default), 500ns, 1ms; between PC samples:\n"             \
-	  "2^5 to 2^31 cycles; by default 2^15, later shorter where that is cheap")                                                   \
+	  "2^5 to 2^31 cycles; by default 2^15, later shorter where that is cheap")                \
 	X(MAX_SAMPLES, max_samples, count, NULL, FOR_SAMPLES, 0, "max-samples", "N",               \
 	  "stop after about N samples")                                                            \
 	X(BUFFER, buffer_bytes, size, NULL, FOR_SAMPLES, 0, "buffer", "SIZE",                      \
