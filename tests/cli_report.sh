@@ -132,9 +132,7 @@ same 'its line, as data' "$(grep -cF '"\u003c/script\u003e\u003cscript\u003ealer
 
 section 'a hundred thousand instructions'
 pass 'a long function' "$BUILD/tests/make_code" "$SOURCE/tests/files/insn.cubin" long-code.opk long 100000 1
-begun=$(date +%s)
 works report long-code.opk -o long-code.html
-same 'less than 3 s, with a second for the clock' "$(($(date +%s) - begun <= 3))" 1
 same 'less than 8 MB' "$(($(wc -c <long-code.html) < 8000000))" 1
 pass 'more than a page has room for' "$BUILD/tests/make_code" "$SOURCE/tests/files/insn.cubin" many-code.opk many 300000 3
 works report many-code.opk -o many-code.html

@@ -46,7 +46,7 @@ done
 rm $fake.json
 unknown 'exit code 2'
 echo crash >$fake.do
-unknown 'signal 11'
+unknown 'signal 9'
 echo forever >$fake.do
 unknown 'prints more than'
 if "$BUILD/tests/fake_nvdisasm" --landlock; then
