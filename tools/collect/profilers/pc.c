@@ -450,9 +450,14 @@ void pc_sampler_launch(struct pc_sampler *sampler, const char *symbol)
 		change_interval(sampler, chosen);
 }
 
-bool pc_sampler_is_idle(const struct pc_sampler *sampler)
+bool pc_sampler_is_idle(struct pc_sampler *sampler)
 {
-	return !sampler->launched.functions.count && !sampler->graphs;
+	bool idle;
+
+	pthread_mutex_lock(&sampler->lock);
+	idle = !sampler->launched.functions.count && !sampler->graphs;
+	pthread_mutex_unlock(&sampler->lock);
+	return idle;
 }
 
 /* Rows without samples that say how often each kernel was launched. */

@@ -228,7 +228,7 @@ bool pc_sampler_start(struct pc_sampler *sampler, struct segments *segments);
 /* A launch of this kernel, which begins now; NULL: of a graph. The context is current. */
 void pc_sampler_launch(struct pc_sampler *sampler, const char *symbol);
 /* Whether its context has launched nothing so far. */
-bool pc_sampler_is_idle(const struct pc_sampler *sampler);
+bool pc_sampler_is_idle(struct pc_sampler *sampler);
 /* Writes the rest, and frees it. The context is current. */
 void pc_sampler_close(struct pc_sampler *sampler, struct counts *counts);
 
