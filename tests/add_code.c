@@ -3,29 +3,19 @@
  * add_code CUBIN OUT.opk PROFILER [lines|none]: a recording of "sass" or "pc" with counts of two
  * instructions of the histogram in tests/files/insn.cubin, and this module.
  */
+#include "base/file.h"
 #include "container/container.h"
 #include "program.h"
 #include "freed.h"
 
 enum { CRC = 0xd06011c0 };
 
-static void *load(size_t *size, const char *name)
-{
-	FILE *in = fopen(name, "rb");
-	void *data = malloc(1 << 16);
-
-	if (!in || !data)
-		exit(1);
-	*size = fread(data, 1, 1 << 16, in);
-	fclose(in);
-	return data;
-}
-
 static void add_module(struct opk_writer *writer, const char *name, bool lines)
 {
 	size_t size;
-	opk_autofree void *data = load(&size, name);
+	opk_autofree void *data = NULL;
 
+	must(opk_read_file(&data, &size, ctx, name));
 	if (lines)
 		must(opk_cubin_remove_code(ctx, data, size));
 	must(opk_writer_add_module(writer, &(struct opk_module){ CRC, size, !lines, data }));

@@ -6,23 +6,12 @@
  */
 #include <inttypes.h>
 
+#include "base/file.h"
 #include "container/container.h"
 #include "program.h"
 #include "freed.h"
 
 enum { MOST_ROWS = 64 };
-
-static void *load(size_t *size, const char *name)
-{
-	FILE *in = fopen(name, "rb");
-	void *data = malloc(1 << 16);
-
-	if (!in || !data)
-		exit(1);
-	*size = fread(data, 1, 1 << 16, in);
-	fclose(in);
-	return data;
-}
 
 /* Modules of two builds have different CRCs: here, their sizes. */
 static void add_rows(struct opk_writer *writer, size_t crc, char kind, char **texts,
@@ -72,7 +61,7 @@ int main(int argc, char **argv)
 					 .mode = "code",
 					 .run = &(struct opk_property){ "interval", argv[3] },
 					 .run_count = *argv[3] != '\0' }));
-	data = load(&size, argv[1]);
+	must(opk_read_file(&data, &size, ctx, argv[1]));
 	must(opk_writer_add_module(writer, &(struct opk_module){ size, size, true, data }));
 	add_rows(writer, size, 's', argv + 4, *argv[3] ? (uint32_t)atoi(argv[3] + 2) : 0);
 	add_rows(writer, size, 'c', argv + 4, 0);

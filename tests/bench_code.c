@@ -5,23 +5,12 @@
  */
 #include <unistd.h>
 
+#include "base/file.h"
 #include "code/door.h"
 #include "container/door.h"
 #include "program.h"
 
 static const char *const metric = "smsp__sass_inst_executed";
-
-static void *load(size_t *size, const char *name)
-{
-	FILE *in = fopen(name, "rb");
-	void *data = malloc(1 << 20);
-
-	if (!in || !data)
-		exit(1);
-	*size = fread(data, 1, 1 << 20, in);
-	fclose(in);
-	return data;
-}
 
 /* A count of each instruction of the module's functions. */
 static size_t add_module(struct opk_writer *writer, const struct opk_module *module, size_t most)
@@ -55,8 +44,9 @@ static void write_recording(const char *path, const char *name, size_t wanted)
 	struct opk_module module = { .has_code = true };
 	struct opk_writer *writer;
 	size_t count = 0;
-	void *data = load(&module.size, name);
+	void *data;
 
+	must(opk_read_file(&data, &module.size, ctx, name));
 	module.data = data;
 	must(opk_writer_new(&writer, ctx, path));
 	must(opk_writer_add_meta(writer, &(struct opk_meta){ .kind = "recording",
