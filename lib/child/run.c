@@ -12,7 +12,7 @@
 #include "base/descriptor.h"
 #include "base/mem.h"
 
-enum { INPUT = 3, CLOSE_ON_EXEC = 1 };
+enum { INPUT = 3, CLOSE_ON_EXEC = 1, CLOSE_RANGE = 436, MOST_FILES = 65536 };
 
 /* The input as a file that the program can read; older C libraries lack memfd_create(). */
 static int input_of(const struct opk_buf *input)
@@ -26,17 +26,32 @@ static int input_of(const struct opk_buf *input)
 	return -1;
 }
 
+/* The caller's files may be writable. Kernels before 5.9 can't close a range. */
+static void close_from(unsigned first)
+{
+	if (!syscall(CLOSE_RANGE, first, ~0U, 0))
+		return;
+	for (unsigned fd = first; fd < MOST_FILES; fd++)
+		close((int)fd);
+}
+
 /* In the new process: only async-signal-safe calls. */
 static void execute(char *const *arguments, int input, int output)
 {
 	static char *const environment[] = { NULL };
+	pid_t parent = getppid();
+	int null = open("/dev/null", O_RDONLY);
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent || parent == 1)
+		_exit(127);
+	if (null != STDIN_FILENO && dup2(null, STDIN_FILENO) < 0)
+		_exit(127);
 	/* A descriptor that has its number already would stay close-on-exec. */
 	if (dup2(output, STDOUT_FILENO) < 0 || (input = fcntl(input, F_DUPFD, INPUT + 1)) < 0
 	    || dup2(input, INPUT) < 0)
 		_exit(127);
-	close(input);
+	close_from(INPUT + 1);
 	execve(arguments[0], arguments, environment);
 	_exit(127);
 }

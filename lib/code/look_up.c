@@ -40,7 +40,6 @@ static int ask(const struct question *question, const struct opk_code_search *se
 		.limits = { .memory = (uint64_t)2 << 30,
 		            .seconds = 60,
 		            .program = search->disassembler },
-		.timeout_s = 60,
 	};
 	opk_autosent struct opk_result result = { 0 };
 	int code = opk_contain(&result, ctx, question->find, (void *)search, &options);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Compares two rates of counted samples, which vary at least as Poisson's distribution says. */
+#include <float.h>
 #include <math.h>
 
 #include "compare/compare.h"
@@ -135,7 +136,9 @@ void opk_rate_test(struct opk_rate_result *out, const struct opk_counted sides[O
 	double part = sums[OPK_BEFORE].exposure
 	              / (sums[OPK_BEFORE].exposure + sums[OPK_AFTER].exposure);
 
-	*out = (struct opk_rate_result){ 1, fmin(1, 2 * pow(fmin(part, 1 - part), all)) };
+	/* 0 would mean that launches were tested. */
+	*out = (struct opk_rate_result){ 1, fmin(1, fmax(DBL_MIN,
+		                                         2 * pow(fmin(part, 1 - part), all))) };
 	if (!(all > 0))
 		return;
 	out->p = test_binomial(sums[OPK_BEFORE].samples, all, part);

@@ -155,6 +155,10 @@ static int read_rows(struct opk_instruction_block *block, struct opk_ctx *ctx,
 	if (!block->rows || !block->values)
 		return opk_nomem(ctx, "records");
 	TRY(opk_records_decode(reader, block->rows, block->values));
+	for (size_t i = 0; i < reader->count; i++)
+		if (block->rows[i].interval > OPK_MOST_INTERVAL)
+			return opk_fail(ctx, OPK_EINPUT, "samples every 2^%u cycles",
+			                block->rows[i].interval);
 	block->table = (struct opk_instruction_table){
 		.metrics = block->names,
 		.metric_count = reader->name_count,

@@ -500,7 +500,7 @@ void opk_activities_place(struct opk_activity *activities, size_t count,
 void opk_module_encode(struct opk_buf *out, const struct opk_module *module);
 
 /* The bytes that a row counts as, without its values. */
-enum { OPK_INSTRUCTION_WEIGHT = 64 };
+enum { OPK_INSTRUCTION_WEIGHT = 64, OPK_MOST_INTERVAL = 31 };
 /* An INSN section in memory. Begins zeroed. */
 struct opk_instruction_block {
 	struct opk_instruction_table table; /* borrows from the others */

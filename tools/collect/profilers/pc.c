@@ -247,13 +247,16 @@ static void judge(struct pc_sampler *sampler)
 {
 	uint64_t samples = sampler->counts.ranges - sampler->judged_samples;
 	double seconds = clock_seconds_since(&sampler->judged);
+	uint32_t interval;
 
-	if (!sampler->counts.ranges)
+	/* A choice waits for a launch. */
+	if (!sampler->counts.ranges || __atomic_load_n(&sampler->chosen, __ATOMIC_ACQUIRE))
 		sampler->judged = clock_now();
 	else if (seconds >= judge_s) {
 		pthread_mutex_lock(&sampler->lock);
-		__atomic_store_n(&sampler->chosen, choose(sampler, (double)samples / seconds),
-		                 __ATOMIC_RELEASE);
+		interval = choose(sampler, (double)samples / seconds);
+		if (interval != sampler->interval)
+			__atomic_store_n(&sampler->chosen, interval, __ATOMIC_RELEASE);
 		pthread_mutex_unlock(&sampler->lock);
 		sampler->on_trial = false;
 		sampler->judged = clock_now();
@@ -429,6 +432,7 @@ static void change_interval(struct pc_sampler *sampler, uint32_t interval)
 	write_samples(sampler);
 	sampler->interval = interval;
 	sampler->judged = clock_now();
+	sampler->judged_samples = sampler->counts.ranges;
 	if (!sampler->failed && !sampler->full && enable(sampler) && configure(sampler))
 		pc_sampler_start(sampler, sampler->segments);
 	else
@@ -484,7 +488,8 @@ void pc_sampler_close(struct pc_sampler *sampler, struct counts *counts)
 	disable(sampler);
 	if (started)
 		write_samples(sampler);
-	if (started && !sampler->graphs) {
+	/* Launches without their samples would make samples of a launch too few. */
+	if (started && !sampler->graphs && !sampler->failed && !sampler->full) {
 		add_launches(sampler);
 		write_samples(sampler);
 	}
