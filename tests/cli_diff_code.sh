@@ -120,6 +120,8 @@ run 0 diff "$before" "$after" --per line --kernel-names short --metrics smsp__sa
 same 'lines of relax match' "$(grep -c ',same,' out)" 7
 
 section 'refusals'
+printf 'rules:\n  - {fail: "smsp__sass_inst_executed>5%%", where: grid=1x1x1}\n' >grid.yaml
+refuses 2 "can't filter by grid" diff old.opk new.opk --per line --rules grid.yaml
 refuses 2 'matches code by function and line: no --by' diff old.opk new.opk --per line --by name
 refuses 2 'no --ignore' diff old.opk new.opk --per line --ignore shape
 refuses 2 'no --set' diff old.opk new.opk --per line --set hot

@@ -192,6 +192,9 @@ functions_are $pc "$histogram 32 8"
 sample '' ctx:0 sleep:100 "launch*2:=$stride" use:1 "launch:=$histogram"
 err_has 'kernels of another CUDA context of device 0 are not sampled' 'note: 1 are missing: the profiler refused or dropped them'
 functions_are $pc "$stride 64 16"
+sample '' "launch:=$histogram" ctx:0 use:1 ctxdestroy use:2 "launch:=$stride"
+err_is ''
+functions_are $pc "$stride 32 8; $histogram 32 8"
 sample '' "launch:=$histogram" ctxdestroy ctx:0 "launch:=$histogram"
 err_is ''
 functions_are $pc "$histogram 64 16"

@@ -127,6 +127,10 @@ static int check_rule(struct check *c, const struct opk_compared_rule *rule)
 	opk_autofree char *wrong = NULL;
 	int code = *name ? explain(&wrong, c, name) : OPK_OK;
 
+	if (!code && opk_compared_is_code(c->diff)) {
+		opk_filter_judge_code(rule->filter);
+		code = opk_filter_check(rule->filter, c->ctx, OPK_PROFILER_SASS);
+	}
 	if (code || !wrong)
 		return code;
 	if (!rule->place.source)

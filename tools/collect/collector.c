@@ -245,6 +245,7 @@ static void open_code(struct collector_context *entry)
 	else
 		entry->pc = open_samples(entry);
 	entry->refused = !entry->sass && !entry->pc;
+	entry->waits = !entry->sass && !entry->pc && sampled_on(entry->device);
 }
 
 /* The context is current. */
@@ -471,9 +472,11 @@ static void sample_instead(struct collector_context *entry)
 	struct collector_context *sampled = sampled_on(entry->device);
 	static bool told;
 
-	if (sampled && pc_sampler_is_idle(sampled->pc)) {
-		close_session(sampled);
-		sampled->refused = true;
+	if (sampled ? pc_sampler_is_idle(sampled->pc) : entry->waits) {
+		if (sampled) {
+			close_session(sampled);
+			sampled->refused = sampled->waits = true;
+		}
 		entry->session = open_context(entry);
 	} else if (sampled && !told) {
 		told = true;

@@ -21,6 +21,7 @@ struct collector_context {
 	struct sass *sass;       /* instead, for counts of instructions */
 	struct pc_sampler *pc;   /* instead, for samples of instructions */
 	bool refused;            /* can't be profiled */
+	bool waits;              /* it can as soon as another context of its GPU is not sampled */
 };
 
 /* The program's open range: at most one, as there is one profiler. */

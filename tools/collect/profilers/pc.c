@@ -470,6 +470,8 @@ static void add_launches(struct pc_sampler *sampler)
 	for (size_t i = 0; i < sampler->launched.functions.count; i++) {
 		struct launched_function *function = &sampler->launched.functions.items[i];
 
+		/* At one place, so that launches of several processes add up. */
+		function->place.offset = 0;
 		function->place.launches = function->launches;
 		if (function->place.function && function->launches)
 			code_rows_at(&sampler->rows, &function->place);
