@@ -108,6 +108,16 @@ run 0 diff both.opk both.opk --per line --format table --top 2
 lines_end=$(grep -c '^[0-9]*\. ' out)
 same 'the first two' "$lines_end" 2
 
+section 'an interval that changed'
+# 3 samples and 1 of 2^15 cycles are of 32 times as many of 2^10, but as random as 3 and 1.
+for one in before:3 after:1; do
+	make trial scale 2^15 s16:10:${one#*:} s32:10:100
+	make rest scale 2^10 s16:10:10 s32:10:3200
+	works merge -o ${one%:*}.opk trial.opk rest.opk
+done
+run 0 diff before.opk after.opk --per line --table values
+same 'no change' "$(grep -c ,changed, out)" 0
+
 section 'two builds of a solver on an H100'
 before=$SOURCE/data/recordings/gh100-code-before.opk after=$SOURCE/data/recordings/gh100-code-after.opk
 run 0 diff "$before" "$after" --per line --kernel-names short --table rows --top 2

@@ -154,13 +154,16 @@ static bool begins_list(const blocks_of *blocks, size_t number)
 }
 
 /* All sections of a file are there before the first is added up. */
-static void find_interval(struct opk_code_counts *counts, const struct opk_instruction_table *table)
+static void find_interval(uint32_t *shortest, uint32_t *longest,
+                          const struct opk_instruction_table *table)
 {
 	for (size_t i = 0; i < table->count; i++) {
 		uint32_t interval = table->rows[i].interval;
 
-		if (interval && (!counts->interval || interval < counts->interval))
-			counts->interval = interval;
+		if (interval && (!*shortest || interval < *shortest))
+			*shortest = interval;
+		if (interval > *longest)
+			*longest = interval;
 	}
 }
 
@@ -168,10 +171,11 @@ static void find_interval(struct opk_code_counts *counts, const struct opk_instr
 static int add_blocks(struct opk_code_counts *counts, struct opk_ctx *ctx, const blocks_of *blocks)
 {
 	size_t most = 0, number;
+	uint32_t longest = 0;
 
 	for (size_t i = 0; i < blocks->count; i++) {
 		most += blocks->items[i].table.count;
-		find_interval(counts, &blocks->items[i].table);
+		find_interval(&counts->interval, &longest, &blocks->items[i].table);
 		for (size_t j = 0; j < blocks->items[i].table.metric_count; j++)
 			TRY(find_metric(&number, counts, ctx, blocks->items[i].table.metrics[j]));
 	}
@@ -247,15 +251,15 @@ int opk_code_counts_read(struct opk_code_counts *counts, struct opk_ctx *ctx, st
 	return OPK_OK;
 }
 
-int opk_code_interval(uint32_t *out, struct opk_ctx *ctx, const struct opk_file *file)
+int opk_code_intervals(uint32_t *shortest, uint32_t *longest, struct opk_ctx *ctx,
+                       const struct opk_file *file)
 {
 	__attribute__((cleanup(clear_blocks))) blocks_of blocks = { 0 };
-	struct opk_code_counts counts = { 0 };
 
+	*shortest = *longest = 0;
 	TRY(read_blocks(&blocks, ctx, file));
 	for (size_t i = 0; i < blocks.count; i++)
-		find_interval(&counts, &blocks.items[i].table);
-	*out = counts.interval;
+		find_interval(shortest, longest, &blocks.items[i].table);
 	return OPK_OK;
 }
 

@@ -18,10 +18,11 @@ int opk_code_eval(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_f
                   const struct opk_eval_options *options, enum opk_rows rows);
 
 /*
- * The interval of a sample in rows of code: 2^*out cycles. Where intervals differ it is the
- * shortest, and a sample of a longer one counts for several. 0: there are none, or it is not known.
+ * The interval of a sample in rows of code: 2^*shortest cycles. Where intervals differ, a sample
+ * of a longer one counts for several. 0: there are no samples, or it is not known.
  */
-int opk_code_interval(uint32_t *out, struct opk_ctx *ctx, const struct opk_file *file);
+int opk_code_intervals(uint32_t *shortest, uint32_t *longest, struct opk_ctx *ctx,
+                       const struct opk_file *file);
 
 /* ---- where time goes, for people: hot.c ------------------------------------------------------ */
 

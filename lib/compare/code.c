@@ -48,17 +48,18 @@ static int check_metrics(struct opk_ctx *ctx, const struct opk_eval_options *eva
 /* Without the interval of one recording, all are taken as equal. */
 static int scale_exposures(struct opk_diff *diff, struct opk_ctx *ctx)
 {
-	uint32_t first = 0, interval;
+	uint32_t first = 0, interval, longest;
+	bool known = true;
 
 	for (size_t i = 0; i < diff->source_count; i++) {
-		TRY(opk_code_interval(&interval, ctx, diff->sources[i].file));
+		TRY(opk_code_intervals(&interval, &longest, ctx, diff->sources[i].file));
+		diff->sources[i].most_weight = ldexp(1, (int)longest - (int)interval);
+		known &= interval > 0;
 		if (!i)
 			first = interval;
-		if (!interval)
-			break;
 		diff->sources[i].exposure = ldexp(1, (int)first - (int)interval);
 	}
-	for (size_t i = 0; !interval && i < diff->source_count; i++)
+	for (size_t i = 0; !known && i < diff->source_count; i++)
 		diff->sources[i].exposure = 1;
 	return OPK_OK;
 }

@@ -169,7 +169,7 @@ static struct opk_counted count_group(struct sorted *of, const struct opk_diff *
 	memset(of->exposures, 0, diff->source_count * sizeof *of->exposures);
 	add_up(of, diff, side, group, kind);
 	for (size_t i = 0; i < diff->source_count; i++) {
-		double exposure = of->exposures[i];
+		double exposure = of->exposures[i], weight = 1;
 
 		if (kind == OPK_SAMPLED && diff->found.summary.shares)
 			exposure = diff->sources[i].side == side
@@ -177,8 +177,11 @@ static struct opk_counted count_group(struct sorted *of, const struct opk_diff *
 			                   : 0;
 		if (!(exposure > 0))
 			continue;
-		of->exposures[counted.count] = exposure;
-		of->counts[counted.count++] = of->counts[i];
+		/* As if all were of the longest interval: never more than were taken. */
+		if (kind == OPK_SAMPLED)
+			weight = diff->sources[i].most_weight;
+		of->exposures[counted.count] = exposure / weight;
+		of->counts[counted.count++] = of->counts[i] / weight;
 	}
 	return counted;
 }

@@ -135,6 +135,7 @@ struct opk_compared_source {
 	size_t first_row;   /* index among the rows of its side */
 	double all_samples; /* of all code */
 	double exposure;    /* of a launch to samples: more if the interval is shorter */
+	double most_weight; /* of one sample, where the interval changed; else 1 */
 };
 
 struct opk_compared_column {
