@@ -20,7 +20,7 @@ struct opk_limits {
 	uint64_t memory;     /* bytes that it may map, besides those of NVIDIA's libraries */
 	uint64_t data;       /* bytes of data that it may add to those of its parent; 0: no limit */
 	unsigned seconds;    /* CPU time, after which SIGXCPU ends it; 0: no limit */
-	const char *program; /* the only one that it can run: its absolute path; NULL: none */
+	const char *program; /* that it may execute, with its loader: an absolute path; NULL */
 };
 
 /*
