@@ -272,7 +272,8 @@ static int compare(struct opk_diff **out, struct report_page *page,
 
 	for (size_t i = 0; i < 2; i++)
 		if (opk_hot_is_alone(files[i], page->runs[i].meta))
-			return leave_apart(page, "one of them has only counts or samples of instructions");
+			return leave_apart(
+				page, "one of them has only counts or samples of instructions");
 	options.eval = eval;
 	code = opk_diff_new(out, page->ctx, files, 1, 1, &options);
 	/* Recordings that can't be compared are still on one page. */
