@@ -24,6 +24,9 @@ int opk_code_eval(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_f
 int opk_code_intervals(uint32_t *shortest, uint32_t *longest, struct opk_ctx *ctx,
                        const struct opk_file *file);
 
+/* Whether a column or condition is of the opcode or the SASS text, which take a disassembler. */
+bool opk_code_names_sass(const char *text);
+
 /* ---- where time goes, for people: hot.c ------------------------------------------------------ */
 
 /* What the metrics of samples begin with, before their reason. */

@@ -86,9 +86,9 @@ static uint32_t find_first(struct first_line *known, const struct opk_line_table
 	for (uint64_t at = 0; at < function->size; at += INSTRUCTION_BYTES) {
 		size_t count = opk_line_table_find(frames, table, function->section,
 		                                   function->offset + at);
-		const struct opk_line_frame *of = &frames[count - 1];
+		const struct opk_line_frame *of = count ? &frames[count - 1] : NULL;
 
-		if (count && of->line && of->line < known->line && !strcmp(of->file, own->file)
+		if (of && of->line && of->line < known->line && !strcmp(of->file, own->file)
 		    && !strcmp(of->folder, own->folder))
 			known->line = of->line;
 	}

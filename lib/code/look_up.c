@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Child processes look into modules, whose bytes may be hostile, for lines and SASS of places. */
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "adapters/nv/nv.h"
 #include "code/code_inside.h"
@@ -20,7 +19,7 @@ struct look_up {
 	struct opk_code_counts *counts;
 	struct opk_ctx *ctx;
 	bool lines, sass;
-	char *disassembler; /* NULL: there is none */
+	const char *disassembler; /* NULL: there is none */
 	bool lacks_disassembler;
 };
 
@@ -101,21 +100,16 @@ static int choose_lines(struct look_up *l)
 	return code == OPK_ENOMEM ? code : OPK_OK;
 }
 
-static void clear(struct look_up *l)
-{
-	free(l->disassembler);
-}
-
 int opk_code_look_up(struct opk_code_counts *counts, struct opk_ctx *ctx, struct opk_file *file,
                      bool with_sass)
 {
-	__attribute__((cleanup(clear))) struct look_up l = { .counts = counts,
-		                                             .ctx = ctx,
-		                                             .sass = with_sass };
+	struct look_up l = { .counts = counts, .ctx = ctx, .sass = with_sass };
+	opk_autofree char *disassembler = NULL;
 
 	TRY(choose_lines(&l));
 	if (with_sass)
-		TRY(opk_nv_disassembler(&l.disassembler, ctx));
+		TRY(opk_nv_disassembler(&disassembler, ctx));
+	l.disassembler = disassembler;
 	for (size_t i = 0; i < file->section_count; i++)
 		if (file->sections[i].type == OPK_SECTION_CODE)
 			TRY(look_into(&l, file, i));

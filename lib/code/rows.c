@@ -213,6 +213,14 @@ static int choose_metrics(struct maker *m, struct opk_eval_options *options,
 	return OPK_OK;
 }
 
+bool opk_code_names_sass(const char *text)
+{
+	size_t length = strcspn(text, "!<>=");
+
+	return (length == 4 && !memcmp(text, "sass", 4))
+	       || (length == 6 && !memcmp(text, "opcode", 6));
+}
+
 int opk_code_eval(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,
                   const struct opk_eval_options *given, enum opk_rows rows)
 {

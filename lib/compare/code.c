@@ -81,8 +81,12 @@ int opk_compared_evaluate_code(struct opk_compared_source *source, struct opk_ct
 {
 	OPK_OPTIONS(opk_eval_options, options, diff->options.eval);
 	struct opk_eval_inside inside = { .also = opk_strlist_items(&source->also),
-		                          .also_count = source->also.count };
+		                          .also_count = source->also.count,
+		                          .without_sass = true };
 
+	/* Nothing else looks at it. */
+	for (size_t i = 0; i < options.where_count; i++)
+		inside.without_sass &= !opk_code_names_sass(options.where[i]);
 	options.size = sizeof options;
 	options.inside = &inside;
 	options.where = NULL;

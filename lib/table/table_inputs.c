@@ -131,20 +131,14 @@ static int evaluate_alike(struct opk_table *table, struct opk_ctx *ctx,
 	return OPK_OK;
 }
 
-static bool is_sass(const char *name, size_t length)
-{
-	return (length == 4 && !memcmp(name, "sass", 4))
-	       || (length == 6 && !memcmp(name, "opcode", 6));
-}
-
 /* Whether opcodes or SASS texts are shown, or choose rows. */
 static bool wants_sass(const struct opk_table *table)
 {
 	for (size_t i = 0; i < table->chosen.count; i++)
-		if (is_sass(table->chosen.items[i], strlen(table->chosen.items[i])))
+		if (opk_code_names_sass(table->chosen.items[i]))
 			return true;
 	for (size_t i = 0; i < table->where.count; i++)
-		if (is_sass(table->where.items[i], strcspn(table->where.items[i], "!<>=")))
+		if (opk_code_names_sass(table->where.items[i]))
 			return true;
 	return !table->chosen.count;
 }

@@ -26,7 +26,6 @@ FILES = {
     "before.opk": "before",
     "counts.opk": "source",
     "after.opk": "after",
-    "hot.opk": "hot",
     "runs/0.opk": "ranks",
     "runs/1.opk": "ranks",
 }
