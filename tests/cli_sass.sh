@@ -32,11 +32,35 @@ for function in fma_chain transpose dgemm_naive; do
 done
 sass opcode,$executed --where opcode=EXIT
 lines_are 2
+# Rows are sorted by texts that are not shown; a database has all columns.
+sass offset --where 'function=vadd(*' --sort -sass --top 2
+same 'by SASS text' "$(sed 1d out | tr '\n' ' ')" '0 16 '
+works eval "$source" --per instruction --columns offset,$executed -o texts.db
+if command -v python3 >/dev/null; then
+	same 'texts in the database' "$(python3 -c 'import sqlite3
+print(*sqlite3.connect("texts.db").execute("SELECT DISTINCT opcode FROM code WHERE opcode <> \"\" ORDER BY 1"))')" "('EXIT',) ('LDC',)"
+fi
+
+section 'in PATH'
+unset OFFPEAK_WHEELS
+before=$PATH
+PATH="$PWD/${fake%/*}:$PATH"
+sass opcode,$executed --where opcode=EXIT
+lines_are 2
+works doctor --table summary
+out_has '^nvdisasm,/.*/fake/nvidia/cu13/bin/nvdisasm$'
+PATH=${fake%/*}:$before
+works doctor --table summary
+out_has '^nvdisasm,not found$'
+PATH=$before
+export OFFPEAK_WHEELS="$PWD/fake"
 
 section 'what it must not do'
 # unknown TEXT: there is a note, and the counts are all there.
 unknown() {
-	notes "SASS texts of module 5c1ca531 are unknown: .*$1" eval "$source" --per instruction --metrics $executed --columns sass,$executed
+	expected=$1
+	shift
+	notes "SASS texts of module 5c1ca531 are unknown: .*$expected" eval "$source" --per instruction --metrics $executed --columns sass,$executed "$@"
 	same 'counts are all there' "$(awk -F, '{ sum += $2 } END { print sum }' out)" 147701760
 }
 for json in '' 'no JSON' '[' '[[], [{"function-name"'; do
@@ -49,6 +73,12 @@ echo crash >$fake.do
 unknown 'signal 9'
 echo forever >$fake.do
 unknown 'prints more than'
+echo files >$fake.do
+exec 9>held
+unknown 'exit code 5'
+exec 9>&-
+echo wait >$fake.do
+unknown 'too short' --timeout 1
 if "$BUILD/tests/fake_nvdisasm" --landlock; then
 	echo shell >$fake.do
 	unknown 'exit code 3'

@@ -3,6 +3,7 @@
  * A disassembler that prints the file "nvdisasm.json" beside itself. Without it: "nvdisasm.do" there
  * says how to misbehave. With --landlock: whether the kernel has Landlock, as the exit code.
  */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,8 +28,18 @@ static int print_all(FILE *in)
 	return 0;
 }
 
+/* Whether it got files besides the input, which has number 3. */
+static int has_other_files(void)
+{
+	for (int fd = 4; fd < 100; fd++)
+		if (fcntl(fd, F_GETFD) >= 0)
+			return 1;
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
+	int others = has_other_files();
 	FILE *json = open_beside(argv[0], "json"), *order = open_beside(argv[0], "do");
 	char word[16] = "";
 
@@ -40,6 +51,10 @@ int main(int argc, char **argv)
 		return 2;
 	if (!strcmp(word, "crash"))
 		raise(SIGKILL);
+	if (!strcmp(word, "files"))
+		return others ? 6 : 5;
+	if (!strcmp(word, "wait"))
+		pause();
 	/* Only what it was started as may run. */
 	if (!strcmp(word, "shell"))
 		return execl("/bin/sh", "sh", "-c", "echo '[[],[]]'", NULL) ? 3 : 0;

@@ -88,6 +88,7 @@ static void put_overview(void)
 	      "where pip may have put NVIDIA's libraries\n"
 	      ".TP\n\\fBOFFPEAK_WHEELS\\fR\nfolders, separated by colons, that may hold NVIDIA's wheels, "
 	      "as site-packages of a\nPython environment; searched after CUDA_HOME and CUDA_PATH\n"
+	      ".TP\n\\fBPATH\\fR\nsearched for nvdisasm, after all other places\n"
 	      ".TP\n\\fBOFFPEAK_SETS\\fR\nfolder of metric sets, searched before the shipped ones\n"
 	      ".TP\n\\fBXDG_CACHE_HOME\\fR\nholds the cache, in offpeak; else .cache in the home "
 	      "folder does\n"

@@ -38,6 +38,7 @@ void opk_env_read(struct opk_env *env)
 		.columns = getenv("COLUMNS"),
 		.tmpdir = getenv("TMPDIR"),
 		.offpeak_libcuda = getenv("OFFPEAK_LIBCUDA"),
+		.path = getenv("PATH"),
 	};
 
 	opk_fill_sized(env, &found, sizeof found);
@@ -59,6 +60,7 @@ const char **opk_ctx_setting(const struct opk_ctx *ctx, size_t i)
 		offsetof(struct opk_ctx, env.sets),
 		offsetof(struct opk_ctx, env.tmpdir),
 		offsetof(struct opk_ctx, env.offpeak_libcuda),
+		offsetof(struct opk_ctx, env.path),
 	};
 
 	_Static_assert(sizeof settings / sizeof *settings == OPK_CTX_SETTINGS, "");

@@ -42,7 +42,7 @@ struct opk_ctx {
 /* Reports progress to the caller, if the context has a `progress` callback. */
 void opk_progress(struct opk_ctx *ctx, enum opk_phase phase, uint64_t done, uint64_t total);
 /* The i-th text setting: an option of the context, or a variable that the library reads. */
-enum { OPK_CTX_SETTINGS = 13 };
+enum { OPK_CTX_SETTINGS = 14 };
 const char **opk_ctx_setting(const struct opk_ctx *ctx, size_t i);
 
 /* For loops that take long: OPK_EFAILED once the context was interrupted. */

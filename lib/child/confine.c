@@ -2,8 +2,10 @@
 /* Confines a child with Landlock and resource limits. */
 #include "child/child.h"
 
+#include <elf.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <limits.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -87,15 +89,36 @@ static void allow_execution(long ruleset, const char *path)
 	close(rule.fd);
 }
 
+/* The path of a program's dynamic loader; "" if it names none. */
+static void find_loader(char path[PATH_MAX], const char *program)
+{
+	opk_autofclose FILE *file = fopen(program, "re");
+	Elf64_Ehdr header;
+	Elf64_Phdr part = { 0 };
+
+	*path = '\0';
+	if (!file || fread(&header, sizeof header, 1, file) != 1
+	    || fseek(file, (long)header.e_phoff, SEEK_SET))
+		return;
+	for (unsigned i = 0; i < header.e_phnum && part.p_type != PT_INTERP; i++)
+		if (fread(&part, sizeof part, 1, file) != 1)
+			return;
+	if (part.p_type != PT_INTERP || part.p_filesz >= PATH_MAX
+	    || fseek(file, (long)part.p_offset, SEEK_SET))
+		return;
+	path[fread(path, 1, part.p_filesz, file)] = '\0';
+}
+
 /* The kernel executes a program's dynamic loader, too. */
 static void allow_program(long ruleset, const char *program)
 {
-	static const char *const loaders[] = { "/lib64/ld-linux-x86-64.so.2",
-		                               "/lib/ld-linux-aarch64.so.1" };
+	char loader[PATH_MAX];
 
+	if (!program)
+		return;
 	allow_execution(ruleset, program);
-	for (size_t i = 0; program && i < sizeof loaders / sizeof *loaders; i++)
-		allow_execution(ruleset, loaders[i]);
+	find_loader(loader, program);
+	allow_execution(ruleset, loader);
 }
 
 static void confine(const char *program)

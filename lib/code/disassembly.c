@@ -44,8 +44,12 @@ static int disassemble(struct opk_buf *out, struct opk_ctx *ctx,
 
 	if (!functions)
 		return opk_nomem(ctx, "functions to disassemble");
+	if (!*functions) {
+		opk_buf_add_text(out, "[]");
+		return out->failed ? opk_nomem(ctx, "functions to disassemble") : OPK_OK;
+	}
 	/* Without a list it prints all functions. */
-	if (!*functions || strlen(functions) > MOST_ARGUMENT)
+	if (strlen(functions) > MOST_ARGUMENT)
 		arguments[3] = NULL;
 	return opk_child_run(out, ctx, arguments, &cubin, MOST_OUTPUT);
 }

@@ -12,6 +12,7 @@ struct maker {
 	const struct opk_code_counts *counts;
 	enum opk_rows per;
 	struct opk_made_rows made;
+	struct opk_texts texts; /* of the rows, each once */
 	struct opk_strlist keys;
 	struct opk_index numbers; /* of rows, by key */
 	/* Launches of each row's modules that are complete. */
@@ -40,15 +41,10 @@ static char *key_of(const struct maker *m, const struct opk_code_place *place)
 
 static const char *keep(struct maker *m, const char *text)
 {
-	struct opk_strlist *texts = &m->made.texts;
-
-	/* Rows of a function follow each other. */
-	if (texts->count && !strcmp(texts->items[texts->count - 1], text))
-		return texts->items[texts->count - 1];
-	return opk_strlist_add(texts, text) ? texts->items[texts->count - 1] : NULL;
+	return opk_texts_keep(&m->texts, text);
 }
 
-static int describe_row(struct maker *m, size_t row, const struct opk_code_place *place)
+static void describe_row(struct maker *m, size_t row, const struct opk_code_place *place)
 {
 	struct opk_range *range = &m->made.ranges[row];
 	struct opk_code *code = &m->made.code[row];
@@ -69,8 +65,6 @@ static int describe_row(struct maker *m, size_t row, const struct opk_code_place
 		.own_source = keep(m, text_of(m, place->own_source)),
 		.own_line = place->own_line,
 	};
-	if (!code->own_source)
-		return opk_nomem(m->ctx, "rows of code");
 	if (m->per == OPK_ROWS_LINES) {
 		code->line = place->own_line;
 		code->first_line = place->first_line;
@@ -82,10 +76,6 @@ static int describe_row(struct maker *m, size_t row, const struct opk_code_place
 		code->opcode = keep(m, text_of(m, place->opcode));
 		code->sass = keep(m, text_of(m, place->sass));
 	}
-	return range->symbol && range->kernel && code->source && code->inlined_at && code->opcode
-	                       && code->sass
-	               ? OPK_OK
-	               : opk_nomem(m->ctx, "rows of code");
 }
 
 static int find_row(size_t *row, struct maker *m, const struct opk_code_place *place)
@@ -100,7 +90,7 @@ static int find_row(size_t *row, struct maker *m, const struct opk_code_place *p
 	if (!opk_strlist_add(&m->keys, key)
 	    || !opk_index_add(&m->numbers, m->keys.items[*row], *row, NULL))
 		return opk_nomem(m->ctx, "rows of code");
-	TRY(describe_row(m, *row, place));
+	describe_row(m, *row, place);
 	for (size_t i = 0; i < m->width; i++)
 		m->made.values[*row * m->width + i] = (double)NAN;
 	m->made.count++;
@@ -158,6 +148,10 @@ static int make_rows(struct maker *m)
 		TRY(find_row(&row, m, place));
 		add_place(m, row, place, counts->values + counts->order[i] * counts->metrics.count);
 	}
+	if (m->texts.failed)
+		return opk_nomem(m->ctx, "rows of code");
+	m->made.texts = m->texts.list;
+	m->texts.list = (struct opk_strlist){ 0 };
 	return OPK_OK;
 }
 
@@ -177,6 +171,7 @@ static int find_metrics(struct maker *m, const struct opk_evaluation *evaluation
 static void clear_maker(struct maker *m)
 {
 	opk_made_rows_clear(&m->made);
+	opk_texts_clear(&m->texts);
 	opk_strlist_clear(&m->keys);
 	opk_index_clear(&m->numbers);
 	free(m->metrics);

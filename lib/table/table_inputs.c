@@ -140,7 +140,7 @@ static bool wants_sass(const struct opk_table *table)
 	for (size_t i = 0; i < table->where.count; i++)
 		if (opk_code_names_sass(table->where.items[i]))
 			return true;
-	return !table->chosen.count;
+	return table->inside.with_sass || !table->chosen.count;
 }
 
 static int evaluate(struct opk_table *table, struct opk_ctx *ctx)

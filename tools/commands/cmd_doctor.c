@@ -37,6 +37,7 @@ static int print(struct app *app, const struct opk_nvidia_info *info)
 	           info->libcuda_path    ? info->libcuda_path
 	           : info->needs_libcuda ? "none that serves"
 	                                 : "not needed");
+	field_text(&fields, "nvdisasm", info->nvdisasm_path ? info->nvdisasm_path : "not found");
 	app_record(app, &fields);
 	TRY(print_list(app, "features", OPK_NVIDIA_FEATURES));
 	TRY(print_list(app, "tried", OPK_NVIDIA_TRIED));
@@ -67,7 +68,10 @@ const struct command doctor_command = {
 	.name = "doctor",
 	.synopsis = "",
 	.summary = "show which NVIDIA libraries were found where, and what works with them",
-	.details = "Features whose symbol is missing are listed with it. The last table has every\n"
+	.details = "Without nvdisasm, rows of instructions have no SASS text: it is in the CUDA toolkit and\n"
+		   "in the Python package nvidia-cuda-nvdisasm, and is also found in PATH.\n"
+		   "\n"
+		   "Features whose symbol is missing are listed with it. The last table has every\n"
 		   "file that was tried, in order. Exit code 3 where libcupti is missing, or is not of the\n"
 		   "release that libnvperf_host is of: values and units of such a pair may be wrong.",
 	.examples = {

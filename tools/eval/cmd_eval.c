@@ -397,6 +397,7 @@ static int read_files(struct eval *eval, const struct eval_args *args,
 		.only_sources = eval->to_database,
 		.is_tree = eval->is_tree,
 		.refuse_twice = args->strict,
+		.with_sass = eval->to_database || eval_sorted_has_sass(eval),
 	};
 
 	eval_options->allow_incomplete = args->allow_incomplete;

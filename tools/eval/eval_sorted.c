@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "code/door.h"
 #include "eval/eval_table.h"
 
 /* ---- rows */
@@ -32,6 +33,14 @@ size_t eval_sorted_values(struct eval *eval)
 		if (is_value(eval, &eval->order.keys[i]))
 			eval->also[count++] = eval->order.keys[i].name;
 	return count;
+}
+
+bool eval_sorted_has_sass(const struct eval *eval)
+{
+	for (size_t i = 0; i < eval->order.key_count; i++)
+		if (opk_code_names_sass(eval->order.keys[i].name))
+			return true;
+	return false;
 }
 
 int eval_sorted_check(struct eval *eval)

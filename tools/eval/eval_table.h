@@ -75,6 +75,8 @@ size_t eval_rows_column(const struct eval *eval, size_t i);
 
 /* Fills eval->also with the keys of --sort that are not facts; returns their number. */
 size_t eval_sorted_values(struct eval *eval);
+/* Whether a key is the opcode or the SASS text. */
+bool eval_sorted_has_sass(const struct eval *eval);
 /* Checks that rows of this profiler have the facts among the keys. */
 int eval_sorted_check(struct eval *eval);
 /* Adds a source's rows to eval->order. */

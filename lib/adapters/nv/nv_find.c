@@ -111,6 +111,18 @@ bool nv_find(struct opk_strlist *out, const struct nv_wanted *wanted, const stru
 	       && add_wheels(out, wanted, "/usr");
 }
 
+/* Folders that are relative to the current one are not searched. */
+static bool add_path(struct opk_strlist *out, const struct nv_wanted *wanted, const char *folders)
+{
+	opk_autofree char *text = folders ? opk_strdup(folders) : NULL;
+	char *rest = text;
+	bool ok = !folders || text;
+
+	for (char *folder; ok && (folder = strsep(&rest, ":"));)
+		ok = *folder != '/' || add_folder(out, wanted, folder);
+	return ok;
+}
+
 int opk_nv_disassembler(char **out, struct opk_ctx *ctx)
 {
 	static const struct nv_wanted nvdisasm = {
@@ -122,7 +134,7 @@ int opk_nv_disassembler(char **out, struct opk_ctx *ctx)
 	opk_autostrlist struct opk_strlist places = { 0 };
 
 	*out = NULL;
-	if (!nv_find(&places, &nvdisasm, ctx))
+	if (!nv_find(&places, &nvdisasm, ctx) || !add_path(&places, &nvdisasm, ctx->env.path))
 		return opk_nomem(ctx, "places of nvdisasm");
 	for (size_t i = 0; i < places.count; i++)
 		if (!access(places.items[i], X_OK) && (*out = realpath(places.items[i], NULL)))

@@ -206,6 +206,7 @@ void nv_free(struct opk_nv *nv)
 	opk_strlist_clear(&nv->tried);
 	free(nv->cupti_path);
 	free(nv->nvperf_path);
+	free(nv->nvdisasm_path);
 	free(nv->libcuda_path);
 	free(nv->mixed);
 	free(nv);
@@ -394,6 +395,9 @@ int opk_nvidia_get_info(struct opk_nvidia_info *info, struct opk_ctx *ctx)
 
 	if (!code)
 		first_call(ctx->nv);
+	if (ctx->nv && !ctx->nv->nvdisasm_path
+	    && opk_nv_disassembler(&ctx->nv->nvdisasm_path, ctx))
+		return OPK_ENOMEM;
 	if (ctx->nv)
 		found = (struct opk_nvidia_info){
 			.cupti_path = ctx->nv->cupti_path,
@@ -403,6 +407,7 @@ int opk_nvidia_get_info(struct opk_nvidia_info *info, struct opk_ctx *ctx)
 			.needs_libcuda = ctx->nv->libcuda_path || ctx->nv->lacks_driver,
 			.nvperf_host_version = ctx->nv->nvperf_version,
 			.mixed = ctx->nv->mixed,
+			.nvdisasm_path = ctx->nv->nvdisasm_path,
 		};
 	opk_fill_sized(info, &found, sizeof found);
 	return code;

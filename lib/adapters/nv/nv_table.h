@@ -43,6 +43,7 @@ struct opk_nv {
 	void *nvperf;
 	char *cupti_path;
 	char *nvperf_path;
+	char *nvdisasm_path;
 	char *libcuda_path;
 	uint32_t version;
 	struct opk_nv_versions versions;

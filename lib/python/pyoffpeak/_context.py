@@ -33,6 +33,7 @@ _ENVIRONMENT = {
     "cuda_path": "CUDA_PATH",
     "virtual_env": "VIRTUAL_ENV",
     "home": "HOME",
+    "path": "PATH",
     "sets": "OFFPEAK_SETS",
     "cache": "XDG_CACHE_HOME",
     "tmpdir": "TMPDIR",
