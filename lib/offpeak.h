@@ -101,12 +101,12 @@ struct opk_env {
 	const char *virtual_env; /* VIRTUAL_ENV: a Python environment, maybe with NVIDIA's wheels */
 	const char *home;        /* HOME: for wheels installed with pip --user */
 	const char *wheels;      /* OFFPEAK_WHEELS: folders like site-packages, "a:b" */
-	const char *sets; /* OFFPEAK_SETS: folder of metric sets, searched first */
-	const char *cache;    /* XDG_CACHE_HOME: for tools alone, as the next three */
-	const char *pager;    /* PAGER */
-	const char *no_color; /* NO_COLOR */
-	const char *columns;  /* COLUMNS: how wide tables are for a terminal */
-	const char *tmpdir;   /* TMPDIR: folder of the library's temporary files, else /tmp */
+	const char *sets;        /* OFFPEAK_SETS: folder of metric sets, searched first */
+	const char *cache;       /* XDG_CACHE_HOME: for tools alone, as the next three */
+	const char *pager;       /* PAGER */
+	const char *no_color;    /* NO_COLOR */
+	const char *columns;     /* COLUMNS: how wide tables are for a terminal */
+	const char *tmpdir;      /* TMPDIR: folder of the library's temporary files, else /tmp */
 	/* OFFPEAK_LIBCUDA: the driver's libcuda.so.1, which CUPTI 13.2 and later want. */
 	const char *offpeak_libcuda;
 	const char *path; /* PATH: for nvdisasm, after all other places */
@@ -282,7 +282,7 @@ struct opk_nvidia_info {
 	const char *libcuda_path;     /* NULL: not needed, or not found */
 	bool needs_libcuda;           /* CUPTI 13.2 and later: nothing works without libcuda.so.1 */
 	const char *nvperf_host_version; /* NVPW_QueryVersionNumber, "2025.4.2"; or "" */
-	const char *mixed; /* the two libraries' releases, where they differ; else NULL */
+	const char *mixed;         /* the two libraries' releases, where they differ; else NULL */
 	const char *nvdisasm_path; /* NULL: not found, so that instructions have no text */
 };
 

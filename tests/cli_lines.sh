@@ -71,6 +71,12 @@ works merge -o other.opk "$hot" "$source"
 # A range recording of the same kernels: the metadata are its own.
 works merge -o three.opk "$source" "$hot" "$simple"
 works verify both.opk other.opk three.opk
+# The set of a part shows its own columns, whose formulas are of its own metrics.
+for whole in both other three; do
+	works eval $whole.opk --per function --set hot --columns all_samples
+	same "$whole: all samples" "$(awk 'NR > 1 { sum += $1 } END { print sum }' out)" 76034
+	refuses 2 'set roofline is for profiler range' eval $whole.opk --per function --set roofline
+done
 for per in instruction line function; do
 	sums_are "$source" $per $counts '147701760 99447195'
 	sums_are "$hot" $per $samples '76034 1562'

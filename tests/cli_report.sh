@@ -110,8 +110,7 @@ texts_are() {
 	same "$1" "$(grep -c '__global__ void histogram(const unsigned \*v' "$2") $(grep -c 'cudaMemcpy' "$2")" "$3"
 }
 texts_are 'text that was not asked for' both.html '0 0'
-works report both.opk --source-path "/src=$SOURCE/tests/gpu" -o paths.html
-texts_are 'paths do not ask for text' paths.html '0 0'
+refuses 2 'source-path goes with --embed-source' report both.opk --source-path "/src=$SOURCE/tests/gpu" -o paths.html
 works report both.opk --embed-source --source-path "/src=$SOURCE/tests/gpu" -o text.html
 texts_are 'text around lines with counts, and no other' text.html '1 0'
 works report both.opk --embed-source -o away.html

@@ -70,6 +70,15 @@ json 'all("executed" not in r and "text" not in r for r in j)'
 # The same sums as eval has, whatever the order.
 run 0 show "$recordings/gh100-source.opk" --top 99 --format csv --kernel '*'
 same 'all instructions' "$(python3 -c 'import csv, sys; print(sum(int(r["executed"]) for r in csv.DictReader(open("out"))))')" 147701760
+notes 'no source file is here by --source-path, such as /src/workload.cu' show code.opk --source --source-path /src=/nowhere
+# Text takes the room that is left: of a wide terminal more, of a narrow one none.
+COLUMNS=140
+run 0 show code.opk --source --source-path "/src=$SOURCE/tests/gpu" --top 2
+out_has 'atomicAdd.*1023., 1u.;$'
+COLUMNS=40
+notes 'the text of lines takes [0-9]* columns, and there are 40' show code.opk --source --source-path "/src=$SOURCE/tests/gpu" --top 2
+COLUMNS=400
+refuses 2 'show --sort name: lines are in the order of their share' show code.opk --source --sort name
 refuses 2 'is not OLD=NEW' show code.opk --source --source-path /src
 refuses 2 'no kernel is like --kernel nothing' show code.opk --source --kernel nothing
 refuses 2 'has no counts or samples of instructions' show "$simple" --source

@@ -114,8 +114,9 @@ int opk_code_look_up(struct opk_code_counts *counts, struct opk_ctx *ctx, struct
 		if (file->sections[i].type == OPK_SECTION_CODE)
 			TRY(look_into(&l, file, i));
 	if (l.lacks_disassembler)
-		opk_log(ctx, "SASS texts are unknown: there is no nvdisasm in a CUDA toolkit, a "
-		             "Python environment or PATH; it is in the CUDA toolkit and in the Python "
-		             "package nvidia-cuda-nvdisasm");
+		opk_log(ctx,
+		        "SASS texts are unknown: there is no nvdisasm in a CUDA toolkit, a "
+		        "Python environment or PATH; it is in the CUDA toolkit and in the Python "
+		        "package nvidia-cuda-nvdisasm");
 	return OPK_OK;
 }

@@ -37,6 +37,17 @@ static int use_set(struct opk_evaluation *evaluation, struct opk_ctx *ctx, const
 	return opk_columns_init(&evaluation->columns, ctx, &as->meta, wanted);
 }
 
+/* Rows of code may be of both of its profilers, and in recordings of ranges. */
+static enum opk_profiler profiler_of_set(const struct opk_eval_job *job,
+                                         const struct opk_eval_options *options)
+{
+	enum opk_profiler of_set = opk_set_profiler(options->set);
+
+	if (job->has_profiler && opk_profiler_is_code(job->profiler))
+		return opk_profiler_is_code(of_set) ? of_set : job->profiler;
+	return job->meta ? job->meta->profiler : options->profiler;
+}
+
 static int choose_columns(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
                           const struct opk_eval_job *job, const struct opk_eval_options *options)
 {
@@ -57,8 +68,7 @@ static int choose_columns(struct opk_evaluation *evaluation, struct opk_ctx *ctx
 	for (size_t i = 0; i < inside->also_count; i++)
 		also[conditions + i] = inside->also[i];
 	if (options->set && chip)
-		return use_set(evaluation, ctx, chip,
-		               job->meta ? job->meta->profiler : options->profiler, options->set,
+		return use_set(evaluation, ctx, chip, profiler_of_set(job, options), options->set,
 		               &wanted);
 	wanted.shown = options->metrics;
 	wanted.shown_count = options->metrics ? options->metric_count : 0;

@@ -70,7 +70,7 @@ int opk_evaluation_begin_made(struct opk_evaluation **out, struct opk_ctx *ctx,
                               const struct opk_eval_options *options)
 {
 	opk_auto(opk_filter) struct opk_filter *filter = NULL;
-	struct opk_eval_job job = { .file = file };
+	struct opk_eval_job job = { .file = file, .has_profiler = true, .profiler = profiler };
 	struct opk_spool_header *header;
 
 	TRY(opk_filter_of(&filter, ctx, options));

@@ -16,7 +16,8 @@ static void note_state(const struct opk_table *table, struct opk_ctx *ctx,
 	const struct opk_set *set = table->set;
 
 	/* Metrics that the set has only for another profiler are left out without an error. */
-	if (set && opk_set_has_profiler(set) && opk_set_profiler(set) != input->meta->profiler)
+	if (set && opk_set_has_profiler(set) && opk_set_profiler(set) != input->meta->profiler
+	    && !(opk_table_is_code(input) && opk_profiler_is_code(opk_set_profiler(set))))
 		opk_log(ctx,
 		        "%s: of profiler %s, and set %s is for %s: evaluated is what it has for %s",
 		        input->path, own, opk_set_name(set),

@@ -19,7 +19,7 @@ static const struct option_spec specs[] = {
 	{ "embed-source", 0, NULL, "show the text of source files around lines with counts",
 	  OPTION_FLAG, offsetof(struct report_args, embed_source) },
 	{ "source-path", 0, "OLD=NEW",
-	  "source files whose recorded paths begin with OLD are here under NEW; may be repeated",
+	  "with --embed-source: files whose recorded paths begin with OLD are here under NEW; may be repeated",
 	  OPTION_LIST, offsetof(struct report_args, source_paths) },
 	KERNEL_NAMES_OPTION(struct report_args, kernel_names),
 	{ 0 },
@@ -31,6 +31,10 @@ static int run(struct app *app, void *data)
 	struct opk_report_options options = OPK_INIT(options);
 
 	TRY(check_given(app, "report", "RUN.opk...", "-o R.html"));
+	if (args->source_paths.count && !args->embed_source)
+		return app_error(app, OPK_EUSAGE,
+		                 "report: --source-path goes with --embed-source, which puts text "
+		                 "of source files on the page");
 	options.kernel = args->kernel;
 	options.title = args->title;
 	options.embed_source = args->embed_source;

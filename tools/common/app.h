@@ -104,6 +104,8 @@ int app_choose_table(struct app *app, const char *words, unsigned word, const ch
 bool app_wants_table(const struct app *app, const char *name);
 /* Whether -o FILE ends like a database, which the command itself writes. */
 bool app_names_database(const struct app *app);
+/* The width of tables: the terminal's, or what COLUMNS says; 0: no limit. */
+size_t app_width(const struct app *app);
 /* Whether the format is for people. */
 bool app_shows_table(const struct app *app);
 /* Prints text to stdout, or gathers it for the pager; for a terminal, makes it harmless. */

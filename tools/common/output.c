@@ -185,8 +185,7 @@ static size_t width_asked_for(const struct app *app)
 	return (size_t)atoi(text);
 }
 
-/* Zero: no limit. */
-static size_t width_of(const struct app *app)
+size_t app_width(const struct app *app)
 {
 	size_t terminal = terminal_size(app).ws_col, asked = width_asked_for(app);
 
@@ -229,7 +228,7 @@ int app_begin_output(struct app *app)
 	options.format = format_of(app);
 	options.csv_safe = app->csv_safe;
 	options.only = app->only;
-	options.width = width_of(app);
+	options.width = app_width(app);
 	if (app->output)
 		TRY(opk_newfile_create(&app->file, app->ctx, app->output, opk_check_output,
 		                       OPK_OUTPUT_TABLE));
@@ -261,7 +260,7 @@ static int show(struct app *app)
 	app_progress_end();
 	if (gathered && fclose(gathered))
 		return app_error(app, OPK_EFAILED, "stdout: %s", strerror(errno));
-	if (!gathered || page(app->env.pager, app->text, app->text_size, width_of(app)))
+	if (!gathered || page(app->env.pager, app->text, app->text_size, app_width(app)))
 		return OPK_OK;
 	return app_print(app, app->text, app->text_size);
 }

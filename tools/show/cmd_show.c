@@ -77,6 +77,12 @@ static int print(struct show *show)
 
 static int show_lines(struct show *show, const struct show_args *args)
 {
+	if (args->sort)
+		return app_error(
+			show->app, OPK_EUSAGE,
+			"show --sort %s: lines are in the order of their share; eval --per "
+			"line --sort has others",
+			args->sort);
 	show->top = args->top;
 	return show_source(show, &args->source_paths, kernel_style(show->app, args->kernel_names));
 }

@@ -10,7 +10,7 @@
 
 enum {
 	LINES = 10,      /* by default */
-	COLUMNS = 80,    /* of a terminal */
+	COLUMNS = 80,    /* where nothing limits the width */
 	LEAST_TEXT = 12, /* bytes, worth a column */
 	ENOUGH = 1000,   /* samples */
 	MOST_TEXT = 400  /* in other formats */
@@ -23,6 +23,7 @@ struct lines {
 	struct opk_kernel_names *names;
 	size_t text_width, kernel_width, place_width, reason_width;
 	char over_ideal[32]; /* of the line that is being filled in */
+	bool has_paths;      /* of --source-path */
 	bool people, has_text, found_text, many_kernels;
 };
 
@@ -46,6 +47,8 @@ static char *text_of(struct lines *lines, const struct opk_code *code)
 	const char *begin;
 	size_t length;
 
+	if (!lines->has_text)
+		return opk_strdup("");
 	if (opk_sources_line(&begin, &length, lines->sources, code->source, code->line))
 		return NULL;
 	while (length && opk_is_blank(*begin)) {
@@ -179,6 +182,16 @@ static int look_at(struct lines *lines, size_t count)
 	return OPK_OK;
 }
 
+/* The first recorded path shows what OLD may be. */
+static void note_no_source(const struct lines *lines)
+{
+	const char *path = opk_hot_get(lines->hot, 0)->row->code->source;
+
+	app_note("no source file is here%s, such as %s: --source-path OLD=NEW says where the files "
+	         "are whose recorded paths begin with OLD",
+	         lines->has_paths ? " by --source-path" : "", *path ? path : "an unknown one");
+}
+
 static void put_notes(const struct lines *lines, size_t most)
 {
 	size_t count = opk_hot_count(lines->hot);
@@ -197,15 +210,16 @@ static void put_notes(const struct lines *lines, size_t most)
 		         count - most == 1 ? "" : "s", rest, count,
 		         count - most == 1 ? "it" : "them");
 	if (!lines->found_text && count)
-		app_note("no source file is here: --source-path OLD=NEW says where the files are "
-		         "whose recorded paths begin with OLD");
+		note_no_source(lines);
 }
 
 /* Source text has the room that other columns leave in a line for people. */
 static void choose_text(struct lines *lines)
 {
+	size_t width = app_width(lines->show->app);
 	size_t taken = 11 + lines->place_width + 2; /* share, line */
 
+	width = width ? width : COLUMNS;
 	lines->text_width = MOST_TEXT;
 	if (!lines->people)
 		return;
@@ -213,7 +227,14 @@ static void choose_text(struct lines *lines)
 	taken += opk_hot_is_sampled(lines->hot) ? lines->reason_width + 2 : 0;
 	taken += opk_hot_is_counted(lines->hot) ? 10 : 0;
 	taken += opk_hot_has_sectors(lines->hot) ? 7 : 0;
-	lines->text_width = taken < COLUMNS ? COLUMNS - taken : 0;
+	lines->text_width = taken < width ? width - taken : 0;
+	if (lines->text_width > MOST_TEXT)
+		lines->text_width = MOST_TEXT;
+	if (lines->has_text && lines->text_width < LEAST_TEXT)
+		app_note(
+			"the text of lines takes %zu columns, and there are %zu: a wider terminal, "
+			"COLUMNS or --format csv shows it",
+			taken + LEAST_TEXT, width);
 	lines->has_text &= lines->text_width >= LEAST_TEXT;
 }
 
@@ -249,6 +270,7 @@ int show_source(struct show *show, const struct option_list *paths, enum opk_ker
 	TRY(opk_kernel_names_new(&names, show->app->ctx, style));
 	lines.hot = hot;
 	lines.sources = sources;
+	lines.has_paths = paths->count;
 	lines.names = names;
 	return put_lines(&lines);
 }

@@ -340,8 +340,8 @@ int opk_nv_evaluate(double *values, struct opk_ctx *ctx, struct opk_nv_host *hos
                     const struct opk_nv_range *range, const char *const *names, size_t count);
 
 /*
- * The path of nvdisasm, of a toolkit, of the Python package nvidia-cuda-nvdisasm or in PATH; free().
- * NULL: there is none.
+ * The path of nvdisasm, of a toolkit, of the Python package nvidia-cuda-nvdisasm or in PATH;
+ * free(). NULL: there is none.
  */
 int opk_nv_disassembler(char **out, struct opk_ctx *ctx);
 

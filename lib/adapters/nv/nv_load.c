@@ -395,8 +395,7 @@ int opk_nvidia_get_info(struct opk_nvidia_info *info, struct opk_ctx *ctx)
 
 	if (!code)
 		first_call(ctx->nv);
-	if (ctx->nv && !ctx->nv->nvdisasm_path
-	    && opk_nv_disassembler(&ctx->nv->nvdisasm_path, ctx))
+	if (ctx->nv && !ctx->nv->nvdisasm_path && opk_nv_disassembler(&ctx->nv->nvdisasm_path, ctx))
 		return OPK_ENOMEM;
 	if (ctx->nv)
 		found = (struct opk_nvidia_info){
