@@ -225,4 +225,14 @@ int opk_evaluation_finish(struct opk_evaluation *evaluation, struct opk_ctx *ctx
 int opk_evaluation_note_remarks(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
                                 const char *of);
 
+/* ---- measure.c */
+
+/* A number with a unit after it, such as "25us". */
+struct opk_measure {
+	double number; /* in `unit`, without its prefix */
+	const char *unit;
+};
+/* False: it is not one, or its unit is unknown. */
+bool opk_measure_find(struct opk_measure *out, const char *pattern);
+
 #endif

@@ -133,61 +133,9 @@ static bool is_text(const struct condition *condition, enum opk_profiler profile
 	return type == OPK_CELL_STRING || type == OPK_CELL_BOOL;
 }
 
-/* For "us", "GB/s", "%": the unit's name and its prefix's factor. NULL: not a unit. */
-static const char *find_base_unit(double *factor, const char *text)
-{
-	static const struct {
-		const char *text;
-		double factor;
-	} prefixes[] = {
-		{ "", 1 },          { "n", 1e-9 },    { "u", 1e-6 },    { "\u00b5", 1e-6 },
-		{ "\u03bc", 1e-6 }, { "m", 1e-3 },    { "k", 1e3 },     { "K", 1e3 },
-		{ "M", 1e6 },       { "G", 1e9 },     { "T", 1e12 },    { "Ki", 0x1p10 },
-		{ "Mi", 0x1p20 },   { "Gi", 0x1p30 }, { "Ti", 0x1p40 },
-	};
-	static const char *const units[][2] = {
-		{ "s", "seconds" }, { "B", "bytes" },   { "B/s", "bytes a second" },
-		{ "Hz", "Hz" },     { "%", "percent" },
-	};
-
-	for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
-		size_t length = strlen(prefixes[i].text);
-
-		*factor = prefixes[i].factor;
-		for (size_t j = 0; j < sizeof units / sizeof *units; j++)
-			if (!strncmp(text, prefixes[i].text, length)
-			    && !strcmp(text + length, units[j][0]))
-				return units[j][1];
-	}
-	return NULL;
-}
-
-/* A number with a unit after it, such as "25us". */
-struct measure {
-	double number; /* in `unit`, without its prefix */
-	const char *unit;
-};
-
-static bool find_measure(struct measure *out, const char *pattern)
-{
-	const char *digits = pattern + (*pattern == '-' || *pattern == '+');
-	double number, factor;
-	char *end;
-
-	/* strtod() also reads the beginning of "infinite". */
-	if (!opk_is_digit(*digits) && *digits != '.')
-		return false;
-	number = strtod(pattern, &end);
-	if (end == pattern)
-		return false;
-	out->unit = find_base_unit(&factor, end + strspn(end, " "));
-	out->number = number * factor;
-	return out->unit != NULL;
-}
-
 /* Times of facts and of the chip's metrics are nanoseconds; a set may define values in seconds. */
 static int explain_measure(struct opk_ctx *ctx, const struct condition *condition,
-                           const struct measure *measure)
+                           const struct opk_measure *measure)
 {
 	bool is_time = !strcmp(measure->unit, "seconds");
 	char seconds[48] = "";
@@ -205,10 +153,10 @@ static int check(const struct condition *condition, struct opk_ctx *ctx)
 {
 	const char *name = condition->name;
 	bool compares = condition->relation >= LESS;
-	struct measure measure;
+	struct opk_measure measure;
 
 	if (*name && (compares || (is_value(condition) && strpbrk(name, "_.")))
-	    && find_measure(&measure, condition->pattern))
+	    && opk_measure_find(&measure, condition->pattern))
 		return explain_measure(ctx, condition, &measure);
 	if (is_value(condition) && !condition->known[OPK_PROFILER_SASS]
 	    && !(*name && condition->is_number))
