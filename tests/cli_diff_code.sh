@@ -48,12 +48,18 @@ verdict 4 $samples noise
 verdict 6 $samples noise
 verdict 7 $samples changed
 same 'of a launch' "$(awk -F , '$3 == 7 { print $6, $7, $11, $12 }' out)" '100 122 1000 2440'
+run 0 diff old.opk same.opk --per line --table rows
+same 'the change of 10 launches' "$(awk -F , '$3 == 7 { print $8 }' out)" 220
 # Twice the interval, half the samples.
 make long scale '2^16' s16:20:1010 s32:20:990 s128:20:1005 s208:20:1220
 says 0 'interval differs, and may be why values do: 2.15 before, 2.16 after' diff old.opk long.opk --per line
 verdict 3 $samples noise
 verdict 7 $samples changed
 same 'of a launch, at the interval before' "$(awk -F , '$3 == 7 { print $6, $7 }' out)" '100 122'
+# A recording without samples has no interval.
+make counted scale '' c16:2:64 c208:2:64
+run 0 diff --before counted.opk --before old.opk --after long.opk --per line --metrics $samples
+same 'beside counts' "$(awk -F , '$3 == 7 { print $6, $7 }' out)" '100 122'
 make unknown scale '' s16:20:2030 s32:20:1980 s128:20:2010 s208:20:2440
 run 0 diff old.opk unknown.opk --per line
 verdict 3 $samples noise
@@ -68,6 +74,15 @@ run 0 diff --before a1.opk --before a2.opk --after b1.opk --after b2.opk --per l
 verdict 7 $samples noise
 run 0 diff a2.opk b2.opk --per line
 verdict 7 $samples changed
+
+# A recording in which the function ran has none of a line's samples, not an unknown number of them.
+make a1 scale '2^15' s16:10:1000 s208:10:100
+make a2 scale '2^15' s16:30:1000
+make b1 scale '2^15' s16:20:1000 s208:20:100
+for where in 'line>0' line=7; do
+	run 0 diff --before a1.opk --before a2.opk --before counted.opk --after b1.opk --per line --metrics $samples --where "$where"
+	same "none of the line: $where" "$(awk -F , '$3 == 7 { print $6, $7, $11, $12 }' out)" '2.5 5 100 100'
+done
 
 section 'exact counts'
 make old scale '' c16:2:64 c32:2:64 c128:2:64

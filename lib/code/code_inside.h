@@ -30,8 +30,8 @@ struct opk_code_counts {
 	size_t *order;              /* places by module, function and offset */
 	struct opk_strlist metrics; /* of all sections */
 	struct opk_index metric_numbers;
-	double *values;    /* one per metric for each place; NaN: not counted there */
-	uint32_t interval; /* the shortest of the samples, as of an instruction; 0: not known */
+	double *values; /* one per metric for each place; NaN: not counted there */
+	struct opk_code_interval interval; /* of samples */
 	struct opk_strlist keys;
 	struct opk_index numbers; /* of places, by key */
 	struct opk_texts texts;   /* of functions */

@@ -45,23 +45,26 @@ static int check_metrics(struct opk_ctx *ctx, const struct opk_eval_options *eva
 	return OPK_OK;
 }
 
-/* Without the interval of one recording, all are taken as equal. */
-static int scale_exposures(struct opk_diff *diff, struct opk_ctx *ctx)
+/*
+ * Without the interval of one recording with samples, all are taken as equal. A recording without
+ * samples has no interval.
+ */
+void opk_compared_scale_exposures(struct opk_diff *diff)
 {
-	uint32_t first = 0, interval, longest;
+	uint32_t first = 0;
 	bool known = true;
 
 	for (size_t i = 0; i < diff->source_count; i++) {
-		TRY(opk_code_intervals(&interval, &longest, ctx, diff->sources[i].file));
-		diff->sources[i].most_weight = ldexp(1, (int)longest - (int)interval);
-		known &= interval > 0;
-		if (!i)
-			first = interval;
-		diff->sources[i].exposure = ldexp(1, (int)first - (int)interval);
+		struct opk_compared_source *source = &diff->sources[i];
+		uint32_t shortest = source->interval.shortest;
+
+		known &= shortest > 0 || !(source->all_samples > 0);
+		first = first ? first : shortest;
+		source->exposure = ldexp(1, (int)first - (int)shortest);
+		source->most_weight = ldexp(1, (int)source->interval.longest - (int)shortest);
 	}
 	for (size_t i = 0; !known && i < diff->source_count; i++)
 		diff->sources[i].exposure = 1;
-	return OPK_OK;
 }
 
 int opk_compared_begin_code(struct opk_diff *diff, struct opk_ctx *ctx)
@@ -69,7 +72,6 @@ int opk_compared_begin_code(struct opk_diff *diff, struct opk_ctx *ctx)
 	OPK_OPTIONS(opk_eval_options, eval, diff->options.eval);
 
 	TRY(check_metrics(ctx, &eval));
-	TRY(scale_exposures(diff, ctx));
 	TRY(opk_filter_new(&diff->filter, ctx, eval.where, eval.where_count));
 	opk_filter_judge_code(diff->filter);
 	return opk_filter_check(diff->filter, ctx, OPK_PROFILER_SASS);
@@ -82,7 +84,8 @@ int opk_compared_evaluate_code(struct opk_compared_source *source, struct opk_ct
 	OPK_OPTIONS(opk_eval_options, options, diff->options.eval);
 	struct opk_eval_inside inside = { .also = opk_strlist_items(&source->also),
 		                          .also_count = source->also.count,
-		                          .without_sass = true };
+		                          .without_sass = true,
+		                          .interval = &source->interval };
 
 	/* Nothing else looks at it. */
 	for (size_t i = 0; i < options.where_count; i++)

@@ -51,6 +51,7 @@ struct opk_diff_row {
 	const char *name;            /* "" if ranges have different names */
 	struct opk_range range;      /* what all ranges have in common, on both sides */
 	const struct opk_code *code; /* of code, afterwards if it is there; else NULL */
+	size_t function;             /* of code: its number in the comparison */
 	uint64_t before_launches, after_launches;
 	/*
 	 * The change in time: the change of one launch, times the lesser number of launches of the

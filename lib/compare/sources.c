@@ -458,6 +458,8 @@ void opk_compared_source_clear(struct opk_compared_source *source)
 	opk_evaluation_free(source->launches);
 	opk_evaluation_free(source->means);
 	opk_strlist_clear(&source->also);
+	free(source->functions.items);
+	free(source->measured);
 	opk_set_meta_clear(&source->set);
 	free(source->columns);
 	free(source->columns_of_means);

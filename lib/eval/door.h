@@ -83,7 +83,17 @@ struct opk_code {
 	uint64_t launches; /* that were counted; 0: unknown */
 	/* By the sections with counts, and by those with PC samples; `launches` is the larger. */
 	uint64_t launches_of[OPK_COUNT_KINDS];
+	/* As launches_of[OPK_SAMPLED], but of its function in all modules, also without this row. */
+	uint64_t sampled_launches;
 	uint32_t first_line; /* of the function, in the file of `line`; 0: unknown */
+};
+
+/*
+ * The interval of a sample in a file's rows of code: 2^shortest cycles. Where intervals differ, a
+ * sample of a longer one counts for several. 0: it is not known, or there are no samples.
+ */
+struct opk_code_interval {
+	uint32_t shortest, longest;
 };
 
 /* Options for rooms and the command, besides struct opk_eval_options. */
@@ -101,6 +111,7 @@ struct opk_eval_inside {
 	const char *join;
 	bool cupti_only;   /* skips PerfWorks' evaluator, which gives the same bits in less time */
 	bool without_sass; /* rows of instructions: opcodes and SASS texts are not wanted */
+	struct opk_code_interval *interval; /* filled for rows of code; NULL: it is not wanted */
 };
 /* The options' `inside`, or one with all zeros. */
 static inline const struct opk_eval_inside *opk_eval_inside(const struct opk_eval_options *options)
