@@ -72,8 +72,12 @@ for i in 1 2; do
 done
 run 0 diff --before a1.opk --before a2.opk --after b1.opk --after b2.opk --per line
 verdict 7 $samples noise
+run 0 diff --before a1.opk --before a2.opk --after b1.opk --after b2.opk --per line --table summary
+out_has '^test,"Student.s t, two-sided; Benjamini-Hochberg"'
 run 0 diff a2.opk b2.opk --per line
 verdict 7 $samples changed
+run 0 diff a2.opk b2.opk --per line --table summary
+out_has '^test,"binomial, two-sided; Benjamini-Hochberg"'
 
 # A recording in which the function ran has none of a line's samples, not an unknown number of them.
 make a1 scale '2^15' s16:10:1000 s208:10:100
@@ -96,6 +100,8 @@ run 0 diff old.opk new.opk --per line --table unmatched
 header_is side,function,source,line,time
 out_has '^after,.*,7,32$'
 lines_are 2
+run 0 diff old.opk new.opk --per line --metrics $executed --table summary
+out_has '^test,none: counts are exact'
 says 1 '1 of 3 checks is broken' diff old.opk new.opk --per line --fail "$executed>1%"
 says 1 'unmatched: .*scale.cu:7: it is there only after' diff old.opk new.opk --per line --fail unmatched
 run 0 diff old.opk new.opk --per line --fail "$executed>5%"
@@ -137,7 +143,7 @@ section 'two builds of a solver on an H100'
 before=$SOURCE/data/recordings/gh100-code-before.opk after=$SOURCE/data/recordings/gh100-code-after.opk
 run 0 diff "$before" "$after" --per line --kernel-names short --table rows --top 2
 out_has '^transpose,/src/pair.cu,21,.*,changed,' '^axpy,/src/pair.cu,14,.*,changed,'
-err_is 'offpeak: note: 5 rows are of one side alone'
+err_has 'offpeak: note: 5 rows are of one side alone'
 # Functions whose code is the same execute as much, though their lines moved.
 run 0 diff "$before" "$after" --per function --kernel-names short --metrics smsp__sass_inst_executed
 out_has '^relax,.*,same,' '^stencil,.*,same,' '^norm,.*,same,' '^axpy,.*,changed,' '^transpose,.*,changed,'

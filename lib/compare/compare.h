@@ -39,6 +39,7 @@ struct opk_dispersion {
 void opk_dispersion_add(struct opk_dispersion *dispersion, const struct opk_counted *side);
 struct opk_rate_result {
 	double p, least; /* the smallest possible p for as many samples */
+	bool by_student; /* p is of Student's t-test, which is less certain of a change */
 };
 /*
  * The probability of samples at least as far apart if the rates of both sides are equal. With one

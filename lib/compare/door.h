@@ -38,6 +38,7 @@ struct opk_diff_value {
 	enum opk_verdict verdict;
 	bool has_spread; /* on either side */
 	double least;    /* of p, for so many samples; 0: it is of launches */
+	bool by_student; /* samples: p is of Student's t-test, else of the binomial one */
 	/*
 	 * For a time or a rate: the change in percent that the SM's clock causes if all else takes
 	 * as many cycles as before, and so the most that it can have caused. NaN: the clock is
