@@ -27,11 +27,11 @@ section 'samples as shares'
 make old scale '' s16:0:10000 s32:0:10000 s128:0:10000 s208:0:10000 s288:0:2
 make slow scale '' s16:0:10000 s32:0:10040 s128:0:9980 s208:0:13200 s288:0:3
 notes 'are shares of all samples of a side, in percent' diff old.opk slow.opk --per line
-header_is function,source,line,metric,unit,before,after,change_pct,verdict,p,before_count,after_count,before_low,before_high,after_low,after_high,clock_pct
+header_is function,source,line,metric,unit,before,after,change_pct,verdict,p,before_count,after_count,before_low,before_high,after_low,after_high,clock_pct,before_line
 verdict 7 $samples changed
 verdict 8 $samples 'too few'
 run 0 diff old.opk slow.opk --per line --table rows
-header_is function,source,line,before,after,change_pct,verdict,time_change,clock_pct
+header_is function,source,line,before,after,change_pct,verdict,time_change,clock_pct,before_line,function_change_pct,function_verdict,rewritten
 same 'the line that changed most comes first' "$(sed -n 2p out | cut -d , -f 3)" 7
 # Conditions choose rows, and not what shares are of.
 run 0 diff old.opk slow.opk --per line --where line=7
@@ -118,6 +118,10 @@ lines_are 4
 verdict 8 $executed same
 verdict 9 $executed changed
 
+run 0 diff old.opk moved.opk --per line --table rows
+same 'lines before' "$(awk -F , 'NR > 1 { print $3 - $10 }' out | sort -u)" "$(awk -F , 'NR == 2 { print $3 - $10 }' out)"
+same 'not rewritten' "$(cut -d , -f 13 out | sort -u | tr '\n' ' ')" 'no rewritten '
+
 section 'recordings from a GPU'
 works merge -o both.opk "$counts" "$hot"
 notes 'nothing differs: both sides have the same values of 3 metrics in 27 rows' diff both.opk both.opk --per line
@@ -143,7 +147,20 @@ section 'two builds of a solver on an H100'
 before=$SOURCE/data/recordings/gh100-code-before.opk after=$SOURCE/data/recordings/gh100-code-after.opk
 run 0 diff "$before" "$after" --per line --kernel-names short --table rows --top 2
 out_has '^transpose,/src/pair.cu,21,.*,changed,' '^axpy,/src/pair.cu,14,.*,changed,'
-err_has 'offpeak: note: 5 rows are of one side alone'
+err_has 'offpeak: note: 5 rows are of one side alone' 'rewritten: transpose; a line may be compared with another' \
+	'lines changed, but not the total of their function: samples moved between lines of relax$'
+run 0 diff "$before" "$after" --per line --kernel-names short --table rows
+same 'line 21 is compared with 37 of a rewritten function' "$(awk -F , '$1 == "transpose" && $3 == 21 { print $10, $12, $13 }' out)" '37 changed yes'
+same 'lines were paired in the others' "$(awk -F , '$1 != "transpose" && $13 == "yes"' out)" ''
+same 'the total of relax' "$(awk -F , '$1 == "relax" { print $12, $13 }' out | sort -u)" 'noise no'
+run 0 diff "$before" "$after" --per line --kernel-names short --format table --top 1
+out_has '^1. transpose pair.cu:21 .before: 37.$'
+# Each offset of another layout is another instruction, also where lines are the same.
+run 0 diff "$before" "$after" --per instruction --kernel-names short --table rows
+same 'rewritten' "$(awk -F , '$NF == "yes" { print $1 }' out | sort -u | tr '\n' ' ')" 'axpy transpose '
+run 0 diff "$before" "$after" --per function --kernel-names short --table rows
+header_is function,before,after,change_pct,verdict,time_change,clock_pct
+err_lacks rewritten
 # Functions whose code is the same execute as much, though their lines moved.
 run 0 diff "$before" "$after" --per function --kernel-names short --metrics smsp__sass_inst_executed
 out_has '^relax,.*,same,' '^stencil,.*,same,' '^norm,.*,same,' '^axpy,.*,changed,' '^transpose,.*,changed,'

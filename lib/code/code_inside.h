@@ -21,7 +21,7 @@ struct opk_code_place {
 	uint32_t line; /* 0: unknown */
 	/* The line in the function itself, which may call what was inlined here. */
 	uint32_t own_source, own_line;
-	uint32_t first_line; /* of the function in that file; 0: unknown */
+	struct opk_code_lines lines; /* of the function in that file */
 };
 
 /* What was counted at all instructions of a file. Begins zeroed. */

@@ -73,12 +73,12 @@ static int describe_row(struct maker *m, size_t row, const struct opk_code_place
 		.inlined_at = "",
 		.own_source = keep(m, text_of(m, place->own_source)),
 		.own_line = place->own_line,
+		.lines = place->lines,
 	};
 	if (!code->own_source)
 		return opk_nomem(m->ctx, "rows of code");
 	if (m->per == OPK_ROWS_LINES) {
 		code->line = place->own_line;
-		code->first_line = place->first_line;
 		code->source = keep(m, text_of(m, place->own_source));
 	} else if (m->per == OPK_ROWS_INSTRUCTIONS) {
 		code->line = place->line;

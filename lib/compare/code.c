@@ -132,6 +132,6 @@ char *opk_compared_code_key(const struct opk_diff *diff, const struct opk_row *r
 	if (diff->options.rows == OPK_ROWS_INSTRUCTIONS)
 		return opk_printf("%s\n%" PRIu32, function, code->offset);
 	return opk_printf("%s\n%s\n%" PRId64 "%s", function, opk_base_name(code->source),
-	                  (int64_t)code->line - (int64_t)code->first_line,
-	                  code->first_line ? "" : " of the file");
+	                  (int64_t)code->line - (int64_t)code->lines.first,
+	                  code->lines.first ? "" : " of the file");
 }

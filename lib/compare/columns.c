@@ -163,11 +163,7 @@ static double exposure_of_samples(const struct opk_diff *diff, size_t group,
 {
 	size_t function = diff->about.items[group].function;
 
-	if (!source->measured[column])
-		return 0;
-	return diff->found.summary.shares
-	               ? source->all_samples / 100
-	               : (double)opk_compared_sampled(source, function) * source->exposure;
+	return source->measured[column] ? opk_compared_exposure(diff, source, function) : 0;
 }
 
 static struct opk_counted count_group(struct sorted *of, const struct opk_diff *diff,

@@ -124,6 +124,7 @@ enum opk_compared_mode {
 /* A function in one recording, whatever rows of it there are. */
 struct opk_compared_function {
 	uint64_t launches; /* that samples were taken of; 0: unknown, or it was not sampled */
+	double samples;
 };
 
 struct opk_compared_source {
@@ -158,9 +159,9 @@ struct opk_compared_column {
 /* Facts about a group besides those that its ranges share. */
 struct opk_compared_group {
 	uint64_t launches[OPK_SIDES];
-	bool mixed;                  /* of different kernels */
-	const struct opk_code *code; /* afterwards, if it is there */
-	size_t function;             /* of code: its number */
+	bool mixed;                             /* of different kernels */
+	const struct opk_code *code[OPK_SIDES]; /* NULL: it is not there, or not of code */
+	size_t function;                        /* of code: its number */
 };
 
 struct opk_diff {
@@ -175,8 +176,9 @@ struct opk_diff {
 	struct opk_index numbers;   /* of columns */
 	struct opk_index functions; /* of code: their numbers */
 	struct opk_strlist function_names;
-	size_t time;  /* the column of times; SIZE_MAX: none */
-	size_t clock; /* the column of the SM's clock; SIZE_MAX: none */
+	struct opk_diff_value *of_functions; /* their samples on both sides; NULL: not of lines */
+	size_t time;                         /* the column of times; SIZE_MAX: none */
+	size_t clock;                        /* the column of the SM's clock; SIZE_MAX: none */
 	struct opk_grouping groups;
 	OPK_LIST(struct opk_compared_group) about; /* one per group */
 	struct opk_column_file values[OPK_SIDES];
@@ -211,11 +213,20 @@ int opk_compared_name_units(struct opk_diff *diff, struct opk_ctx *ctx);
 /* The kind of a column's counts; OPK_COUNT_KINDS: it is not of code. */
 enum opk_count_kind opk_compared_kind(const struct opk_diff *diff, size_t column);
 
-/* functions.c: adds what a row says about its function, which gets the number *out. */
+/*
+ * functions.c: adds what a row says about its function, which gets the number *out. Samples may be
+ * NaN.
+ */
 int opk_compared_add_function(size_t *out, struct opk_diff *diff, struct opk_ctx *ctx,
-                              struct opk_compared_source *source, const struct opk_row *row);
+                              struct opk_compared_source *source, const struct opk_row *row,
+                              double samples);
+/* Finds the verdicts on the samples of whole functions, where rows are parts of functions. */
+int opk_compared_judge_functions(struct opk_diff *diff, struct opk_ctx *ctx);
 /* Launches of a function that a recording has samples of, or that all recordings of a side have. */
 uint64_t opk_compared_sampled(const struct opk_compared_source *source, size_t function);
+/* What samples are divided by. */
+double opk_compared_exposure(const struct opk_diff *diff, const struct opk_compared_source *source,
+                             size_t function);
 uint64_t opk_compared_sampled_of_side(const struct opk_diff *diff, enum opk_compared_side side,
                                       size_t function);
 

@@ -67,6 +67,31 @@ static bool is_matched(const struct opk_diff *diff, size_t group)
 	return launches[OPK_BEFORE] && launches[OPK_AFTER];
 }
 
+/* Lines pair by their distance from the first one, instructions by their offsets. */
+static bool is_rewritten(const struct opk_diff *diff, const struct opk_compared_group *about)
+{
+	const struct opk_code *before = about->code[OPK_BEFORE], *after = about->code[OPK_AFTER];
+
+	if (!before || !after || !before->lines.set || !after->lines.set)
+		return false;
+	return diff->options.rows == OPK_ROWS_INSTRUCTIONS
+	               ? before->lines.layout != after->lines.layout
+	               : before->lines.set != after->lines.set;
+}
+
+/* Code is described as it is afterwards: lines move. */
+static void describe_code(struct opk_diff_row *row, const struct opk_diff *diff, size_t group)
+{
+	const struct opk_compared_group *about = &diff->about.items[group];
+	const struct opk_code *before = about->code[OPK_BEFORE], *after = about->code[OPK_AFTER];
+
+	row->code = after ? after : before;
+	row->function = about->function;
+	row->before_line = before ? before->line : 0;
+	row->rewritten = is_rewritten(diff, about);
+	row->of_function = diff->of_functions ? &diff->of_functions[about->function] : NULL;
+}
+
 /* Rows on both sides come first, then the others, each in order of appearance. */
 static int place_rows(struct opk_diff *diff, struct opk_ctx *ctx, size_t *places)
 {
@@ -91,12 +116,11 @@ static int place_rows(struct opk_diff *diff, struct opk_ctx *ctx, size_t *places
 		diff->found.rows[place] = (struct opk_diff_row){
 			.name = group->many_names || opk_compared_is_code(diff) ? "" : group->name,
 			.range = group->range,
-			.code = diff->about.items[i].code,
-			.function = diff->about.items[i].function,
 			.before_launches = diff->about.items[i].launches[OPK_BEFORE],
 			.after_launches = diff->about.items[i].launches[OPK_AFTER],
 			.values = diff->compared + place * diff->columns.count,
 		};
+		describe_code(&diff->found.rows[place], diff, i);
 	}
 	return OPK_OK;
 }
@@ -254,6 +278,7 @@ static int make(struct opk_diff *diff, struct opk_ctx *ctx)
 	TRY(opk_compared_evaluate(diff, ctx));
 	TRY(opk_compared_read(diff, ctx));
 	opk_compared_scale_exposures(diff);
+	TRY(opk_compared_judge_functions(diff, ctx));
 	TRY(opk_compared_name_units(diff, ctx));
 	TRY(match(diff, ctx));
 	TRY(opk_find_differences(diff, ctx));
@@ -311,6 +336,7 @@ void opk_diff_free(struct opk_diff *diff)
 	free(diff->about.items);
 	free(diff->compared);
 	free(diff->beyond_clock);
+	free(diff->of_functions);
 	free(diff->peaks);
 	free(diff->found.columns);
 	free(diff->found.rows);

@@ -53,6 +53,13 @@ struct opk_diff_row {
 	struct opk_range range;      /* what all ranges have in common, on both sides */
 	const struct opk_code *code; /* of code, afterwards if it is there; else NULL */
 	size_t function;             /* of code: its number in the comparison */
+	uint32_t before_line;        /* of a line or instruction; 0: unknown */
+	/*
+	 * Its function has code at other lines than before, counted from the first; for an
+	 * instruction, or other instructions of a line. So the row may be compared with another.
+	 */
+	bool rewritten;
+	const struct opk_diff_value *of_function; /* the samples of all of it; NULL: unknown */
 	uint64_t before_launches, after_launches;
 	/*
 	 * The change in time: the change of one launch, times the lesser number of launches of the

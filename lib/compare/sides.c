@@ -92,7 +92,6 @@ static int find_group(size_t *out, struct reader *r, const struct read_row *row)
 	return OPK_OK;
 }
 
-/* Code is described as it is afterwards: lines move. */
 static int find_code(size_t *out, struct reader *r, const struct read_row *read)
 {
 	const struct opk_row *row = read->code;
@@ -101,8 +100,7 @@ static int find_code(size_t *out, struct reader *r, const struct read_row *read)
 
 	TRY(key ? add_group(out, r, key, row->range) : opk_nomem(r->ctx, "a comparison"));
 	about = &r->diff->about.items[*out];
-	if (!about->code || r->source->side == OPK_AFTER)
-		about->code = row->code;
+	about->code[r->source->side] = row->code;
 	about->function = read->function;
 	return OPK_OK;
 }
@@ -187,10 +185,11 @@ static int take_code(bool *wanted, struct reader *r, struct read_row *read)
 	const struct opk_row *row = read->code;
 	size_t samples = 0;
 
-	TRY(opk_compared_add_function(&read->function, r->diff, r->ctx, r->source, row));
+	opk_index_find(&samples, &r->diff->numbers, opk_compared_samples);
+	TRY(opk_compared_add_function(&read->function, r->diff, r->ctx, r->source, row,
+	                              r->present[samples] ? r->values[samples] : (double)NAN));
 	for (size_t i = 0; i < r->diff->columns.count; i++)
 		r->source->measured[i] |= r->present[i];
-	opk_index_find(&samples, &r->diff->numbers, opk_compared_samples);
 	if (r->present[samples]) {
 		r->source->all_samples += r->values[samples];
 		r->diff->found.summary.shares |= !row->code->launches_of[OPK_SAMPLED];

@@ -62,6 +62,15 @@ enum opk_count_kind { OPK_COUNTED, OPK_SAMPLED, OPK_COUNT_KINDS };
 /* The kind by the metric's name; OPK_COUNT_KINDS: it is not a metric of instructions. */
 enum opk_count_kind opk_count_kind(const char *metric);
 
+/*
+ * The lines of a function in a file, by all its instructions. The first one; hashes of which lines
+ * have code, and of the line of each instruction, both counted from the first. 0: unknown.
+ */
+struct opk_code_lines {
+	uint32_t first;
+	uint64_t set, layout;
+};
+
 /* A row of code: an instruction, a line or a function. */
 struct opk_code {
 	uint64_t module; /* CRC */
@@ -85,7 +94,7 @@ struct opk_code {
 	uint64_t launches_of[OPK_COUNT_KINDS];
 	/* As launches_of[OPK_SAMPLED], but of its function in all modules, also without this row. */
 	uint64_t sampled_launches;
-	uint32_t first_line; /* of the function, in the file of `line`; 0: unknown */
+	struct opk_code_lines lines; /* of the function, in the file of `own_line` */
 };
 
 /*
