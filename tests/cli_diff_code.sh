@@ -177,6 +177,8 @@ refuses 2 "'sm__cycles_elapsed.avg' is neither a count" diff old.opk new.opk --p
 refuses 2 "'sm__cycles_elapsed.avg' is neither a count" diff old.opk new.opk --per line --fail 'sm__cycles_elapsed.avg>5%'
 refuses 2 "can't filter by grid" diff old.opk new.opk --per line --where grid=1
 refuses 2 'has no counts or samples of instructions' diff "$SOURCE/data/recordings/gh100-simple.opk" new.opk --per line
+refuses 2 'compare by kernel: --per line compares code' diff old.opk new.opk
+err_has 'old.opk has only counts or samples of instructions'
 refuses 2 'use instruction, line or function' diff old.opk new.opk --per kernel
 head -c 700 old.opk >cut.opk
 refuses 4 'cut' diff cut.opk new.opk --per line

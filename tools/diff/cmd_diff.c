@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/decimal.h"
+#include "code/door.h"
 #include "commands.h"
 #include "common/files.h"
 #include "diff/diff.h"
@@ -129,6 +130,18 @@ static int open_files(struct app *app, struct opk_file **files, const struct opt
 	return OPK_OK;
 }
 
+/* Whether a file has nothing but code to compare. */
+static bool needs_per(const struct diff *diff, struct opk_file **files)
+{
+	const struct opk_meta *meta;
+
+	for (size_t i = 0; !diff->code && i < diff->before.count + diff->after.count; i++)
+		if (files[i] && !opk_file_meta(&meta, diff->app->ctx, files[i])
+		    && opk_hot_is_alone(files[i], meta))
+			return true;
+	return false;
+}
+
 static int compare(struct opk_diff **out, struct diff *diff, struct opk_file **files,
                    const struct opk_diff_options *options)
 {
@@ -140,7 +153,12 @@ static int compare(struct opk_diff **out, struct diff *diff, struct opk_file **f
 	if (!code)
 		code = opk_diff_new(out, app->ctx, files, diff->before.count, diff->after.count,
 		                    options);
-	return code ? opk_add(app->ctx, code, "can't compare") : OPK_OK;
+	if (code)
+		return opk_add(app->ctx, code, "%s",
+		               needs_per(diff, files)
+		                       ? "can't compare by kernel: --per line compares code"
+		                       : "can't compare");
+	return OPK_OK;
 }
 
 /* ---- output ----------------------------------------------------------------------------- */
