@@ -176,6 +176,10 @@ refuses 2 'no --set' diff old.opk new.opk --per line --set hot
 refuses 2 "'sm__cycles_elapsed.avg' is neither a count" diff old.opk new.opk --per line --metrics sm__cycles_elapsed.avg
 refuses 2 "'sm__cycles_elapsed.avg' is neither a count" diff old.opk new.opk --per line --fail 'sm__cycles_elapsed.avg>5%'
 refuses 2 "can't filter by grid" diff old.opk new.opk --per line --where grid=1
+refuses 2 "no metric 'smsp__sass_inst_executedd' for profiler sass, did you mean smsp__sass_inst_executed.$" diff old.opk new.opk --per line --metrics smsp__sass_inst_executedd
+refuses 2 "no metric 'smsp__pcsamp_sample_cont' for profiler pc, did you mean smsp__pcsamp_sample_count.$" diff old.opk new.opk --per line --fail 'smsp__pcsamp_sample_cont>5%'
+printf 'rules:\n  - smsp__sass_inst_executd>5%%\n' >misspelt.yaml
+refuses 4 "misspelt.yaml:2:.*did you mean smsp__sass_inst_executed" diff old.opk new.opk --per line --rules misspelt.yaml
 refuses 2 'has no counts or samples of instructions' diff "$SOURCE/data/recordings/gh100-simple.opk" new.opk --per line
 refuses 2 'compare by kernel: --per line compares code' diff old.opk new.opk
 err_has 'old.opk has only counts or samples of instructions'

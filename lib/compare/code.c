@@ -8,6 +8,7 @@
 
 #include "base/ascii.h"
 #include "base/option_struct.h"
+#include "chip/chip.h"
 #include "compare/compare.h"
 #include "container/container.h"
 
@@ -31,17 +32,59 @@ enum opk_count_kind opk_compared_kind(const struct opk_diff *diff, size_t column
 
 /* ---- what is compared ------------------------------------------------------------------- */
 
-static int check_metrics(struct opk_ctx *ctx, const struct opk_eval_options *eval)
+/* Of profiler and chip; without the catalog any name is good. */
+static int look_in_catalog(char **wrong, struct opk_ctx *ctx, const char *chip, const char *name)
+{
+	enum opk_profiler profiler = opk_count_kind(name) == OPK_SAMPLED ? OPK_PROFILER_PC
+	                                                                 : OPK_PROFILER_SASS;
+	struct opk_catalog *catalog = NULL;
+	int code = opk_catalog_new(&catalog, ctx, chip, profiler);
+
+	*wrong = NULL;
+	if (!code && !opk_catalog_has_full(catalog, ctx, name)) {
+		*wrong = opk_catalog_explain(catalog, ctx, chip, name);
+		code = *wrong ? OPK_OK : opk_nomem(ctx, "metrics");
+	}
+	opk_catalog_free(catalog);
+	return opk_allow(ctx, code, OPK_EFAILED);
+}
+
+static bool records(const struct opk_diff *diff, const char *name)
+{
+	for (size_t i = 0; i < diff->source_count; i++)
+		for (size_t j = 0; j < diff->sources[i].meta->metric_count; j++)
+			if (!strcmp(diff->sources[i].meta->metrics[j], name))
+				return true;
+	return false;
+}
+
+int opk_compared_explain_code(char **wrong, const struct opk_diff *diff, struct opk_ctx *ctx,
+                              const char *name)
+{
+	*wrong = NULL;
+	if (opk_count_kind(name) != OPK_COUNT_KINDS)
+		return records(diff, name)
+		               ? OPK_OK
+		               : look_in_catalog(wrong, ctx, diff->sources[0].meta->chip, name);
+	*wrong = opk_printf("'%.200s' is neither a count of instructions (smsp__sass_...) nor "
+	                    "samples of them (smsp__pcsamp_...)",
+	                    name);
+	return *wrong ? OPK_OK : opk_nomem(ctx, "metrics");
+}
+
+static int check_metrics(const struct opk_diff *diff, struct opk_ctx *ctx,
+                         const struct opk_eval_options *eval)
 {
 	if (eval->set)
 		return opk_fail(ctx, OPK_EUSAGE,
 		                "rows of code have counts and samples: choose metrics, not a set");
-	for (size_t i = 0; eval->metrics && i < eval->metric_count; i++)
-		if (opk_count_kind(eval->metrics[i]) == OPK_COUNT_KINDS)
-			return opk_fail(ctx, OPK_EUSAGE,
-			                "'%.200s' is neither a count of instructions "
-			                "(smsp__sass_...) nor samples of them (smsp__pcsamp_...)",
-			                eval->metrics[i]);
+	for (size_t i = 0; eval->metrics && i < eval->metric_count; i++) {
+		opk_autofree char *wrong = NULL;
+
+		TRY(opk_compared_explain_code(&wrong, diff, ctx, eval->metrics[i]));
+		if (wrong)
+			return opk_fail(ctx, OPK_EUSAGE, "%s", wrong);
+	}
 	return OPK_OK;
 }
 
@@ -71,7 +114,7 @@ int opk_compared_begin_code(struct opk_diff *diff, struct opk_ctx *ctx)
 {
 	OPK_OPTIONS(opk_eval_options, eval, diff->options.eval);
 
-	TRY(check_metrics(ctx, &eval));
+	TRY(check_metrics(diff, ctx, &eval));
 	TRY(opk_filter_new(&diff->filter, ctx, eval.where, eval.where_count));
 	opk_filter_judge_code(diff->filter);
 	return opk_filter_check(diff->filter, ctx, OPK_PROFILER_SASS);

@@ -201,6 +201,9 @@ void opk_compared_source_clear(struct opk_compared_source *source);
 /* code.c: instructions, lines and functions. */
 extern const char opk_compared_samples[], opk_compared_executed[];
 bool opk_compared_is_code(const struct opk_diff *diff);
+/* *wrong: why no code has this metric, free(); NULL: it may have it. */
+int opk_compared_explain_code(char **wrong, const struct opk_diff *diff, struct opk_ctx *ctx,
+                              const char *name);
 int opk_compared_begin_code(struct opk_diff *diff, struct opk_ctx *ctx);
 int opk_compared_evaluate_code(struct opk_compared_source *source, struct opk_ctx *ctx,
                                const struct opk_diff *diff);
