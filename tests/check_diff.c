@@ -709,7 +709,7 @@ CTX_TEST(files_of_rules)
 		int code;
 
 		put_file("rules.yaml", rule_files[i].yaml, strlen(rule_files[i].yaml));
-		code = opk_diff_rules_load(&made, ctx, in_folder("rules.yaml"));
+		code = opk_diff_rules_load(&made, ctx, in_folder("rules.yaml"), false);
 		ck_row(&rule_files[i],
 		       rule_files[i].wrong ? code == OPK_EINPUT && told(ctx, rule_files[i].wrong)
 		                           : code == OPK_OK,

@@ -167,6 +167,25 @@ out_has '^relax,.*,same,' '^stencil,.*,same,' '^norm,.*,same,' '^axpy,.*,changed
 run 0 diff "$before" "$after" --per line --kernel-names short --metrics smsp__sass_inst_executed --where 'kernel=relax*'
 same 'lines of relax match' "$(grep -c ',same,' out)" 7
 
+section 'rules of rows of code'
+# rule WHERE COUNT: how many rows of the solver a rule with this condition looks at.
+rule() {
+	printf 'rules:\n  - {fail: "%s>-100%%", where: "%s"}\n' $executed "$1" >rule.yaml
+	run "${3:-0}" diff "$before" "$after" --per line --kernel-names short --rules rule.yaml --table rules
+	lines_are $(($2 + 1))
+	err_lacks 'no row is like'
+}
+rule line=53 1 1
+rule function=relax 7 1
+rule 'name=*relax*' 7 1
+rule 'kernel=relax' 7 1
+rule 'file=pair.cu' 31 1
+rule 'source=/src/pair.cu' 31 1
+run 0 diff "$before" "$after" --per line --where function=relax --where file=pair.cu --where 'line<50' --table rows
+lines_are 2
+printf 'rules:\n  - {fail: "%s>5%%", where: line=53}\n' 'gpu__time_duration.sum' >rule.yaml
+refuses 4 "'line' is not a fact of rows, such as kernel" diff "$SOURCE/data/recordings/gh100-before.opk" "$SOURCE/data/recordings/gh100-after.opk" --rules rule.yaml
+
 section 'refusals'
 printf 'rules:\n  - {fail: "smsp__sass_inst_executed>5%%", where: grid=1x1x1}\n' >grid.yaml
 refuses 2 "can't filter by grid" diff old.opk new.opk --per line --rules grid.yaml

@@ -100,7 +100,8 @@ struct opk_diff_rules {
 };
 /* Adds a rule (OPK_EUSAGE: invalid), or a YAML file's rules (OPK_EINPUT, with all its errors). */
 int opk_diff_rules_add(struct opk_diff_rules *rules, struct opk_ctx *ctx, const char *text);
-int opk_diff_rules_load(struct opk_diff_rules *rules, struct opk_ctx *ctx, const char *path);
+int opk_diff_rules_load(struct opk_diff_rules *rules, struct opk_ctx *ctx, const char *path,
+                        bool code_rows);
 /* Reads all rules of the options. */
 int opk_diff_rules_read(struct opk_diff_rules *rules, struct opk_ctx *ctx,
                         const struct opk_diff_options *options);

@@ -230,10 +230,11 @@ static int run_with(struct diff *diff, const struct diff_args *args, struct opk_
 {
 	opk_auto(opk_diff) struct opk_diff *of = NULL;
 	struct opk_diff_options options = OPK_INIT(options);
-	int code = add_rules(&options, diff->app, args);
+	int code;
 
 	options.by = diff->by;
 	options.rows = args->per ? OPK_ROWS_INSTRUCTIONS + (args->per - 1) : OPK_ROWS_RECORDED;
+	code = add_rules(&options, diff->app, args);
 	options.ignore_shape = args->ignore == IGNORE_SHAPE;
 	options.eval = eval;
 	/* A log has short lines unless the user chooses otherwise. */
