@@ -32,7 +32,7 @@ enum opk_count_kind opk_compared_kind(const struct opk_diff *diff, size_t column
 
 /* ---- what is compared ------------------------------------------------------------------- */
 
-/* Of profiler and chip; without the catalog any name is good. */
+/* Any name is good if the catalog is missing. */
 static int look_in_catalog(char **wrong, struct opk_ctx *ctx, const char *chip, const char *name)
 {
 	enum opk_profiler profiler = opk_count_kind(name) == OPK_SAMPLED ? OPK_PROFILER_PC

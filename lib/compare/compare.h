@@ -122,7 +122,7 @@ enum opk_compared_mode {
 	OPK_COMPARED_CODE,   /* instructions, lines or functions */
 };
 
-/* A function in one recording, whatever rows of it there are. */
+/* A function in one recording, with its rows that conditions leave out. */
 struct opk_compared_function {
 	uint64_t launches; /* that samples were taken of; 0: unknown, or it was not sampled */
 	double samples;
@@ -141,7 +141,7 @@ struct opk_compared_source {
 	/* The diff's column for each column, and then for each of `also`. */
 	size_t *columns, *columns_of_means;
 	size_t first_row; /* index among the rows of its side */
-	bool *measured;   /* of code: the diff's columns that any row has, in whatever rows */
+	bool *measured;   /* of code: the columns that any row has, also one that is left out */
 	struct opk_code_interval interval;
 	double all_samples;                               /* of all code */
 	OPK_LIST(struct opk_compared_function) functions; /* by the diff's numbers of them */

@@ -24,7 +24,7 @@ static union opk_cell cell_needed(const struct opk_diff_family *family)
 	return cell_known(family->launches_needed, family->compared > 0);
 }
 
-/* Which tests found the p of samples; NULL: out of memory. free() */
+/* Names the tests that found the p of samples; free(). NULL: out of memory. */
 static char *name_tests(const struct diff_tests *tests)
 {
 	static const char suffix[] = "two-sided; Benjamini-Hochberg";
@@ -37,7 +37,7 @@ static char *name_tests(const struct diff_tests *tests)
 	                  tests->student, suffix);
 }
 
-/* Of shown values. */
+/* Only shown values count. */
 static char *describe_test(const struct opk_diff *diff)
 {
 	struct diff_tests tests = { 0 };

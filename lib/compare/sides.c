@@ -105,6 +105,14 @@ static int find_code(size_t *out, struct reader *r, const struct read_row *read)
 	return OPK_OK;
 }
 
+/* A row of code has at least one launch, also where the number is unknown. */
+static uint64_t launches_of(const struct read_row *row)
+{
+	uint64_t launches = row->code ? row->code->code->launches : row->weight;
+
+	return launches ? launches : 1;
+}
+
 static int keep_row(struct reader *r, const struct read_row *row)
 {
 	struct opk_diff *diff = r->diff;
@@ -118,7 +126,7 @@ static int keep_row(struct reader *r, const struct read_row *row)
 	if (code || group == SIZE_MAX)
 		return code;
 	if (!r->of_means)
-		opk_sum_add(&diff->about.items[group].launches[side], row->weight);
+		opk_sum_add(&diff->about.items[group].launches[side], launches_of(row));
 	at = opk_list_add(&diff->group_of[side]);
 	weight = opk_list_add(&diff->weights[side]);
 	if (!at || !weight)

@@ -271,7 +271,7 @@ static struct function *list_functions(const struct diff *diff, size_t *count)
 	return functions;
 }
 
-/* "axpy, relax"; "" for no function that has shown all this. free() */
+/* "axpy, relax": the functions that show all this; "" if there are none. free() */
 static char *name_functions(const struct diff *diff, const struct function *functions, size_t count,
                             unsigned shown)
 {
