@@ -88,6 +88,12 @@ for where in 'line>0' line=7; do
 	same "none of the line: $where" "$(awk -F , '$3 == 7 { print $6, $7, $11, $12 }' out)" '2.5 5 100 100'
 done
 
+# Two modules of one recording have the function: its launches add up, also where one has no sample of a line.
+make b2 scale-moved '2^15' s16:10:1000
+works merge -o two.opk a1.opk b2.opk
+run 0 diff two.opk b1.opk --per line --metrics $samples
+same 'in two modules' "$(awk -F , '$3 == 7 { print $6, $7 }' out)" '5 5'
+
 section 'exact counts'
 make old scale '' c16:2:64 c32:2:64 c128:2:64
 make new scale '' c16:3:96 c32:3:97 c128:3:96 c208:3:96
