@@ -275,8 +275,7 @@ static int compare(struct opk_diff **out, struct report_page *page,
 	if (alone[0] || alone[1])
 		return leave_apart(page, alone[0] && alone[1]
 		                                 ? "both have only counts or samples of "
-		                                   "instructions, and pages do not compare code: "
-		                                   "'offpeak diff --per line' does"
+		                                   "instructions, and pages do not compare code"
 		                                 : "one of them has only counts or samples of "
 		                                   "instructions");
 	options.eval = eval;
