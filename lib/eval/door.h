@@ -92,7 +92,7 @@ struct opk_code {
 	uint64_t launches; /* that were counted; 0: unknown */
 	/* By the sections with counts, and by those with PC samples; `launches` is the larger. */
 	uint64_t launches_of[OPK_COUNT_KINDS];
-	/* Launches that were sampled of its function, in all modules, also those without this row. */
+	/* Sampled launches of its function in all modules, also those without this row. */
 	uint64_t sampled_launches;
 	struct opk_code_lines lines; /* of the function, in the file of `own_line` */
 };

@@ -155,7 +155,7 @@ static int compare(struct opk_diff **out, struct diff *diff, struct opk_file **f
 		                    options);
 	if (code)
 		return opk_add(app->ctx, code, "%s",
-		               needs_per(diff, files)
+		               code == OPK_EUSAGE && needs_per(diff, files)
 		                       ? "can't compare by kernel: --per line compares code"
 		                       : "can't compare");
 	return OPK_OK;
