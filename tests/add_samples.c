@@ -6,6 +6,7 @@
  */
 #include <inttypes.h>
 
+#include "adapters/deflate/deflate.h"
 #include "base/file.h"
 #include "container/container.h"
 #include "program.h"
@@ -13,8 +14,7 @@
 
 enum { MOST_ROWS = 64 };
 
-/* Modules of two builds have different CRCs: here, their sizes. */
-static void add_rows(struct opk_writer *writer, size_t crc, char kind, char **texts,
+static void add_rows(struct opk_writer *writer, uint64_t crc, char kind, char **texts,
                      uint32_t interval)
 {
 	const char *metric = kind == 's' ? "smsp__pcsamp_sample_count" : "smsp__sass_inst_executed";
@@ -46,6 +46,7 @@ int main(int argc, char **argv)
 	freed(opk_writer) *writer = NULL;
 	opk_autofree void *data = NULL;
 	size_t size;
+	uint64_t crc;
 
 	if (argc < 4 || opk_ctx_new(&ctx, NULL))
 		return 1;
@@ -62,9 +63,10 @@ int main(int argc, char **argv)
 					 .run = &(struct opk_property){ "interval", argv[3] },
 					 .run_count = *argv[3] != '\0' }));
 	must(opk_read_file(&data, &size, ctx, argv[1]));
-	must(opk_writer_add_module(writer, &(struct opk_module){ size, size, true, data }));
-	add_rows(writer, size, 's', argv + 4, *argv[3] ? (uint32_t)atoi(argv[3] + 2) : 0);
-	add_rows(writer, size, 'c', argv + 4, 0);
+	crc = opk_crc32(0, data, size);
+	must(opk_writer_add_module(writer, &(struct opk_module){ crc, size, true, data }));
+	add_rows(writer, crc, 's', argv + 4, *argv[3] ? (uint32_t)atoi(argv[3] + 2) : 0);
+	add_rows(writer, crc, 'c', argv + 4, 0);
 	must(opk_writer_finish(writer));
 	opk_writer_free(opk_take(writer));
 	opk_ctx_free(ctx);

@@ -696,7 +696,7 @@ static const struct {
 	{ HERE, "rules: [{fail: a > b}]", ":1:16: a number is needed" },
 	{ HERE, "rules: [{fail: [a > 1]}]", ":1:16: text is needed" },
 	{ HERE, "rules: [{fail: a > 1, where: krnel=x}]", ":1:30: rows have no 'krnel'" },
-	{ HERE, "rules: [{fail: a > 1, where: a__b.sum>3}]", ":1:30: 'a__b.sum' is no fact" },
+	{ HERE, "rules: [{fail: a > 1, where: a__b.sum>3}]", ":1:30: 'a__b.sum' is not a fact" },
 	{ HERE, "rules: [[a > 5%]]", ":1:9: text is needed" },
 	{ HERE, "rules: [a > 5%", "rules.yaml:" },
 	{ HERE, "", "rules.yaml:" },
@@ -709,7 +709,7 @@ CTX_TEST(files_of_rules)
 		int code;
 
 		put_file("rules.yaml", rule_files[i].yaml, strlen(rule_files[i].yaml));
-		code = opk_diff_rules_load(&made, ctx, in_folder("rules.yaml"));
+		code = opk_diff_rules_load(&made, ctx, in_folder("rules.yaml"), false);
 		ck_row(&rule_files[i],
 		       rule_files[i].wrong ? code == OPK_EINPUT && told(ctx, rule_files[i].wrong)
 		                           : code == OPK_OK,

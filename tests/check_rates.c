@@ -157,6 +157,51 @@ CTX_TEST(real_changes)
 	ck_assert_uint_lt(found[3], TRIALS / 10);
 }
 
+/* The verdict on one row with a recording a side. */
+static enum opk_verdict judge_single(struct opk_ctx *ctx, double before, double a, double after,
+                                     double b)
+{
+	static const bool foremost[1] = { true };
+	struct opk_counted sides[OPK_SIDES] = { { &before, &a, 1 }, { &after, &b, 1 } };
+	struct opk_dispersion none = { 0 };
+	struct opk_diff_summary summary = { .level = level };
+	struct opk_diff_value value;
+	const struct opk_compared_table table = {
+		.values = &value, .foremost = foremost, .rows = 1, .columns = 1, .sampled = true
+	};
+
+	opk_compare_counts(&value, sides, &none);
+	ck_ok(ctx, opk_find_verdicts(&summary, ctx, &table));
+	return value.verdict;
+}
+
+/* The least probability of so many samples is 0 in a double; that does not make them too few. */
+CTX_TEST(many_samples)
+{
+	static const struct {
+		double before, a, after, b;
+		enum opk_verdict verdict;
+	} cases[] = {
+		{ 1e3, 1, 2e3, 1, OPK_VERDICT_CHANGED },
+		{ 1e6, 1, 2e6, 1, OPK_VERDICT_CHANGED },
+		{ 0, 1, 1e6, 1, OPK_VERDICT_CHANGED },
+		{ 1e6, 1, 0, 1, OPK_VERDICT_CHANGED },
+		{ 1e9, 1, 3e9, 1, OPK_VERDICT_CHANGED },
+		{ 1e6, 1, 4e6, 3, OPK_VERDICT_CHANGED },
+		{ 1e6, 1, 1e6 + 1, 1, OPK_VERDICT_NOISE },
+		{ 1e9, 1, 1e9 + 1e4, 1, OPK_VERDICT_NOISE },
+		{ 3, 1, 0, 1, OPK_VERDICT_TOO_FEW },
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		enum opk_verdict verdict = judge_single(ctx, cases[i].before, cases[i].a,
+		                                        cases[i].after, cases[i].b);
+
+		ck_assert_msg(verdict == cases[i].verdict, "case %zu: %s", i,
+		              opk_verdict_name(verdict));
+	}
+}
+
 /* Exact counts: what differs has changed, unless recordings of a side differ as well. */
 TEST(exact_counts)
 {

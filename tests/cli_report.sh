@@ -99,6 +99,7 @@ if [ "$have_python" = yes ]; then
 	same 'one kernel' "$(source_sums vadd.html | cut -d ' ' -f 1,7,8)" '21 76034 vadd'
 fi
 refuses 2 'no kernel or range is like nothing' report both.opk --kernel nothing -o nothing.html
+notes "not compared: both have only counts or samples of instructions, and pages do not compare code" report "$recordings/gh100-hot.opk" "$recordings/gh100-source.opk" -o two.html
 notes 'the recordings are not compared: one of them has only counts or samples of instructions' report "$recordings/gh100-hot.opk" "$simple" -o two.html
 works merge -o three.opk "$recordings/gh100-hot.opk" "$simple"
 works report three.opk -o three.html

@@ -21,7 +21,7 @@ struct opk_code_place {
 	uint32_t line; /* 0: unknown */
 	/* The line in the function itself, which may call what was inlined here. */
 	uint32_t own_source, own_line;
-	uint32_t first_line; /* of the function in that file; 0: unknown */
+	struct opk_code_lines lines; /* of the function in that file */
 };
 
 /* What was counted at all instructions of a file. Begins zeroed. */
@@ -30,8 +30,8 @@ struct opk_code_counts {
 	size_t *order;              /* places by module, function and offset */
 	struct opk_strlist metrics; /* of all sections */
 	struct opk_index metric_numbers;
-	double *values;    /* one per metric for each place; NaN: not counted there */
-	uint32_t interval; /* the shortest of the samples, as of an instruction; 0: not known */
+	double *values; /* one per metric for each place; NaN: not counted there */
+	struct opk_code_interval interval; /* of samples */
 	struct opk_strlist keys;
 	struct opk_index numbers; /* of places, by key */
 	struct opk_texts texts;   /* of functions */

@@ -89,7 +89,7 @@ static void add_launches(struct opk_code_place *place, size_t list, enum opk_cou
 /* A sample of twice the file's shortest interval counts as two. */
 static double weight_of(const struct opk_code_counts *counts, const struct opk_instruction *row)
 {
-	return row->interval ? ldexp(1, (int)(row->interval - counts->interval)) : 1;
+	return row->interval ? ldexp(1, (int)(row->interval - counts->interval.shortest)) : 1;
 }
 
 static int add_block(struct opk_code_counts *counts, struct opk_ctx *ctx,
@@ -154,16 +154,15 @@ static bool begins_list(const blocks_of *blocks, size_t number)
 }
 
 /* All sections of a file are there before the first is added up. */
-static void find_interval(uint32_t *shortest, uint32_t *longest,
-                          const struct opk_instruction_table *table)
+static void find_interval(struct opk_code_interval *out, const struct opk_instruction_table *table)
 {
 	for (size_t i = 0; i < table->count; i++) {
 		uint32_t interval = table->rows[i].interval;
 
-		if (interval && (!*shortest || interval < *shortest))
-			*shortest = interval;
-		if (interval > *longest)
-			*longest = interval;
+		if (interval && (!out->shortest || interval < out->shortest))
+			out->shortest = interval;
+		if (interval > out->longest)
+			out->longest = interval;
 	}
 }
 
@@ -171,11 +170,10 @@ static void find_interval(uint32_t *shortest, uint32_t *longest,
 static int add_blocks(struct opk_code_counts *counts, struct opk_ctx *ctx, const blocks_of *blocks)
 {
 	size_t most = 0, number;
-	uint32_t longest = 0;
 
 	for (size_t i = 0; i < blocks->count; i++) {
 		most += blocks->items[i].table.count;
-		find_interval(&counts->interval, &longest, &blocks->items[i].table);
+		find_interval(&counts->interval, &blocks->items[i].table);
 		for (size_t j = 0; j < blocks->items[i].table.metric_count; j++)
 			TRY(find_metric(&number, counts, ctx, blocks->items[i].table.metrics[j]));
 	}
@@ -248,18 +246,6 @@ int opk_code_counts_read(struct opk_code_counts *counts, struct opk_ctx *ctx, st
 	TRY(add_blocks(counts, ctx, &blocks));
 	TRY(sort(counts, ctx));
 	share_launches(counts);
-	return OPK_OK;
-}
-
-int opk_code_intervals(uint32_t *shortest, uint32_t *longest, struct opk_ctx *ctx,
-                       const struct opk_file *file)
-{
-	__attribute__((cleanup(clear_blocks))) blocks_of blocks = { 0 };
-
-	*shortest = *longest = 0;
-	TRY(read_blocks(&blocks, ctx, file));
-	for (size_t i = 0; i < blocks.count; i++)
-		find_interval(shortest, longest, &blocks.items[i].table);
 	return OPK_OK;
 }
 

@@ -17,13 +17,6 @@
 int opk_code_eval(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,
                   const struct opk_eval_options *options, enum opk_rows rows);
 
-/*
- * The interval of a sample in rows of code: 2^*shortest cycles. Where intervals differ, a sample
- * of a longer one counts for several. 0: there are no samples, or it is not known.
- */
-int opk_code_intervals(uint32_t *shortest, uint32_t *longest, struct opk_ctx *ctx,
-                       const struct opk_file *file);
-
 /* Whether a column or condition is of the opcode or the SASS text, which take a disassembler. */
 bool opk_code_names_sass(const char *text);
 

@@ -53,15 +53,15 @@ static char *path_of(const struct opk_line_frame *frame)
 /* What the child sends of a place, all unknown at first. */
 struct found {
 	struct opk_nv_line line, own; /* innermost and outermost */
-	uint32_t first;               /* line of the function in the file of `own` */
+	struct opk_code_lines lines;  /* of the function in the file of `own` */
 	struct opk_buf calls;
 };
-/* The first line of a function in a file; places of a function follow each other. */
-struct first_line {
+/* The lines of a function in a file; places of a function follow each other. */
+struct function_lines {
 	size_t section;
 	uint64_t offset;
 	const char *folder, *file;
-	uint32_t line;
+	struct opk_code_lines found;
 };
 
 static void clear_found(struct found *found)
@@ -71,34 +71,80 @@ static void clear_found(struct found *found)
 	opk_buf_clear(&found->calls);
 }
 
-/* Looks at all instructions: the first line may have no sample. */
-static uint32_t find_first(struct first_line *known, const struct opk_line_table *table,
-                           const struct opk_cubin_function *function,
-                           const struct opk_line_frame *own)
+/* The own line of an instruction in the file; 0: it is of another one. */
+static uint32_t line_at(const struct function_lines *of, const struct opk_line_table *table,
+                        uint64_t at)
 {
 	struct opk_line_frame frames[OPK_MOST_FRAMES];
+	size_t count = opk_line_table_find(frames, table, of->section, of->offset + at);
+	const struct opk_line_frame *own = count ? &frames[count - 1] : NULL;
+
+	return own && !strcmp(own->file, of->file) && !strcmp(own->folder, of->folder) ? own->line
+	                                                                               : 0;
+}
+
+static int by_line(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* FNV-1a. Never 0, which means that it is not known. */
+static uint64_t hash_lines(const uint32_t *lines, size_t count, uint32_t first)
+{
+	uint64_t hash = 14695981039346656037U;
+
+	for (size_t i = 0; i < count; i++)
+		hash = (hash ^ (lines[i] ? lines[i] - first + 1 : 0)) * 1099511628211U;
+	return hash ? hash : 1;
+}
+
+/* Sorts the lines. */
+static size_t remove_twins(uint32_t *lines, size_t count)
+{
+	size_t kept = 0;
+
+	qsort(lines, count, sizeof *lines, by_line);
+	for (size_t i = 0; i < count; i++)
+		if (lines[i] && (!kept || lines[kept - 1] != lines[i]))
+			lines[kept++] = lines[i];
+	return kept;
+}
+
+/* Looks at all instructions: the first line may have no sample. */
+static int find_function_lines(struct function_lines *known, struct opk_ctx *ctx,
+                               const struct opk_line_table *table,
+                               const struct opk_cubin_function *function,
+                               const struct opk_line_frame *own)
+{
+	size_t count = (size_t)(function->size / INSTRUCTION_BYTES);
+	opk_autofree uint32_t *lines = NULL;
+	struct opk_code_lines *found = &known->found;
 
 	if (known->file && known->section == function->section && known->offset == function->offset
 	    && !strcmp(known->folder, own->folder) && !strcmp(known->file, own->file))
-		return known->line;
-	*known = (struct first_line){ function->section, function->offset, own->folder, own->file,
-		                      own->line };
-	for (uint64_t at = 0; at < function->size; at += INSTRUCTION_BYTES) {
-		size_t count = opk_line_table_find(frames, table, function->section,
-		                                   function->offset + at);
-		const struct opk_line_frame *of = count ? &frames[count - 1] : NULL;
-
-		if (of && of->line && of->line < known->line && !strcmp(of->file, own->file)
-		    && !strcmp(of->folder, own->folder))
-			known->line = of->line;
+		return OPK_OK;
+	*known = (struct function_lines){
+		function->section, function->offset, own->folder, own->file, { own->line, 0, 0 }
+	};
+	lines = opk_alloc_array(count + 1, sizeof *lines);
+	if (!lines)
+		return opk_nomem(ctx, "lines of a function");
+	for (size_t i = 0; i < count; i++) {
+		lines[i] = line_at(known, table, i * INSTRUCTION_BYTES);
+		if (lines[i] && lines[i] < found->first)
+			found->first = lines[i];
 	}
-	return known->line;
+	found->layout = hash_lines(lines, count, found->first);
+	found->set = hash_lines(lines, remove_twins(lines, count), found->first);
+	return OPK_OK;
 }
 
 /* Finds the calls that a line was inlined at; where the two tables disagree they are unknown. */
 static int find_calls(struct found *found, struct opk_ctx *ctx, const struct opk_line_table *table,
                       const struct opk_cubin_function *function, uint32_t offset,
-                      struct first_line *first)
+                      struct function_lines *lines)
 {
 	struct opk_line_frame frames[OPK_MOST_FRAMES];
 	size_t count = opk_line_table_find(frames, table, function->section,
@@ -114,11 +160,12 @@ static int find_calls(struct found *found, struct opk_ctx *ctx, const struct opk
 		if (i)
 			opk_buf_add_printf(&found->calls, "%s%s:%u", i > 1 ? " < " : "", path,
 			                   frames[i].line);
-		if (i + 1 == count)
-			found->first = find_first(first, table, function, &frames[i]);
-		if (i + 1 == count)
-			found->own = (struct opk_nv_line){ .number = frames[i].line,
-				                           .path = opk_take(path) };
+		if (i + 1 < count)
+			continue;
+		TRY(find_function_lines(lines, ctx, table, function, &frames[i]));
+		found->lines = lines->found;
+		found->own = (struct opk_nv_line){ .number = frames[i].line,
+			                           .path = opk_take(path) };
 	}
 	return found->calls.failed ? opk_nomem(ctx, "a path") : OPK_OK;
 }
@@ -138,7 +185,9 @@ static size_t put_found(struct opk_child *child, const struct found *found)
 	size_t size = put_line(child, &found->line);
 
 	size += put_line(child, found->own.path ? &found->own : &found->line);
-	opk_put_number(child, found->first);
+	opk_put_number(child, found->lines.first);
+	opk_put_number(child, found->lines.set);
+	opk_put_number(child, found->lines.layout);
 	opk_put_bytes(child, found->calls.data, found->calls.size);
 	return size + found->calls.size;
 }
@@ -149,7 +198,7 @@ int opk_code_find_lines(struct opk_ctx *ctx, void *data, struct opk_child *child
 	__attribute__((cleanup(opk_line_table_clear))) struct opk_line_table table = { 0 };
 	struct opk_cubin_function function = { .name = "" };
 	const struct opk_code_search *search = data;
-	struct first_line first = { 0 };
+	struct function_lines lines = { 0 };
 	size_t sent = 0;
 	/* A read past its end ends this process alone. */
 	const void *cubin = opk_child_guarded_copy(search->cubin->data, search->cubin->size);
@@ -163,12 +212,15 @@ int opk_code_find_lines(struct opk_ctx *ctx, void *data, struct opk_child *child
 
 		if (strcmp(function.name, at->function) != 0)
 			function = opk_cubin_function_named(search->cubin, at->function);
+		/* It is damaged. */
+		if (function.size > search->cubin->size)
+			function.size = 0;
 		/* Past its end CUPTI gives lines of the next function. */
 		if (at->offset < function.size)
 			TRY(opk_nv_source_line(&found.line, ctx, cubin, search->cubin->size,
 			                       at->function, at->offset));
 		if (found.line.path)
-			TRY(find_calls(&found, ctx, &table, &function, at->offset, &first));
+			TRY(find_calls(&found, ctx, &table, &function, at->offset, &lines));
 		/* A small module could fill the disk. */
 		sent += put_found(child, &found);
 		if (sent > MOST_SENT + i * MOST_TEXT)
@@ -200,7 +252,9 @@ int opk_code_take_lines(const struct opk_code_search *search, struct opk_ctx *ct
 
 		TRY(take_line(&place->line, &place->source, search->counts, ctx, result));
 		TRY(take_line(&place->own_line, &place->own_source, search->counts, ctx, result));
-		place->first_line = (uint32_t)opk_get_number(result, UINT32_MAX);
+		place->lines.first = (uint32_t)opk_get_number(result, UINT32_MAX);
+		place->lines.set = opk_get_number(result, UINT64_MAX);
+		place->lines.layout = opk_get_number(result, UINT64_MAX);
 		calls = opk_get_bytes(NULL, result, MOST_CALLS);
 		TRY(opk_result_check(result, ctx));
 		if (calls && *calls)

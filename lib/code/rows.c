@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/option_struct.h"
+#include "base/sum.h"
 #include "code/code_inside.h"
 
 struct maker {
@@ -44,15 +45,19 @@ static const char *keep(struct maker *m, const char *text)
 	return opk_texts_keep(&m->texts, text);
 }
 
+static const char *name_of(const struct opk_code_place *place)
+{
+	return *place->at.name ? place->at.name : place->at.function;
+}
+
 static void describe_row(struct maker *m, size_t row, const struct opk_code_place *place)
 {
 	struct opk_range *range = &m->made.ranges[row];
 	struct opk_code *code = &m->made.code[row];
-	const char *name = *place->at.name ? place->at.name : place->at.function;
 
 	*range = (struct opk_range){ OPK_UNKNOWN_RANGE };
 	range->symbol = keep(m, place->at.function);
-	range->kernel = range->name = keep(m, name);
+	range->kernel = range->name = keep(m, name_of(place));
 	*code = (struct opk_code){
 		.module = place->at.module,
 		.of_module = m->per != OPK_ROWS_LINES,
@@ -64,10 +69,10 @@ static void describe_row(struct maker *m, size_t row, const struct opk_code_plac
 		.inlined_at = "",
 		.own_source = keep(m, text_of(m, place->own_source)),
 		.own_line = place->own_line,
+		.lines = place->lines,
 	};
 	if (m->per == OPK_ROWS_LINES) {
 		code->line = place->own_line;
-		code->first_line = place->first_line;
 		code->source = keep(m, text_of(m, place->own_source));
 	} else if (m->per == OPK_ROWS_INSTRUCTIONS) {
 		code->line = place->line;
@@ -131,6 +136,51 @@ static void add_place(struct maker *m, size_t row, const struct opk_code_place *
 	}
 }
 
+/* ---- launches of functions -------------------------------------------------------------- */
+
+static bool is_one_function(const struct opk_code_place *a, const struct opk_code_place *b)
+{
+	return a->at.module == b->at.module && !strcmp(a->at.function, b->at.function);
+}
+
+/* Adds up launches by name: all instructions of a function in a module have the same number. */
+static int add_sampled(uint64_t *sums, struct opk_index *numbers, const struct maker *m)
+{
+	const struct opk_code_place *places = m->counts->places.items, *last = NULL;
+	size_t names = 0, number;
+
+	for (size_t i = 0; i < m->counts->places.count; i++) {
+		const struct opk_code_place *place = &places[m->counts->order[i]];
+		const char *name = name_of(place);
+
+		if (last && is_one_function(last, place))
+			continue;
+		last = place;
+		if (!opk_index_find(&number, numbers, name)) {
+			number = names++;
+			if (!opk_index_add(numbers, name, number, NULL))
+				return opk_nomem(m->ctx, "rows of code");
+		}
+		opk_sum_add(&sums[number], place->launches[OPK_SAMPLED]);
+	}
+	return OPK_OK;
+}
+
+static int find_sampled(struct maker *m)
+{
+	opk_autofree uint64_t *sums = opk_alloc_array(m->counts->places.count + 1, sizeof *sums);
+	opk_autoindex struct opk_index numbers = { 0 };
+	size_t number = 0;
+
+	TRY(sums ? add_sampled(sums, &numbers, m) : opk_nomem(m->ctx, "rows of code"));
+	for (size_t i = 0; i < m->made.count; i++)
+		if (opk_index_find(&number, &numbers, m->made.ranges[i].kernel))
+			m->made.code[i].sampled_launches = sums[number];
+	return OPK_OK;
+}
+
+/* ---- all of it -------------------------------------------------------------------------- */
+
 static int make_rows(struct maker *m)
 {
 	const struct opk_code_counts *counts = m->counts;
@@ -152,7 +202,7 @@ static int make_rows(struct maker *m)
 		return opk_nomem(m->ctx, "rows of code");
 	m->made.texts = m->texts.list;
 	m->texts.list = (struct opk_strlist){ 0 };
-	return OPK_OK;
+	return find_sampled(m);
 }
 
 static int find_metrics(struct maker *m, const struct opk_evaluation *evaluation)
@@ -233,6 +283,8 @@ int opk_code_eval(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_f
 		TRY(opk_code_look_up(&counts, ctx, file,
 		                     rows == OPK_ROWS_INSTRUCTIONS
 		                             && !opk_eval_inside(&options)->without_sass));
+	if (opk_eval_inside(&options)->interval)
+		*opk_eval_inside(&options)->interval = counts.interval;
 	m.counts = &counts;
 	TRY(choose_metrics(&m, &options, meta));
 	TRY(opk_evaluation_begin_made(&evaluation, ctx, file, OPK_PROFILER_SASS, &options));

@@ -8,6 +8,7 @@
 
 #include "base/ascii.h"
 #include "base/option_struct.h"
+#include "chip/chip.h"
 #include "compare/compare.h"
 #include "container/container.h"
 
@@ -31,45 +32,89 @@ enum opk_count_kind opk_compared_kind(const struct opk_diff *diff, size_t column
 
 /* ---- what is compared ------------------------------------------------------------------- */
 
-static int check_metrics(struct opk_ctx *ctx, const struct opk_eval_options *eval)
+/* Any name is good if the catalog is missing. */
+static int look_in_catalog(char **wrong, struct opk_ctx *ctx, const char *chip, const char *name)
+{
+	enum opk_profiler profiler = opk_count_kind(name) == OPK_SAMPLED ? OPK_PROFILER_PC
+	                                                                 : OPK_PROFILER_SASS;
+	struct opk_catalog *catalog = NULL;
+	int code = opk_catalog_new(&catalog, ctx, chip, profiler);
+
+	*wrong = NULL;
+	if (!code && !opk_catalog_has_full(catalog, ctx, name)) {
+		*wrong = opk_catalog_explain(catalog, ctx, chip, name);
+		code = *wrong ? OPK_OK : opk_nomem(ctx, "metrics");
+	}
+	opk_catalog_free(catalog);
+	return opk_allow(ctx, code, OPK_EFAILED);
+}
+
+static bool records(const struct opk_diff *diff, const char *name)
+{
+	for (size_t i = 0; i < diff->source_count; i++)
+		for (size_t j = 0; j < diff->sources[i].meta->metric_count; j++)
+			if (!strcmp(diff->sources[i].meta->metrics[j], name))
+				return true;
+	return false;
+}
+
+int opk_compared_explain_code(char **wrong, const struct opk_diff *diff, struct opk_ctx *ctx,
+                              const char *name)
+{
+	*wrong = NULL;
+	if (opk_count_kind(name) != OPK_COUNT_KINDS)
+		return records(diff, name)
+		               ? OPK_OK
+		               : look_in_catalog(wrong, ctx, diff->sources[0].meta->chip, name);
+	*wrong = opk_printf("'%.200s' is neither a count of instructions (smsp__sass_...) nor "
+	                    "samples of them (smsp__pcsamp_...)",
+	                    name);
+	return *wrong ? OPK_OK : opk_nomem(ctx, "metrics");
+}
+
+static int check_metrics(const struct opk_diff *diff, struct opk_ctx *ctx,
+                         const struct opk_eval_options *eval)
 {
 	if (eval->set)
 		return opk_fail(ctx, OPK_EUSAGE,
 		                "rows of code have counts and samples: choose metrics, not a set");
-	for (size_t i = 0; eval->metrics && i < eval->metric_count; i++)
-		if (opk_count_kind(eval->metrics[i]) == OPK_COUNT_KINDS)
-			return opk_fail(ctx, OPK_EUSAGE,
-			                "'%.200s' is neither a count of instructions "
-			                "(smsp__sass_...) nor samples of them (smsp__pcsamp_...)",
-			                eval->metrics[i]);
+	for (size_t i = 0; eval->metrics && i < eval->metric_count; i++) {
+		opk_autofree char *wrong = NULL;
+
+		TRY(opk_compared_explain_code(&wrong, diff, ctx, eval->metrics[i]));
+		if (wrong)
+			return opk_fail(ctx, OPK_EUSAGE, "%s", wrong);
+	}
 	return OPK_OK;
 }
 
-/* Without the interval of one recording, all are taken as equal. */
-static int scale_exposures(struct opk_diff *diff, struct opk_ctx *ctx)
+/*
+ * Without the interval of one recording with samples, all are taken as equal. A recording without
+ * samples has no interval.
+ */
+void opk_compared_scale_exposures(struct opk_diff *diff)
 {
-	uint32_t first = 0, interval, longest;
+	uint32_t first = 0;
 	bool known = true;
 
 	for (size_t i = 0; i < diff->source_count; i++) {
-		TRY(opk_code_intervals(&interval, &longest, ctx, diff->sources[i].file));
-		diff->sources[i].most_weight = ldexp(1, (int)longest - (int)interval);
-		known &= interval > 0;
-		if (!i)
-			first = interval;
-		diff->sources[i].exposure = ldexp(1, (int)first - (int)interval);
+		struct opk_compared_source *source = &diff->sources[i];
+		uint32_t shortest = source->interval.shortest;
+
+		known &= shortest > 0 || !(source->all_samples > 0);
+		first = first ? first : shortest;
+		source->exposure = ldexp(1, (int)first - (int)shortest);
+		source->most_weight = ldexp(1, (int)source->interval.longest - (int)shortest);
 	}
 	for (size_t i = 0; !known && i < diff->source_count; i++)
 		diff->sources[i].exposure = 1;
-	return OPK_OK;
 }
 
 int opk_compared_begin_code(struct opk_diff *diff, struct opk_ctx *ctx)
 {
 	OPK_OPTIONS(opk_eval_options, eval, diff->options.eval);
 
-	TRY(check_metrics(ctx, &eval));
-	TRY(scale_exposures(diff, ctx));
+	TRY(check_metrics(diff, ctx, &eval));
 	TRY(opk_filter_new(&diff->filter, ctx, eval.where, eval.where_count));
 	opk_filter_judge_code(diff->filter);
 	return opk_filter_check(diff->filter, ctx, OPK_PROFILER_SASS);
@@ -82,7 +127,8 @@ int opk_compared_evaluate_code(struct opk_compared_source *source, struct opk_ct
 	OPK_OPTIONS(opk_eval_options, options, diff->options.eval);
 	struct opk_eval_inside inside = { .also = opk_strlist_items(&source->also),
 		                          .also_count = source->also.count,
-		                          .without_sass = true };
+		                          .without_sass = true,
+		                          .interval = &source->interval };
 
 	/* Nothing else looks at it. */
 	for (size_t i = 0; i < options.where_count; i++)
@@ -129,6 +175,6 @@ char *opk_compared_code_key(const struct opk_diff *diff, const struct opk_row *r
 	if (diff->options.rows == OPK_ROWS_INSTRUCTIONS)
 		return opk_printf("%s\n%" PRIu32, function, code->offset);
 	return opk_printf("%s\n%s\n%" PRId64 "%s", function, opk_base_name(code->source),
-	                  (int64_t)code->line - (int64_t)code->first_line,
-	                  code->first_line ? "" : " of the file");
+	                  (int64_t)code->line - (int64_t)code->lines.first,
+	                  code->lines.first ? "" : " of the file");
 }

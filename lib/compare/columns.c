@@ -143,38 +143,43 @@ static bool compare_group(struct opk_diff_value *out, const struct opk_diff *dif
 
 /* What the rows of a group count in each source. */
 static void add_up(struct sorted *of, const struct opk_diff *diff, enum opk_compared_side side,
-                   size_t group, enum opk_count_kind kind)
+                   size_t group)
 {
+	memset(of->counts, 0, diff->source_count * sizeof *of->counts);
+	memset(of->exposures, 0, diff->source_count * sizeof *of->exposures);
 	for (size_t i = of->starts[group]; i < of->starts[group + 1]; i++) {
 		size_t row = of->rows[i], source = source_of(diff, side, row);
-		double launches = kind == OPK_COUNTED ? (double)diff->weights[side].items[row]
-		                                      : (double)diff->sampled[side].items[row]
-		                                                * diff->sources[source].exposure;
 
 		if (!of->present[row])
 			continue;
 		of->counts[source] += of->values[row];
-		of->exposures[source] += launches;
+		of->exposures[source] += (double)diff->weights[side].items[row];
 	}
 }
 
-/* Code without samples in a source has none of its samples. */
-static struct opk_counted count_group(struct sorted *of, const struct opk_diff *diff,
-                                      enum opk_compared_side side, size_t group,
-                                      enum opk_count_kind kind)
+/* What samples are of: a function that ran in a recording may have no sample of the row there. */
+static double exposure_of_samples(const struct opk_diff *diff, size_t group,
+                                  const struct opk_compared_source *source, size_t column)
 {
+	size_t function = diff->about.items[group].function;
+
+	return source->measured[column] ? opk_compared_exposure(diff, source, function) : 0;
+}
+
+static struct opk_counted count_group(struct sorted *of, const struct opk_diff *diff,
+                                      enum opk_compared_side side, size_t group, size_t column)
+{
+	enum opk_count_kind kind = opk_compared_kind(diff, column);
 	struct opk_counted counted = { of->counts, of->exposures, 0 };
 
-	memset(of->counts, 0, diff->source_count * sizeof *of->counts);
-	memset(of->exposures, 0, diff->source_count * sizeof *of->exposures);
-	add_up(of, diff, side, group, kind);
+	add_up(of, diff, side, group);
 	for (size_t i = 0; i < diff->source_count; i++) {
 		double exposure = of->exposures[i], weight = 1;
 
-		if (kind == OPK_SAMPLED && diff->found.summary.shares)
-			exposure = diff->sources[i].side == side
-			                   ? diff->sources[i].all_samples / 100
-			                   : 0;
+		if (diff->sources[i].side != side)
+			continue;
+		if (kind == OPK_SAMPLED)
+			exposure = exposure_of_samples(diff, group, &diff->sources[i], column);
 		if (!(exposure > 0))
 			continue;
 		/* As if all were of the longest interval: never more than were taken. */
@@ -187,7 +192,8 @@ static struct opk_counted count_group(struct sorted *of, const struct opk_diff *
 }
 
 /* By how much recordings of a side differ is seen in all rows together. */
-static struct opk_dispersion find_dispersion(const struct opk_diff *diff, struct sorted *sides)
+static struct opk_dispersion find_dispersion(const struct opk_diff *diff, struct sorted *sides,
+                                             size_t column)
 {
 	struct opk_dispersion dispersion = { 0 };
 
@@ -195,7 +201,7 @@ static struct opk_dispersion find_dispersion(const struct opk_diff *diff, struct
 		for (int side = 0; side < OPK_SIDES; side++) {
 			struct opk_counted counted = count_group(&sides[side], diff,
 			                                         (enum opk_compared_side)side, i,
-			                                         OPK_SAMPLED);
+			                                         column);
 
 			opk_dispersion_add(&dispersion, &counted);
 		}
@@ -209,11 +215,11 @@ static void compare_code(struct opk_diff *diff, struct sorted *sides, const size
 	struct opk_dispersion dispersion = { 0 };
 
 	if (kind == OPK_SAMPLED)
-		dispersion = find_dispersion(diff, sides);
+		dispersion = find_dispersion(diff, sides, column);
 	for (size_t i = 0; i < diff->groups.count; i++) {
 		struct opk_counted of_group[OPK_SIDES] = {
-			count_group(&sides[OPK_BEFORE], diff, OPK_BEFORE, i, kind),
-			count_group(&sides[OPK_AFTER], diff, OPK_AFTER, i, kind),
+			count_group(&sides[OPK_BEFORE], diff, OPK_BEFORE, i, column),
+			count_group(&sides[OPK_AFTER], diff, OPK_AFTER, i, column),
 		};
 
 		opk_compare_counts(&diff->compared[places[i] * diff->columns.count + column],

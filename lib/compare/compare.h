@@ -39,6 +39,7 @@ struct opk_dispersion {
 void opk_dispersion_add(struct opk_dispersion *dispersion, const struct opk_counted *side);
 struct opk_rate_result {
 	double p, least; /* the smallest possible p for as many samples */
+	bool by_student; /* p is of Student's t-test, which is less certain of a change */
 };
 /*
  * The probability of samples at least as far apart if the rates of both sides are equal. With one
@@ -99,7 +100,8 @@ struct opk_diff_rules {
 };
 /* Adds a rule (OPK_EUSAGE: invalid), or a YAML file's rules (OPK_EINPUT, with all its errors). */
 int opk_diff_rules_add(struct opk_diff_rules *rules, struct opk_ctx *ctx, const char *text);
-int opk_diff_rules_load(struct opk_diff_rules *rules, struct opk_ctx *ctx, const char *path);
+int opk_diff_rules_load(struct opk_diff_rules *rules, struct opk_ctx *ctx, const char *path,
+                        bool code_rows);
 /* Reads all rules of the options. */
 int opk_diff_rules_read(struct opk_diff_rules *rules, struct opk_ctx *ctx,
                         const struct opk_diff_options *options);
@@ -120,6 +122,12 @@ enum opk_compared_mode {
 	OPK_COMPARED_CODE,   /* instructions, lines or functions */
 };
 
+/* A function in one recording, with its rows that conditions leave out. */
+struct opk_compared_function {
+	uint64_t launches; /* that samples were taken of; 0: unknown, or it was not sampled */
+	double samples;
+};
+
 struct opk_compared_source {
 	struct opk_file *file;
 	const struct opk_meta *meta;
@@ -132,8 +140,11 @@ struct opk_compared_source {
 	struct opk_evaluation *means;    /* one row per group of launches; NULL */
 	/* The diff's column for each column, and then for each of `also`. */
 	size_t *columns, *columns_of_means;
-	size_t first_row;   /* index among the rows of its side */
-	double all_samples; /* of all code */
+	size_t first_row; /* index among the rows of its side */
+	bool *measured;   /* of code: the columns that any row has, also one that is left out */
+	struct opk_code_interval interval;
+	double all_samples;                               /* of all code */
+	OPK_LIST(struct opk_compared_function) functions; /* by the diff's numbers of them */
 	double exposure;    /* of a launch to samples: more if the interval is shorter */
 	double most_weight; /* of one sample, where the interval changed; else 1 */
 };
@@ -149,8 +160,9 @@ struct opk_compared_column {
 /* Facts about a group besides those that its ranges share. */
 struct opk_compared_group {
 	uint64_t launches[OPK_SIDES];
-	bool mixed;                  /* of different kernels */
-	const struct opk_code *code; /* afterwards, if it is there */
+	bool mixed;                             /* of different kernels */
+	const struct opk_code *code[OPK_SIDES]; /* NULL: it is not there, or not of code */
+	size_t function;                        /* of code: its number */
 };
 
 struct opk_diff {
@@ -162,15 +174,17 @@ struct opk_diff {
 	struct opk_compared_source *sources;
 	size_t source_count;
 	OPK_LIST(struct opk_compared_column) columns;
-	struct opk_index numbers; /* of columns */
-	size_t time;              /* the column of times; SIZE_MAX: none */
-	size_t clock;             /* the column of the SM's clock; SIZE_MAX: none */
+	struct opk_index numbers;   /* of columns */
+	struct opk_index functions; /* of code: their numbers */
+	struct opk_strlist function_names;
+	struct opk_diff_value *of_functions; /* their samples on both sides; NULL: not of lines */
+	size_t time;                         /* the column of times; SIZE_MAX: none */
+	size_t clock;                        /* the column of the SM's clock; SIZE_MAX: none */
 	struct opk_grouping groups;
 	OPK_LIST(struct opk_compared_group) about; /* one per group */
 	struct opk_column_file values[OPK_SIDES];
 	OPK_LIST(size_t) group_of[OPK_SIDES];  /* one per row of values */
 	OPK_LIST(uint64_t) weights[OPK_SIDES]; /* one per row of values */
-	OPK_LIST(uint64_t) sampled[OPK_SIDES]; /* of code: launches that the samples are of */
 	struct opk_diff_value *compared;       /* for each group, one per column */
 	double *beyond_clock;                  /* parallel to it: as in opk_compared_table */
 	struct opk_diff_peak *peaks;
@@ -188,15 +202,37 @@ void opk_compared_source_clear(struct opk_compared_source *source);
 /* code.c: instructions, lines and functions. */
 extern const char opk_compared_samples[], opk_compared_executed[];
 bool opk_compared_is_code(const struct opk_diff *diff);
+/* *wrong: why no code has this metric, free(); NULL: it may have it. */
+int opk_compared_explain_code(char **wrong, const struct opk_diff *diff, struct opk_ctx *ctx,
+                              const char *name);
 int opk_compared_begin_code(struct opk_diff *diff, struct opk_ctx *ctx);
 int opk_compared_evaluate_code(struct opk_compared_source *source, struct opk_ctx *ctx,
                                const struct opk_diff *diff);
+/* Once all rows are read. */
+void opk_compared_scale_exposures(struct opk_diff *diff);
 /* The text that code of all builds is matched by: free(); NULL: out of memory. */
 char *opk_compared_code_key(const struct opk_diff *diff, const struct opk_row *row);
 /* Once all rows are read: shares are in percent. */
 int opk_compared_name_units(struct opk_diff *diff, struct opk_ctx *ctx);
 /* The kind of a column's counts; OPK_COUNT_KINDS: it is not of code. */
 enum opk_count_kind opk_compared_kind(const struct opk_diff *diff, size_t column);
+
+/*
+ * functions.c: adds what a row says about its function, which gets the number *out. Samples may be
+ * NaN.
+ */
+int opk_compared_add_function(size_t *out, struct opk_diff *diff, struct opk_ctx *ctx,
+                              struct opk_compared_source *source, const struct opk_row *row,
+                              double samples);
+/* Finds the verdicts on the samples of whole functions, where rows are parts of functions. */
+int opk_compared_judge_functions(struct opk_diff *diff, struct opk_ctx *ctx);
+/* Launches of a function that a recording has samples of, or that all recordings of a side have. */
+uint64_t opk_compared_sampled(const struct opk_compared_source *source, size_t function);
+/* What samples are divided by. */
+double opk_compared_exposure(const struct opk_diff *diff, const struct opk_compared_source *source,
+                             size_t function);
+uint64_t opk_compared_sampled_of_side(const struct opk_diff *diff, enum opk_compared_side side,
+                                      size_t function);
 
 /* sides.c: reads the rows of all sources, group by group. */
 int opk_compared_read(struct opk_diff *diff, struct opk_ctx *ctx);

@@ -67,6 +67,31 @@ static bool is_matched(const struct opk_diff *diff, size_t group)
 	return launches[OPK_BEFORE] && launches[OPK_AFTER];
 }
 
+/* Lines pair by their distance from the first one, instructions by their offsets. */
+static bool is_rewritten(const struct opk_diff *diff, const struct opk_compared_group *about)
+{
+	const struct opk_code *before = about->code[OPK_BEFORE], *after = about->code[OPK_AFTER];
+
+	if (!before || !after || !before->lines.set || !after->lines.set)
+		return false;
+	return diff->options.rows == OPK_ROWS_INSTRUCTIONS
+	               ? before->lines.layout != after->lines.layout
+	               : before->lines.set != after->lines.set;
+}
+
+/* Code is described as it is afterwards: lines move. */
+static void describe_code(struct opk_diff_row *row, const struct opk_diff *diff, size_t group)
+{
+	const struct opk_compared_group *about = &diff->about.items[group];
+	const struct opk_code *before = about->code[OPK_BEFORE], *after = about->code[OPK_AFTER];
+
+	row->code = after ? after : before;
+	row->function = about->function;
+	row->before_line = before ? before->line : 0;
+	row->rewritten = is_rewritten(diff, about);
+	row->of_function = diff->of_functions ? &diff->of_functions[about->function] : NULL;
+}
+
 /* Rows on both sides come first, then the others, each in order of appearance. */
 static int place_rows(struct opk_diff *diff, struct opk_ctx *ctx, size_t *places)
 {
@@ -91,11 +116,11 @@ static int place_rows(struct opk_diff *diff, struct opk_ctx *ctx, size_t *places
 		diff->found.rows[place] = (struct opk_diff_row){
 			.name = group->many_names || opk_compared_is_code(diff) ? "" : group->name,
 			.range = group->range,
-			.code = diff->about.items[i].code,
 			.before_launches = diff->about.items[i].launches[OPK_BEFORE],
 			.after_launches = diff->about.items[i].launches[OPK_AFTER],
 			.values = diff->compared + place * diff->columns.count,
 		};
+		describe_code(&diff->found.rows[place], diff, i);
 	}
 	return OPK_OK;
 }
@@ -153,18 +178,29 @@ static size_t find_time(const struct opk_diff *diff)
 	return SIZE_MAX;
 }
 
+/* How many launches a change in time counts for. */
+static uint64_t launches_of_change(const struct opk_diff *diff, const struct opk_diff_row *row)
+{
+	size_t function = row->function;
+	uint64_t before = row->before_launches, after = row->after_launches;
+
+	if (diff->time != SIZE_MAX && opk_compared_kind(diff, diff->time) == OPK_SAMPLED) {
+		/* A share is of all launches. */
+		if (diff->found.summary.shares)
+			return 1;
+		before = opk_compared_sampled_of_side(diff, OPK_BEFORE, function);
+		after = opk_compared_sampled_of_side(diff, OPK_AFTER, function);
+	}
+	return before < after ? before : after;
+}
+
 static void find_time_changes(struct opk_diff *diff)
 {
 	for (size_t i = 0; i < diff->found.row_count; i++) {
 		struct opk_diff_row *row = &diff->found.rows[i];
 		const struct opk_diff_value *time;
-		uint64_t launches = row->before_launches < row->after_launches
-		                            ? row->before_launches
-		                            : row->after_launches;
+		uint64_t launches = launches_of_change(diff, row);
 
-		/* A share is of all launches. */
-		if (diff->found.summary.shares)
-			launches = 1;
 		row->time_change = (double)NAN;
 		if (diff->time == SIZE_MAX)
 			continue;
@@ -241,6 +277,8 @@ static int make(struct opk_diff *diff, struct opk_ctx *ctx)
 	TRY(find_key(&diff->groups.key, ctx, &diff->options));
 	TRY(opk_compared_evaluate(diff, ctx));
 	TRY(opk_compared_read(diff, ctx));
+	opk_compared_scale_exposures(diff);
+	TRY(opk_compared_judge_functions(diff, ctx));
 	TRY(opk_compared_name_units(diff, ctx));
 	TRY(match(diff, ctx));
 	TRY(opk_find_differences(diff, ctx));
@@ -288,15 +326,17 @@ void opk_diff_free(struct opk_diff *diff)
 		opk_column_file_clear(&diff->values[side]);
 		free(diff->group_of[side].items);
 		free(diff->weights[side].items);
-		free(diff->sampled[side].items);
 	}
 	free(diff->sources);
 	free(diff->columns.items);
 	opk_index_clear(&diff->numbers);
+	opk_index_clear(&diff->functions);
+	opk_strlist_clear(&diff->function_names);
 	opk_grouping_clear(&diff->groups);
 	free(diff->about.items);
 	free(diff->compared);
 	free(diff->beyond_clock);
+	free(diff->of_functions);
 	free(diff->peaks);
 	free(diff->found.columns);
 	free(diff->found.rows);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* A comparison as lists. */
+#include <math.h>
+
 #include "base/listing.h"
 #include "compare/compare.h"
 #include "container/container.h"
@@ -12,15 +14,53 @@ static void add_paths(struct opk_strlist *out, const struct opk_diff *diff,
 			opk_strlist_add(out, diff->sources[i].file->path);
 }
 
+/* How many values each test decided. */
+struct diff_tests {
+	size_t binomial, student;
+};
+
 static union opk_cell cell_needed(const struct opk_diff_family *family)
 {
 	return cell_known(family->launches_needed, family->compared > 0);
+}
+
+/* Names the tests that found the p of samples; free(). NULL: out of memory. */
+static char *name_tests(const struct diff_tests *tests)
+{
+	static const char suffix[] = "two-sided; Benjamini-Hochberg";
+
+	if (!tests->student && !tests->binomial)
+		return opk_strdup("none: counts are exact");
+	if (!tests->student || !tests->binomial)
+		return opk_printf("%s, %s", tests->student ? "Student's t" : "binomial", suffix);
+	return opk_printf("binomial (%zu values) or Student's t (%zu), %s", tests->binomial,
+	                  tests->student, suffix);
+}
+
+/* Only shown values count. */
+static char *describe_test(const struct opk_diff *diff)
+{
+	struct diff_tests tests = { 0 };
+
+	if (!opk_compared_is_code(diff))
+		return opk_strdup("Mann-Whitney U, two-sided; Benjamini-Hochberg");
+	for (size_t i = 0; i < diff->found.row_count * diff->columns.count; i++) {
+		size_t row = i / diff->columns.count, column = i % diff->columns.count;
+		const struct opk_diff_value *value = &diff->found.rows[row].values[column];
+
+		if (isnan(value->p) || !diff->columns.items[column].shown)
+			continue;
+		tests.student += value->by_student;
+		tests.binomial += !value->by_student;
+	}
+	return name_tests(&tests);
 }
 
 static struct opk_listing *list_about(const struct opk_diff *diff)
 {
 	const struct opk_diff_summary *s = &diff->found.summary;
 	opk_autostrlist struct opk_strlist before = { 0 }, after = { 0 };
+	opk_autofree char *test = describe_test(diff);
 	struct opk_listing *rows = opk_listing_new(
 		"before* after* by matched_rows# unmatched_rows# launches_least# "
 		"launches_most# test level% level_of_times% level_of_others% tested# "
@@ -29,21 +69,18 @@ static struct opk_listing *list_about(const struct opk_diff *diff)
 
 	add_paths(&before, diff, OPK_BEFORE);
 	add_paths(&after, diff, OPK_AFTER);
-	if (before.count + after.count != diff->source_count) {
+	if (!test || before.count + after.count != diff->source_count) {
 		opk_listing_free(rows);
 		return NULL;
 	}
 	opk_listing_row(rows, cell_texts(&before), cell_texts(&after), cell_text(diff->by),
 	                cell_number(diff->found.row_count),
 	                cell_number(diff->found.unmatched_count), cell_number(s->launches_least),
-	                cell_number(s->launches_most),
-	                cell_text(opk_compared_is_code(diff)
-	                                  ? "binomial, two-sided; Benjamini-Hochberg"
-	                                  : "Mann-Whitney U, two-sided; Benjamini-Hochberg"),
-	                cell_value(s->level), cell_value(s->foremost.level),
-	                cell_value(s->others.level), cell_number(s->foremost.compared),
-	                cell_needed(&s->foremost), cell_number(s->others.compared),
-	                cell_needed(&s->others), cell_number(s->verdicts[OPK_VERDICT_CHANGED]),
+	                cell_number(s->launches_most), cell_text(test), cell_value(s->level),
+	                cell_value(s->foremost.level), cell_value(s->others.level),
+	                cell_number(s->foremost.compared), cell_needed(&s->foremost),
+	                cell_number(s->others.compared), cell_needed(&s->others),
+	                cell_number(s->verdicts[OPK_VERDICT_CHANGED]),
 	                cell_number(s->verdicts[OPK_VERDICT_NOISE]),
 	                cell_number(s->verdicts[OPK_VERDICT_SAME]),
 	                cell_number(s->verdicts[OPK_VERDICT_TOO_FEW]),

@@ -38,6 +38,7 @@ struct opk_diff_value {
 	enum opk_verdict verdict;
 	bool has_spread; /* on either side */
 	double least;    /* of p, for so many samples; 0: it is of launches */
+	bool by_student; /* samples: p is of Student's t-test, else of the binomial one */
 	/*
 	 * For a time or a rate: the change in percent that the SM's clock causes if all else takes
 	 * as many cycles as before, and so the most that it can have caused. NaN: the clock is
@@ -51,6 +52,14 @@ struct opk_diff_row {
 	const char *name;            /* "" if ranges have different names */
 	struct opk_range range;      /* what all ranges have in common, on both sides */
 	const struct opk_code *code; /* of code, afterwards if it is there; else NULL */
+	size_t function;             /* of code: its number in the comparison */
+	uint32_t before_line;        /* of a line or instruction; 0: unknown */
+	/*
+	 * Its function has code at other lines than before, counted from the first; for an
+	 * instruction, or other instructions of a line. So the row may be compared with another.
+	 */
+	bool rewritten;
+	const struct opk_diff_value *of_function; /* the samples of all of it; NULL: unknown */
 	uint64_t before_launches, after_launches;
 	/*
 	 * The change in time: the change of one launch, times the lesser number of launches of the

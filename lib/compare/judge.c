@@ -155,7 +155,7 @@ static int judge_row(struct judge *j, const struct opk_diff_row *row)
 /* Whether the rule looks at the row; if so, counts the row. */
 static int look_at(bool *accepted, struct judge *j, const struct opk_diff_row *diff_row)
 {
-	struct opk_row row = { .name = diff_row->name,
+	struct opk_row row = { .name = diff_row->code ? diff_row->range.kernel : diff_row->name,
 		               .range = &diff_row->range,
 		               .code = diff_row->code };
 	enum opk_profiler profiler = row.code ? OPK_PROFILER_SASS : OPK_PROFILER_RANGE;

@@ -132,13 +132,15 @@ void opk_rate_test(struct opk_rate_result *out, const struct opk_counted sides[O
                    const struct opk_dispersion *dispersion)
 {
 	struct sums sums[OPK_SIDES] = { sum_up(&sides[OPK_BEFORE]), sum_up(&sides[OPK_AFTER]) };
-	double all = sums[OPK_BEFORE].samples + sums[OPK_AFTER].samples, far, freedom;
+	double all = sums[OPK_BEFORE].samples + sums[OPK_AFTER].samples, far, freedom, student;
 	double part = sums[OPK_BEFORE].exposure
 	              / (sums[OPK_BEFORE].exposure + sums[OPK_AFTER].exposure);
 
 	/* 0 would mean that launches were tested. */
-	*out = (struct opk_rate_result){ 1, fmin(1, fmax(DBL_MIN,
-		                                         2 * pow(fmin(part, 1 - part), all))) };
+	*out = (struct opk_rate_result){
+		.p = 1,
+		.least = fmin(1, fmax(DBL_MIN, 2 * pow(fmin(part, 1 - part), all))),
+	};
 	if (!(all > 0))
 		return;
 	out->p = test_binomial(sums[OPK_BEFORE].samples, all, part);
@@ -147,5 +149,7 @@ void opk_rate_test(struct opk_rate_result *out, const struct opk_counted sides[O
 	far = pow(sums[OPK_BEFORE].samples - part * all, 2)
 	      / (factor_of(sums, sides, dispersion, part) * all * part * (1 - part));
 	freedom = freedom_of(dispersion);
-	out->p = fmax(out->p, incomplete_beta(freedom / (freedom + far), freedom / 2, 0.5));
+	student = incomplete_beta(freedom / (freedom + far), freedom / 2, 0.5);
+	out->by_student = student > out->p;
+	out->p = fmax(out->p, student);
 }

@@ -35,12 +35,17 @@ static void put_place(struct opk_buf *out, unsigned key, const struct opk_range 
 		opk_buf_add_printf(out, " device %d", range->device);
 }
 
-static void put_code(struct opk_buf *out, enum opk_rows rows, const struct opk_code *code)
+static void put_code(struct opk_buf *out, enum opk_rows rows, const struct opk_diff_row *row)
 {
+	const struct opk_code *code = row->code;
+
 	if (rows == OPK_ROWS_INSTRUCTIONS)
 		opk_buf_add_printf(out, " +%u", code->offset);
 	else if (code->line)
 		opk_buf_add_printf(out, " %s:%u", opk_base_name(code->source), code->line);
+	if (rows == OPK_ROWS_LINES && code->line && row->before_line
+	    && row->before_line != code->line)
+		opk_buf_add_printf(out, " (before: %u)", row->before_line);
 }
 
 char *opk_diff_row_name(const struct opk_diff *diff, const struct opk_diff_row *row,
@@ -53,7 +58,7 @@ char *opk_diff_row_name(const struct opk_diff *diff, const struct opk_diff_row *
 
 	if (row->code) {
 		put(&out, kernel);
-		put_code(&out, diff->options.rows, row->code);
+		put_code(&out, diff->options.rows, row);
 		return opk_buf_take_text(&out);
 	}
 	if (key & OPK_KEY_NVTX)

@@ -91,18 +91,12 @@ static int explain(char **out, struct check *c, const char *name)
 	bool known = false;
 	int code;
 
+	if (opk_compared_is_code(c->diff))
+		return opk_compared_explain_code(out, c->diff, c->ctx, name);
 	c->nearest = (struct opk_nearest){ .name = name };
 	code = look_in_recordings(&known, c, name);
 	if (code || known)
 		return code;
-	if (opk_compared_is_code(c->diff)) {
-		if (opk_count_kind(name) == OPK_COUNT_KINDS)
-			*out = opk_printf("'%.200s' is neither a count of instructions "
-			                  "(smsp__sass_...) nor samples of them "
-			                  "(smsp__pcsamp_...)",
-			                  name);
-		return OPK_OK;
-	}
 	if (opk_attribute_is_name(name))
 		return explain_attribute(out, c, name);
 	if (strstr(name, "__") && has_metrics(c->diff)) {

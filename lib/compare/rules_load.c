@@ -12,6 +12,7 @@ struct reading {
 	struct opk_ctx *ctx;
 	struct opk_problems problems;
 	struct opk_diff_rules *rules;
+	bool code; /* rows are of code */
 };
 
 /* A key of a map, and the function for its value. */
@@ -91,12 +92,15 @@ static void read_condition(struct reading *r, struct opk_compared_rule *rule,
 	struct opk_filter *filter = NULL;
 	int code = text ? opk_filter_new(&filter, r->ctx, &text, 1) : OPK_OK;
 
+	if (r->code)
+		opk_filter_judge_code(filter);
 	if (code == OPK_EUSAGE)
 		opk_problems_add(&r->problems, &value->place, "%s", opk_innermost(r->ctx));
 	else if (!code && opk_filter_value_count(filter))
 		opk_problems_add(&r->problems, &value->place,
-		                 "'%.100s' is no fact of rows, such as kernel or grid",
-		                 opk_filter_value(filter, 0));
+		                 "'%.100s' is not a fact of rows, such as %s",
+		                 opk_filter_value(filter, 0),
+		                 r->code ? "function or line" : "kernel or grid");
 	opk_filter_free(filter);
 	if (code != OPK_EUSAGE)
 		opk_problems_stop(&r->problems, code);
@@ -216,9 +220,10 @@ static int keep_source(struct opk_source **out, struct opk_ctx *ctx, struct opk_
 	return *out ? OPK_OK : opk_nomem(ctx, "rules");
 }
 
-int opk_diff_rules_load(struct opk_diff_rules *rules, struct opk_ctx *ctx, const char *path)
+int opk_diff_rules_load(struct opk_diff_rules *rules, struct opk_ctx *ctx, const char *path,
+                        bool code_rows)
 {
-	struct reading r = { .ctx = ctx, .rules = rules };
+	struct reading r = { .ctx = ctx, .rules = rules, .code = code_rows };
 	struct opk_source *source = NULL;
 	int code = keep_source(&source, ctx, rules, path);
 
@@ -236,7 +241,8 @@ int opk_diff_rules_read(struct opk_diff_rules *rules, struct opk_ctx *ctx,
 	for (size_t i = 0; i < options->rule_count; i++)
 		TRY(opk_diff_rules_add(rules, ctx, options->rules[i]));
 	for (size_t i = 0; i < options->rule_file_count; i++)
-		TRY(opk_diff_rules_load(rules, ctx, options->rule_files[i]));
+		TRY(opk_diff_rules_load(rules, ctx, options->rule_files[i],
+		                        options->rows >= OPK_ROWS_INSTRUCTIONS));
 	return OPK_OK;
 }
 

@@ -28,6 +28,7 @@ struct read_row {
 	uint64_t weight;            /* number of launches */
 	bool is_sum;                /* its values are of all launches, not of one */
 	const struct opk_row *code; /* the row, if it is of code */
+	size_t function;            /* of code: its number */
 };
 
 static void clear(struct reader *r)
@@ -91,32 +92,25 @@ static int find_group(size_t *out, struct reader *r, const struct read_row *row)
 	return OPK_OK;
 }
 
-/* Code is described as it is afterwards: lines move. */
-static int find_code(size_t *out, struct reader *r, const struct opk_row *row)
+static int find_code(size_t *out, struct reader *r, const struct read_row *read)
 {
+	const struct opk_row *row = read->code;
 	opk_autofree char *key = opk_compared_code_key(r->diff, row);
 	struct opk_compared_group *about;
 
 	TRY(key ? add_group(out, r, key, row->range) : opk_nomem(r->ctx, "a comparison"));
 	about = &r->diff->about.items[*out];
-	if (!about->code || r->source->side == OPK_AFTER)
-		about->code = row->code;
+	about->code[r->source->side] = row->code;
+	about->function = read->function;
 	return OPK_OK;
 }
 
-/* Samples of which launches are not known make shares of all samples. */
-static int keep_samples(struct reader *r, const struct opk_row *row)
+/* A row of code has at least one launch, also where the number is unknown. */
+static uint64_t launches_of(const struct read_row *row)
 {
-	uint64_t launches = row->code->launches_of[OPK_SAMPLED];
-	uint64_t *sampled = opk_list_add(&r->diff->sampled[r->source->side]);
-	size_t samples = 0;
+	uint64_t launches = row->code ? row->code->code->launches : row->weight;
 
-	if (!sampled)
-		return opk_nomem(r->ctx, "a comparison");
-	*sampled = launches;
-	opk_index_find(&samples, &r->diff->numbers, opk_compared_samples);
-	r->diff->found.summary.shares |= r->present[samples] && !launches;
-	return OPK_OK;
+	return launches ? launches : 1;
 }
 
 static int keep_row(struct reader *r, const struct read_row *row)
@@ -125,16 +119,14 @@ static int keep_row(struct reader *r, const struct read_row *row)
 	enum opk_compared_side side = r->source->side;
 	size_t group = 0, *at;
 	uint64_t *weight;
-	int code = row->code ? find_code(&group, r, row->code) : find_group(&group, r, row);
+	int code = row->code ? find_code(&group, r, row) : find_group(&group, r, row);
 
-	if (!code && row->code)
-		code = keep_samples(r, row->code);
 	if (!code && group == SIZE_MAX)
 		diff->found.summary.unplaced += r->of_means;
 	if (code || group == SIZE_MAX)
 		return code;
 	if (!r->of_means)
-		opk_sum_add(&diff->about.items[group].launches[side], row->weight);
+		opk_sum_add(&diff->about.items[group].launches[side], launches_of(row));
 	at = opk_list_add(&diff->group_of[side]);
 	weight = opk_list_add(&diff->weights[side]);
 	if (!at || !weight)
@@ -192,18 +184,28 @@ static void fill_also(struct reader *r, const struct read_row *row)
 	}
 }
 
-/* Counts all samples of the recording, also those of rows that conditions leave out. */
-static int count_samples(bool *wanted, struct reader *r, const struct opk_row *row)
+/*
+ * Counts all samples of the recording, also those of rows that conditions leave out. Samples of
+ * which launches are not known make shares of all samples.
+ */
+static int take_code(bool *wanted, struct reader *r, struct read_row *read)
 {
+	const struct opk_row *row = read->code;
 	size_t samples = 0;
 
 	opk_index_find(&samples, &r->diff->numbers, opk_compared_samples);
-	if (r->present[samples])
+	TRY(opk_compared_add_function(&read->function, r->diff, r->ctx, r->source, row,
+	                              r->present[samples] ? r->values[samples] : (double)NAN));
+	for (size_t i = 0; i < r->diff->columns.count; i++)
+		r->source->measured[i] |= r->present[i];
+	if (r->present[samples]) {
 		r->source->all_samples += r->values[samples];
+		r->diff->found.summary.shares |= !row->code->launches_of[OPK_SAMPLED];
+	}
 	return opk_filter_accepts(wanted, r->ctx, r->diff->filter, OPK_PROFILER_SASS, row, 0);
 }
 
-static int take(struct reader *r, const struct read_row *row)
+static int take(struct reader *r, struct read_row *row)
 {
 	bool wanted = true;
 	const struct opk_range *range = row->range;
@@ -222,7 +224,7 @@ static int take(struct reader *r, const struct read_row *row)
 	if (r->source->mode != OPK_COMPARED_RAN || r->of_means)
 		fill_also(r, row);
 	if (row->code)
-		TRY(count_samples(&wanted, r, row->code));
+		TRY(take_code(&wanted, r, row));
 	return wanted ? keep_row(r, row) : OPK_OK;
 }
 
@@ -295,8 +297,9 @@ static int read_source(struct opk_diff *diff, struct opk_ctx *ctx,
 	opk_autofree bool *seen = opk_alloc_array(diff->columns.count + 1, sizeof *seen);
 
 	source->first_row = diff->group_of[source->side].count;
-	TRY(seen ? read_evaluation(diff, ctx, source, seen, false)
-	         : opk_nomem(ctx, "a comparison"));
+	source->measured = opk_alloc_array(diff->columns.count + 1, sizeof *source->measured);
+	TRY(seen && source->measured ? read_evaluation(diff, ctx, source, seen, false)
+	                             : opk_nomem(ctx, "a comparison"));
 
 	if (source->means)
 		TRY(read_evaluation(diff, ctx, source, seen, true));

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/option_struct.h"
+#include "code/door.h"
 #include "compare/compare.h"
 #include "compare/door.h"
 #include "container/container.h"
@@ -77,6 +78,11 @@ static int begin(struct opk_compared_source *source, struct opk_ctx *ctx, const 
 	source->mode = OPK_COMPARED_CODE;
 	if (code || code_rows)
 		return code;
+	if (opk_hot_is_alone(source->file, source->meta))
+		return opk_fail(ctx, OPK_EUSAGE,
+		                "%s has only counts or samples of instructions: its rows are "
+		                "instructions, lines or functions",
+		                source->file->path);
 	if (set && strcmp(source->meta->mode, "trace") != 0) {
 		code = opk_set_meta_init(&source->set, ctx, set, source->meta->chip,
 		                         source->meta->profiler, source->meta);
@@ -458,6 +464,8 @@ void opk_compared_source_clear(struct opk_compared_source *source)
 	opk_evaluation_free(source->launches);
 	opk_evaluation_free(source->means);
 	opk_strlist_clear(&source->also);
+	free(source->functions.items);
+	free(source->measured);
 	opk_set_meta_clear(&source->set);
 	free(source->columns);
 	free(source->columns_of_means);

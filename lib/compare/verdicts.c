@@ -144,13 +144,14 @@ void opk_compare_counts(struct opk_diff_value *out, struct opk_counted sides[OPK
                         const struct opk_dispersion *dispersion)
 {
 	struct opk_counted *before = &sides[OPK_BEFORE], *after = &sides[OPK_AFTER];
-	struct opk_rate_result result = { (double)NAN, 0 };
+	struct opk_rate_result result = { .p = (double)NAN };
 	bool missing = !before->count || !after->count;
 
 	if (dispersion && !missing)
 		opk_rate_test(&result, sides, dispersion);
 	*out = (struct opk_diff_value){ .p = result.p,
 		                        .least = result.least,
+		                        .by_student = result.by_student,
 		                        .clock = (double)NAN,
 		                        .has_spread = dispersion && !missing };
 	describe_counts(&out->before, before, dispersion != NULL);

@@ -62,6 +62,15 @@ enum opk_count_kind { OPK_COUNTED, OPK_SAMPLED, OPK_COUNT_KINDS };
 /* The kind by the metric's name; OPK_COUNT_KINDS: it is not a metric of instructions. */
 enum opk_count_kind opk_count_kind(const char *metric);
 
+/*
+ * The lines of a function in a file, by all its instructions. The first one; hashes of which lines
+ * have code, and of the line of each instruction, both counted from the first. 0: unknown.
+ */
+struct opk_code_lines {
+	uint32_t first;
+	uint64_t set, layout;
+};
+
 /* A row of code: an instruction, a line or a function. */
 struct opk_code {
 	uint64_t module; /* CRC */
@@ -83,7 +92,17 @@ struct opk_code {
 	uint64_t launches; /* that were counted; 0: unknown */
 	/* By the sections with counts, and by those with PC samples; `launches` is the larger. */
 	uint64_t launches_of[OPK_COUNT_KINDS];
-	uint32_t first_line; /* of the function, in the file of `line`; 0: unknown */
+	/* Sampled launches of its function in all modules, also those without this row. */
+	uint64_t sampled_launches;
+	struct opk_code_lines lines; /* of the function, in the file of `own_line` */
+};
+
+/*
+ * The interval of a sample in a file's rows of code: 2^shortest cycles. Where intervals differ, a
+ * sample of a longer one counts for several. 0: it is not known, or there are no samples.
+ */
+struct opk_code_interval {
+	uint32_t shortest, longest;
 };
 
 /* Options for rooms and the command, besides struct opk_eval_options. */
@@ -101,6 +120,7 @@ struct opk_eval_inside {
 	const char *join;
 	bool cupti_only;   /* skips PerfWorks' evaluator, which gives the same bits in less time */
 	bool without_sass; /* rows of instructions: opcodes and SASS texts are not wanted */
+	struct opk_code_interval *interval; /* filled for rows of code; NULL: it is not wanted */
 };
 /* The options' `inside`, or one with all zeros. */
 static inline const struct opk_eval_inside *opk_eval_inside(const struct opk_eval_options *options)

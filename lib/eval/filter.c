@@ -62,12 +62,12 @@ static bool find(struct condition *condition, enum opk_profiler profiler)
 {
 	enum opk_fact *fact = &condition->facts[profiler];
 	bool is_range = !strcmp(condition->name, "range");
+	const char *name = is_range && condition->relation < LESS ? "name"
+	                   : !strcmp(condition->name, "file")     ? "source"
+	                                                          : condition->name;
 
 	condition->or_number = is_range && condition->is_whole && condition->relation < LESS;
-	return opk_fact_find(fact,
-	                     is_range && condition->relation < LESS ? "name" : condition->name,
-	                     profiler)
-	       && !is_of_joined(*fact);
+	return opk_fact_find(fact, name, profiler) && !is_of_joined(*fact);
 }
 
 /* ---- conditions as text ----------------------------------------------------------------- */
@@ -193,7 +193,9 @@ static int parse(struct condition *condition, struct opk_ctx *ctx)
 		condition->known[profiler] = find(condition, profiler);
 	if (opk_fact_find(&fact, condition->name, OPK_PROFILER_RANGE) && is_of_joined(fact))
 		return explain_name(ctx, condition->name);
-	if (condition->known[0] && condition->facts[0] == OPK_FACT_KERNEL
+	if (((condition->known[0] && condition->facts[0] == OPK_FACT_KERNEL)
+	     || (condition->known[OPK_PROFILER_SASS]
+	         && condition->facts[OPK_PROFILER_SASS] == OPK_FACT_FUNCTION))
 	    && !(condition->spelled = opk_kernel_spell(condition->pattern)))
 		return opk_nomem(ctx, "conditions");
 	return check(condition, ctx);
@@ -364,6 +366,10 @@ static bool matches_path(struct judged *judged, const struct condition *conditio
                          enum opk_fact fact, const char *text)
 {
 	bool nvtx = fact == OPK_FACT_NVTX;
+
+	/* A source file matches by its path, and without its folders. */
+	if (fact == OPK_FACT_SOURCE && opk_glob_match(condition->pattern, opk_base_name(text)))
+		return true;
 
 	return matches(judged, condition, text)
 	       || ((nvtx || fact == OPK_FACT_NAME)

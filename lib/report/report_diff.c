@@ -268,12 +268,16 @@ static int compare(struct opk_diff **out, struct report_page *page,
 {
 	struct opk_file *const files[] = { page->runs[0].file, page->runs[1].file };
 	struct opk_diff_options options = OPK_INIT(options);
+	const bool alone[] = { opk_hot_is_alone(files[0], page->runs[0].meta),
+		               opk_hot_is_alone(files[1], page->runs[1].meta) };
 	int code;
 
-	for (size_t i = 0; i < 2; i++)
-		if (opk_hot_is_alone(files[i], page->runs[i].meta))
-			return leave_apart(
-				page, "one of them has only counts or samples of instructions");
+	if (alone[0] || alone[1])
+		return leave_apart(page, alone[0] && alone[1]
+		                                 ? "both have only counts or samples of "
+		                                   "instructions, and pages do not compare code"
+		                                 : "one of them has only counts or samples of "
+		                                   "instructions");
 	options.eval = eval;
 	code = opk_diff_new(out, page->ctx, files, 1, 1, &options);
 	/* Recordings that can't be compared are still on one page. */

@@ -33,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct opk_diff_rules rules = { 0 };
 
 		check(&rules, ctx,
-		      as_file ? opk_diff_rules_load(&rules, ctx, path)
+		      as_file ? opk_diff_rules_load(&rules, ctx, path, false)
 		              : opk_diff_rules_add(&rules, ctx, text));
 		opk_diff_rules_clear(&rules);
 	}

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/decimal.h"
+#include "code/door.h"
 #include "commands.h"
 #include "common/files.h"
 #include "diff/diff.h"
@@ -129,6 +130,18 @@ static int open_files(struct app *app, struct opk_file **files, const struct opt
 	return OPK_OK;
 }
 
+/* Whether a file has nothing but code to compare. */
+static bool needs_per(const struct diff *diff, struct opk_file **files)
+{
+	const struct opk_meta *meta;
+
+	for (size_t i = 0; !diff->code && i < diff->before.count + diff->after.count; i++)
+		if (files[i] && !opk_file_meta(&meta, diff->app->ctx, files[i])
+		    && opk_hot_is_alone(files[i], meta))
+			return true;
+	return false;
+}
+
 static int compare(struct opk_diff **out, struct diff *diff, struct opk_file **files,
                    const struct opk_diff_options *options)
 {
@@ -140,7 +153,12 @@ static int compare(struct opk_diff **out, struct diff *diff, struct opk_file **f
 	if (!code)
 		code = opk_diff_new(out, app->ctx, files, diff->before.count, diff->after.count,
 		                    options);
-	return code ? opk_add(app->ctx, code, "can't compare") : OPK_OK;
+	if (code)
+		return opk_add(app->ctx, code, "%s",
+		               code == OPK_EUSAGE && needs_per(diff, files)
+		                       ? "can't compare by kernel: --per line compares code"
+		                       : "can't compare");
+	return OPK_OK;
 }
 
 /* ---- output ----------------------------------------------------------------------------- */
@@ -212,10 +230,11 @@ static int run_with(struct diff *diff, const struct diff_args *args, struct opk_
 {
 	opk_auto(opk_diff) struct opk_diff *of = NULL;
 	struct opk_diff_options options = OPK_INIT(options);
-	int code = add_rules(&options, diff->app, args);
+	int code;
 
 	options.by = diff->by;
 	options.rows = args->per ? OPK_ROWS_INSTRUCTIONS + (args->per - 1) : OPK_ROWS_RECORDED;
+	code = add_rules(&options, diff->app, args);
 	options.ignore_shape = args->ignore == IGNORE_SHAPE;
 	options.eval = eval;
 	/* A log has short lines unless the user chooses otherwise. */
@@ -300,60 +319,67 @@ const struct command diff_command = {
 	.synopsis = "BEFORE.opk AFTER.opk | --before FILE... --after FILE...",
 	.summary = "compare recordings: what changed by more than noise; fail where it must not",
 	.details =
-		"Rows of both sides are matched by kernel and launch shape, or as --by says; their names\n"
-		"are compared in one spelling, whatever recorded them. Those of one side alone are\n"
-		"listed. Several files are one side: runs of a program, or ranks of a job.\n"
+		"Rows of both sides are matched by kernel and launch shape, or as --by says. Names are\n"
+		"compared in one spelling, so that it does not matter what recorded them. Rows of one\n"
+		"side alone are listed. A side may be several files: runs of a program, or ranks of a\n"
+		"job.\n"
 		"\n"
-		"A value is the median over launches, and change_pct is by how much it is another one\n"
-		"afterwards. The column verdict says: changed, by more than noise; noise, launches\n"
-		"differ from each other as much; same, all launches of both sides have one value; too\n"
-		"few, so few launches can't tell, as one a side never can; nan, a launch has no value;\n"
-		"missing, one side did not measure it; clock, a time or rate changed by more than noise,\n"
-		"but the SM's clock can explain all of it. The test is Mann and Whitney's U, two-sided,\n"
-		"over launches; of the changes that it reports, at most the share --level did not happen,\n"
-		"by Benjamini and Hochberg's procedure: of 200 diffs in which nothing changed one says\n"
-		"otherwise. Times and what rules name are judged apart from other metrics, with four\n"
-		"fifths of the level: a metric that --fail names may be changed where it was noise\n"
-		"before. The summary says from how many launches on it can tell. A counter that has the\n"
-		"same value in all launches of each row needs no test, but three launches a side.\n"
-		"Launches of one run share its clocks and its memory: several runs a side show what\n"
+		"A value is the median over launches, and change_pct is its change in percent. The column\n"
+		"verdict is changed: by more than noise; noise: launches of one side differ by as much; same:\n"
+		"all launches of both sides have one value; too few: there are too few launches to tell, and\n"
+		"one launch a side always is; nan: a launch has no value; missing: one side did not measure\n"
+		"it; clock: a time or rate changed by more than noise, but the SM's clock can explain all of\n"
+		"it. The test is Mann and Whitney's U, two-sided, over launches. Benjamini and Hochberg's\n"
+		"procedure limits the share of reported changes that did not happen to --level: if nothing\n"
+		"changed, one diff in 200 reports a change. Times, and what rules name, are tested apart from\n"
+		"other metrics, with four fifths of the level: so a metric that --fail names may be changed\n"
+		"where it was noise without the rule. The summary says how many launches a test needs. A\n"
+		"counter with the same value in all launches of each row needs no test, only three launches\n"
+		"a side. Launches of one run share its clocks and its memory: several runs a side show what\n"
 		"runs differ by.\n"
 		"\n"
-		"Peaks and clocks say what the GPU can do, not what the program did. The table peaks\n"
-		"states each of them once, and they have no verdict unless a rule names them. clock_pct\n"
-		"is the change of a time or rate that the SM's clock alone makes where everything takes as\n"
-		"many cycles as before: the most that can be the clock's.\n"
+		"Peaks and clocks say what the GPU can do, not what the program did. The table peaks has\n"
+		"each of them once, and they have no verdict unless a rule names them. clock_pct is the\n"
+		"change of a time or rate that the SM's clock alone causes if everything takes as many cycles\n"
+		"as before: the clock's part is at most that.\n"
 		"\n"
-		"Rows are in order of what changed most in time, which is gpu__time_duration.sum, else the\n"
-		"times of ranges or launches, else cycles: that of a launch times their number. Other\n"
-		"chips, GPUs, CUPTI versions, drivers, sets and clocks on the two sides are said.\n"
+		"Rows whose time changed most come first. The time is gpu__time_duration.sum, else the\n"
+		"times of ranges or launches, else cycles; of code, samples, else executed instructions.\n"
+		"time_change is the change of a launch times the number of launches. Notes say where the\n"
+		"sides have other chips, GPUs, CUPTI versions, drivers, sets or clocks.\n"
 		"\n"
-		"Where ranges have one pass of the set each, a metric is compared over those that have it;\n"
-		"what needs several passes has one value a side, of which a test can't tell. Launches\n"
-		"that were recorded beside PM samples are compared by their times, and what the samples\n"
-		"say of each kernel is one value a recording.\n"
+		"If each range has one pass of the set, a metric is compared over the ranges that have it.\n"
+		"A metric of several passes has one value a side, which can't be tested. Launches that\n"
+		"were recorded beside PM samples are compared by their times; the samples give one value\n"
+		"of each kernel for a recording.\n"
 		"\n"
-		"--per line compares the code of two builds, from recordings of instructions: samples,\n"
-		"executed instructions and sectors, or what --metrics says; --per function and --per\n"
-		"instruction likewise. Code matches by the function's name, the source file's name without\n"
-		"folders, and the line, counted from the function's first one: text above a function does\n"
-		"not matter. Lines below a line that was inserted into a function are compared with other\n"
-		"lines, and instructions match by their offsets, which move between builds. What one side\n"
-		"alone has is in the table unmatched, also a line without any sample. Counts are of a\n"
-		"launch, and exact: same, or changed; noise is what recordings of one side differ by.\n"
-		"Samples are of a launch of the interval before, or, where launches are not known, shares\n"
-		"of all samples: then a line's share also falls where other lines take longer. Their test\n"
-		"is the exact binomial one for two Poisson counts; before_count says of how many samples.\n"
-		"Runs can differ by more than that: of several recordings a side (--before, --after) their\n"
-		"spread counts, by Student's t-test.\n"
+		"--per line compares the code of two builds, from recordings of instructions. It compares\n"
+		"samples, executed instructions and sectors, or what --metrics names; --per function and\n"
+		"--per instruction do the same for functions and instructions. A line is found on the other\n"
+		"side by its function's name, the source file's name without folders, and its distance from\n"
+		"the function's first line, so that text above a function does not matter. The column\n"
+		"before_line has its number before. Instructions are found by their offsets. Both move where\n"
+		"code is inserted into a function: if its lines with code differ, counted from the first one,\n"
+		"the column rewritten says yes, a note names the function, and a line may be compared with an\n"
+		"unrelated one. function_change_pct and function_verdict are of all samples of the function.\n"
+		"Lines can change while the function takes as long: a note names these functions. Rows of one\n"
+		"side alone are in the table unmatched; a line without any sample has no row.\n"
+		"\n"
+		"Counts are of a launch, and exact: same, or changed; noise, if recordings of one side differ\n"
+		"by as much. Samples are of a launch, at the interval of the first recording with samples. If\n"
+		"launches are not known, they are shares of all samples: a share also falls where other lines\n"
+		"take longer. Samples are tested by the exact binomial test of two Poisson counts;\n"
+		"before_count is the number of samples. Runs can differ by more than Poisson's distribution\n"
+		"says: give several recordings a side (--before, --after), and Student's t-test uses their\n"
+		"spread. The summary says which test decided.\n"
 		"\n"
 		"--fail and --rules make it a gate for builds: each broken rule is a line on stderr, and\n"
-		"the exit code is 1. 'METRIC>5%' is broken where the metric grew by more than 5% and it\n"
-		"is no noise; where launches are too few to tell, the change itself counts, and that of\n"
-		"the clock, too. 'METRIC>1.5e6' is broken where it is more than that after, in base\n"
-		"units. A value that is missing or nan breaks a rule, as an infinite one breaks those in\n"
-		"percent, and a rule that looks at no row is broken. 'unmatched' is broken by rows of one\n"
-		"side alone. docs/ci.md has an example, and the rules file.",
+		"the exit code is 1. 'METRIC>5%' is broken where the metric grew by more than 5% and by\n"
+		"more than noise; where launches are too few to tell, the change itself counts. The\n"
+		"clock's part counts, too. 'METRIC>1.5e6' is broken where the value after is more than\n"
+		"that, in base units. A value that is missing or nan breaks a rule; an infinite one breaks\n"
+		"rules in percent. A rule is also broken if no row is like its conditions. 'unmatched' is\n"
+		"broken by rows of one side alone. docs/ci.md has an example, and the rules file.",
 	.options = specs,
 	.args_size = sizeof(struct diff_args),
 	.examples = {

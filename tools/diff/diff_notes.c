@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/file.h"
 #include "diff/diff.h"
 
@@ -229,6 +230,84 @@ static void note_shares(const struct diff *diff)
 	}
 }
 
+/* ---- functions -------------------------------------------------------------------------- */
+
+/* What rows of a function show. */
+enum { REWRITTEN = 1, ROSE = 2, FELL = 4, STILL = 8, MOVED = ROSE | FELL | STILL, MOST_NAMED = 3 };
+
+struct function {
+	const struct opk_diff_row *row; /* the first one */
+	unsigned shown;
+};
+
+static unsigned shown_by(const struct opk_diff_row *row)
+{
+	const struct opk_diff_value *of = row->of_function;
+	bool still = of && (of->verdict == OPK_VERDICT_NOISE || of->verdict == OPK_VERDICT_SAME);
+
+	return (row->rewritten ? REWRITTEN : 0) | (still ? STILL : 0)
+	       | (!row->time_changed     ? 0
+	          : row->time_change > 0 ? ROSE
+	                                 : FELL);
+}
+
+/* The functions by their numbers; free(). NULL: out of memory. */
+static struct function *list_functions(const struct diff *diff, size_t *count)
+{
+	const struct opk_diff_row *rows = diff->found->rows;
+	struct function *functions;
+
+	*count = 0;
+	for (size_t i = 0; i < diff->found->row_count; i++)
+		if (rows[i].function >= *count)
+			*count = rows[i].function + 1;
+	functions = opk_alloc_array(*count + 1, sizeof *functions);
+	for (size_t i = 0; functions && i < diff->found->row_count; i++) {
+		struct function *of = &functions[rows[i].function];
+
+		of->row = of->row ? of->row : &rows[i];
+		of->shown |= shown_by(&rows[i]);
+	}
+	return functions;
+}
+
+/* "axpy, relax": the functions that show all this; "" if there are none. free() */
+static char *name_functions(const struct diff *diff, const struct function *functions, size_t count,
+                            unsigned shown)
+{
+	struct opk_buf out = { 0 };
+	size_t named = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if ((functions[i].shown & shown) == shown && named++ < MOST_NAMED)
+			opk_buf_add_printf(&out, "%s%s", named > 1 ? ", " : "",
+			                   opk_kernel_names_get(diff->names,
+			                                        &functions[i].row->range));
+	if (named > MOST_NAMED)
+		opk_buf_add_printf(&out, " and %zu more", named - MOST_NAMED);
+	return opk_buf_take_text(&out);
+}
+
+static void note_functions(const struct diff *diff)
+{
+	size_t count = 0;
+	opk_autofree struct function *functions = list_functions(diff, &count);
+	opk_autofree char *rewritten = NULL, *moved = NULL;
+
+	if (!diff->code || !functions)
+		return;
+	rewritten = name_functions(diff, functions, count, REWRITTEN);
+	moved = name_functions(diff, functions, count, MOVED);
+	if (rewritten && *rewritten)
+		app_note("rewritten: %s; %s may be compared with another one: trust the change of "
+		         "the whole function",
+		         rewritten, !strcmp(diff->by, "line") ? "a line" : "an instruction");
+	if (moved && *moved)
+		app_note("%ss changed, but not the total of their function: samples moved between "
+		         "%ss of %s",
+		         diff->by, diff->by, moved);
+}
+
 void diff_notes(const struct diff *diff)
 {
 	note_same_files(diff);
@@ -241,6 +320,7 @@ void diff_notes(const struct diff *diff)
 	note_time(diff);
 	note_unplaced(diff);
 	note_shares(diff);
+	note_functions(diff);
 	note_power(diff);
 }
 

@@ -154,12 +154,13 @@ static const char *unit_name(const char *unit)
 
 struct row_texts {
 	struct fact_texts facts;
-	char change[TEXT], clock[TEXT], before[TEXT], after[TEXT];
+	char change[TEXT], clock[TEXT], before[TEXT], after[TEXT], of_function[TEXT];
 };
 
 /* Names of a column for people (text) and for programs. */
 static const char *const change_names[] = { "change", "change_pct" };
 static const char *const clock_names[] = { "clock", "clock_pct" };
+static const char *const function_names[] = { "whole function", "function_change_pct" };
 
 static void add_percent(struct app_fields *fields, const struct diff *diff,
                         const char *const names[2], const char *text, double percent)
@@ -170,13 +171,47 @@ static void add_percent(struct app_fields *fields, const struct diff *diff,
 		field_add(fields, names[1], OPK_CELL_DOUBLE, cell_value(percent));
 }
 
+/* Whether rows are parts of functions. */
+static bool has_parts(const struct diff *diff)
+{
+	return diff->code && diff->facts[OPK_FACT_LINE];
+}
+
+static void add_before_line(struct app_fields *fields, const char *name,
+                            const struct opk_diff_row *row)
+{
+	field_add(fields, name, OPK_CELL_OPTIONAL,
+	          cell_known(row->before_line, row->before_line > 0));
+}
+
+/* What is known of the row's whole function. */
+static void add_function(struct app_fields *fields, const struct diff *diff,
+                         const struct opk_diff_row *row, struct row_texts *texts)
+{
+	bool people = app_shows_table(diff->app);
+	const struct opk_diff_value *of = row->of_function;
+	double change = of ? of->change : (double)NAN;
+
+	write_change(texts->of_function, change);
+	add_percent(fields, diff, function_names, texts->of_function, change);
+	field_text(fields, people ? "its verdict" : "function_verdict",
+	           of ? opk_verdict_name(of->verdict) : "");
+	if (people)
+		field_text(fields, "rewritten", row->rewritten ? "yes" : "");
+	else
+		field_flag(fields, "rewritten", row->rewritten);
+}
+
 static void fill_row(struct app_fields *fields, const struct diff *diff,
                      const struct opk_diff_row *row, size_t time, struct row_texts *texts)
 {
 	const struct opk_diff_value *value = value_of(row, time);
+	bool people = app_shows_table(diff->app);
 
 	fields->count = 0;
 	add_facts(fields, diff, row, &texts->facts);
+	if (has_parts(diff) && people)
+		add_before_line(fields, "line before", row);
 	if (!diff->code) {
 		field_number(fields, "before_launches", row->before_launches);
 		field_number(fields, "after_launches", row->after_launches);
@@ -190,7 +225,13 @@ static void fill_row(struct app_fields *fields, const struct diff *diff,
 	add_percent(fields, diff, change_names, texts->change, value->change);
 	field_text(fields, "verdict", opk_verdict_name(value->verdict));
 	field_add(fields, "time_change", OPK_CELL_DOUBLE, cell_value(row->time_change));
-	add_percent(fields, diff, clock_names, texts->clock, value->clock);
+	/* Samples do not depend on the clock. */
+	if (!diff->code || !people)
+		add_percent(fields, diff, clock_names, texts->clock, value->clock);
+	if (has_parts(diff) && !people)
+		add_before_line(fields, "before_line", row);
+	if (has_parts(diff))
+		add_function(fields, diff, row, texts);
 }
 
 static int put_row_table(struct diff *diff, const struct app_fields *fields, const char *name,
@@ -317,6 +358,8 @@ static void fill_value(struct app_fields *fields, const struct diff *diff,
 		add_for_people(fields, value, texts);
 	else
 		add_for_programs(fields, value);
+	if (!people && has_parts(diff))
+		add_before_line(fields, "before_line", row);
 }
 
 /* Whether one side lacks the column in all rows. */
