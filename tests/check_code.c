@@ -132,6 +132,9 @@ static const struct launches sampled[] = {
 	  { SAMPLED(5, 0, 3, 9, 1), SAMPLED(6, 0, 0, 9, 2), SAMPLED(7, 0, 4, 9, 2) },
 	  OPK_ROWS_FUNCTIONS,
 	  3 },
+	/* It was launched where it has no samples, so its module is not known there. */
+	{ HERE, 2, { SAMPLED(5, 0, 3, 9, 1), SAMPLED(0, 0, 4, 0, 2) }, OPK_ROWS_FUNCTIONS, 0 },
+	{ HERE, 2, { SAMPLED(5, 0, 3, 9, 1), SAMPLED(0, 0, 4, 9, 2) }, OPK_ROWS_FUNCTIONS, 4 },
 	/* A line of two modules, of which one may not know. */
 	{ HERE, 2, { SAMPLED(5, 0, 3, 9, 1), SAMPLED(6, 0, 4, 9, 1) }, OPK_ROWS_LINES, 7 },
 	{ HERE, 2, { SAMPLED(5, 0, 3, 9, 1), SAMPLED(6, 0, 0, 9, 1) }, OPK_ROWS_LINES, 0 },

@@ -206,6 +206,14 @@ sample '' "launch:=$histogram" ctxdestroy ctx:0 "launch*2:=$histogram"
 launches_are 3
 sample '' "launch:=$histogram" ctxdestroy ctx:0 "twin*2:=$histogram"
 launches_are '2; 1'
+# A kernel without samples is in no list; where it was launched without samples, and with samples elsewhere, its launches
+# are not known.
+FAKE_GPU_PC_UNSAMPLED=2 sample '' "launch*2:=$histogram" "launch:=$stride"
+functions_are symbol,launches "$stride 1"
+works info run.opk --table functions
+lines_are 5
+FAKE_GPU_PC_UNSAMPLED=2 sample '' "launch*2:=$stride" "launch:=$histogram" ctxdestroy ctx:0 "launch*3:=$stride" "launch:=$histogram"
+functions_are symbol,launches "$stride ; $histogram 2"
 # CUPTI samples one context of a GPU at a time.
 sample '' "launch:=$histogram" ctx:0 "launch*2:=$stride" ctxdestroy
 err_has 'kernels of another CUDA context of device 0 are not sampled' 'note: 2 are missing: the profiler refused or dropped them'

@@ -30,6 +30,7 @@ struct opk_sampled_row {
 	const struct opk_instruction *at; /* of a section that is being read */
 	size_t place, list;
 	bool has_samples;
+	bool is_nowhere; /* launches in a module that is not known: there is no place */
 };
 
 /* What was counted at all instructions of a file. Begins zeroed. */

@@ -85,14 +85,6 @@ static void add_launches(struct opk_code_place *place, size_t list, uint64_t lau
 		place->launches[OPK_COUNTED] = place->of_list;
 }
 
-static bool has_any(const uint64_t *values, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (values[i])
-			return true;
-	return false;
-}
-
 /* A sample of twice the file's shortest interval counts as two. */
 static double weight_of(const struct opk_code_counts *counts, const struct opk_instruction *row)
 {
@@ -121,13 +113,16 @@ static int add_block(struct opk_code_counts *counts, struct opk_ctx *ctx,
 	for (size_t i = 0; i < table->count; i++) {
 		struct opk_sampled_row row = { .at = &table->rows[i], .list = list };
 
+		row.has_samples = opk_instruction_has_counts(table, i);
+		row.is_nowhere = sampled && !row.at->module && !row.has_samples;
 		TRY(opk_check_interrupt(ctx));
-		TRY(find_place(&row.place, counts, ctx, row.at));
-		row.has_samples = has_any(table->values + i * table->metric_count,
-		                          table->metric_count);
+		if (!row.is_nowhere)
+			TRY(find_place(&row.place, counts, ctx, row.at));
 		if (sampled)
 			TRY(opk_code_add_sampled(counts, ctx, &row));
-		else
+		if (row.is_nowhere)
+			continue;
+		if (!sampled)
 			add_launches(&counts->places.items[row.place], list, row.at->launches);
 		add_values(counts, table, i, metrics, row.place);
 	}

@@ -45,11 +45,14 @@ static int by_part(const void *a, const void *b)
 	return compare_parts(x->at, y->at);
 }
 
+/* Those that are nowhere come first. */
 static int by_function(const void *a, const void *b)
 {
 	const struct opk_sampled_row *x = a, *y = b;
-	int order = compare_functions(x->at, y->at);
+	int order = ORDER(y->is_nowhere, x->is_nowhere);
 
+	if (!order)
+		order = compare_functions(x->at, y->at);
 	if (!order)
 		order = ORDER(x->list, y->list);
 	if (!order)
@@ -115,6 +118,13 @@ static uint64_t launches_of_function(const struct opk_sampled_row *rows, size_t 
 	return most;
 }
 
+static int by_symbol(const void *a, const void *b)
+{
+	const struct opk_sampled_row *x = a, *y = b;
+
+	return strcmp(x->at->function, y->at->function);
+}
+
 static size_t end_of_function(const struct opk_sampled_row *rows, size_t count, size_t first)
 {
 	size_t end = first + 1;
@@ -127,7 +137,7 @@ static size_t end_of_function(const struct opk_sampled_row *rows, size_t count, 
 void opk_code_find_launches(struct opk_code_counts *counts)
 {
 	struct opk_sampled_row *rows = counts->sampled.items;
-	size_t count = counts->sampled.count;
+	size_t count = counts->sampled.count, nowhere = 0;
 	bool all_known;
 
 	if (!count)
@@ -135,11 +145,14 @@ void opk_code_find_launches(struct opk_code_counts *counts)
 	qsort(rows, count, sizeof *rows, by_part);
 	all_known = all_say_launches(rows, count);
 	qsort(rows, count, sizeof *rows, by_function);
-	for (size_t first = 0, end; first < count; first = end) {
-		uint64_t launches;
+	while (nowhere < count && rows[nowhere].is_nowhere)
+		nowhere++;
+	for (size_t first = nowhere, end; first < count; first = end) {
+		uint64_t launches = 0;
 
 		end = end_of_function(rows, count, first);
-		launches = all_known ? launches_of_function(rows + first, end - first) : 0;
+		if (all_known && !bsearch(&rows[first], rows, nowhere, sizeof *rows, by_symbol))
+			launches = launches_of_function(rows + first, end - first);
 		for (size_t i = first; i < end; i++) {
 			struct opk_code_place *place = &counts->places.items[rows[i].place];
 

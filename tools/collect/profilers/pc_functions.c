@@ -85,8 +85,8 @@ void pc_functions_launched(struct pc_functions *functions, const struct launch *
 }
 
 /* NULL: it was not sampled. */
-static const struct pc_function *samples_of(const struct pc_functions *functions,
-                                            const struct launched_function *launched)
+static struct pc_function *samples_of(const struct pc_functions *functions,
+                                      const struct launched_function *launched)
 {
 	size_t at;
 
@@ -124,13 +124,19 @@ void pc_launches_unknown(int device)
 	devices[device].unknown = true;
 }
 
-/* It is not known which of several modules was launched. Launches are at one place, to add up. */
-static void add_launches(struct code_rows *rows, const struct pc_functions *functions,
+/*
+ * It is not known which of several modules was launched, nor the module of a function without
+ * samples. Launches are at one place, to add up.
+ */
+static void add_launches(struct code_rows *rows, struct pc_functions *functions,
                          const struct launched_function *launched, struct opk_instruction place)
 {
-	const struct pc_function *sampled = samples_of(functions, launched);
+	/* This adds it, if it has no samples. */
+	const struct pc_function *sampled = pc_functions_find(functions, launched->names->symbol);
 
-	if (!launched->launches || launched->several || !sampled || sampled->several)
+	if (!launched->launches || !sampled)
+		return;
+	if (sampled->samples && (launched->several || sampled->several))
 		return;
 	place.module = sampled->module;
 	place.function = sampled->names->symbol;
