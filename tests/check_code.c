@@ -18,6 +18,7 @@ struct part {
 	uint32_t offset, launches;
 	uint64_t count;
 	uint32_t interval;
+	uint32_t process;
 };
 
 static struct opk_file *file_of(struct opk_ctx *ctx, const struct part *parts, size_t count)
@@ -33,6 +34,7 @@ static struct opk_file *file_of(struct opk_ctx *ctx, const struct part *parts, s
 			                             .name = "f",
 			                             .offset = parts[i].offset,
 			                             .launches = parts[i].launches,
+			                             .process = parts[i].process,
 			                             .device = -1,
 			                             .rank = -1,
 			                             .interval = parts[i].interval,
@@ -56,47 +58,89 @@ struct launches {
 	uint64_t wanted;
 };
 static const struct launches launches[] = {
-	{ HERE, 1, { { "x__a", 5, 0, 3, 1, 0 } }, OPK_ROWS_INSTRUCTIONS, 3 },
+	{ HERE, 1, { { "x__a", 5, 0, 3, 1, 0, 0 } }, OPK_ROWS_INSTRUCTIONS, 3 },
 	/* Launches counted one after the other. */
 	{ HERE,
 	  2,
-	  { { "x__a", 5, 0, 3, 1, 0 }, { "x__a", 5, 0, 4, 1, 0 } },
+	  { { "x__a", 5, 0, 3, 1, 0, 0 }, { "x__a", 5, 0, 4, 1, 0, 0 } },
 	  OPK_ROWS_INSTRUCTIONS,
 	  7 },
 	/* The same launches, counted by two sets. */
 	{ HERE,
 	  2,
-	  { { "x__a", 5, 0, 3, 1, 0 }, { "x__b", 5, 0, 4, 1, 0 } },
+	  { { "x__a", 5, 0, 3, 1, 0, 0 }, { "x__b", 5, 0, 4, 1, 0, 0 } },
 	  OPK_ROWS_INSTRUCTIONS,
 	  4 },
 	{ HERE,
 	  4,
-	  { { "x__a", 5, 0, 3, 1, 0 },
-	    { "x__b", 5, 0, 4, 1, 0 },
-	    { "x__a", 5, 0, 3, 1, 0 },
-	    { "x__b", 5, 0, 1, 1, 0 } },
+	  { { "x__a", 5, 0, 3, 1, 0, 0 },
+	    { "x__b", 5, 0, 4, 1, 0, 0 },
+	    { "x__a", 5, 0, 3, 1, 0, 0 },
+	    { "x__b", 5, 0, 1, 1, 0, 0 } },
 	  OPK_ROWS_INSTRUCTIONS,
 	  6 },
 	{ HERE,
 	  2,
-	  { { "x__a", 5, 0, 3, 1, 0 }, { "x__a", 5, 16, 4, 1, 0 } },
+	  { { "x__a", 5, 0, 3, 1, 0, 0 }, { "x__a", 5, 16, 4, 1, 0, 0 } },
 	  OPK_ROWS_FUNCTIONS,
 	  4 },
 	/* A line of two modules. */
-	{ HERE, 2, { { "x__a", 5, 0, 3, 1, 0 }, { "x__a", 6, 0, 4, 1, 0 } }, OPK_ROWS_LINES, 7 },
+	{ HERE,
+	  2,
+	  { { "x__a", 5, 0, 3, 1, 0, 0 }, { "x__a", 6, 0, 4, 1, 0, 0 } },
+	  OPK_ROWS_LINES,
+	  7 },
 	{ HERE,
 	  3,
-	  { { "x__a", 5, 0, 3, 1, 0 }, { "x__a", 6, 0, 4, 1, 0 }, { "x__a", 6, 16, 5, 1, 0 } },
+	  { { "x__a", 5, 0, 3, 1, 0, 0 },
+	    { "x__a", 6, 0, 4, 1, 0, 0 },
+	    { "x__a", 6, 16, 5, 1, 0, 0 } },
 	  OPK_ROWS_LINES,
 	  8 },
 	{ HERE,
 	  2,
-	  { { "x__a", 5, 0, UINT32_MAX, 1, 0 }, { "x__a", 5, 0, UINT32_MAX, 1, 0 } },
+	  { { "x__a", 5, 0, UINT32_MAX, 1, 0, 0 }, { "x__a", 5, 0, UINT32_MAX, 1, 0, 0 } },
 	  OPK_ROWS_FUNCTIONS,
 	  2 * (uint64_t)UINT32_MAX },
 };
 
-CTX_TEST_EACH(launches_are_counted_once, launches)
+/* A row of samples; one without samples only says how often the function was launched. */
+#define SAMPLED(module, offset, launches, count, process)                                          \
+	{                                                                                          \
+		"smsp__pcsamp_sample_count", module, offset, launches, count, 0, process           \
+	}
+static const struct launches sampled[] = {
+	{ HERE, 2, { SAMPLED(5, 0, 3, 9, 1), SAMPLED(5, 16, 0, 9, 1) }, OPK_ROWS_INSTRUCTIONS, 3 },
+	/* Two contexts of a process. */
+	{ HERE, 2, { SAMPLED(5, 0, 3, 9, 1), SAMPLED(5, 0, 4, 9, 1) }, OPK_ROWS_FUNCTIONS, 7 },
+	/* Each row says it. */
+	{ HERE, 2, { SAMPLED(5, 0, 3, 9, 1), SAMPLED(5, 16, 3, 9, 1) }, OPK_ROWS_FUNCTIONS, 3 },
+	/* Two processes, which say it at different instructions, or without samples. */
+	{ HERE, 2, { SAMPLED(5, 0, 3, 9, 1), SAMPLED(5, 16, 4, 9, 2) }, OPK_ROWS_FUNCTIONS, 7 },
+	{ HERE, 2, { SAMPLED(5, 0, 3, 9, 1), SAMPLED(5, 0, 4, 0, 2) }, OPK_ROWS_FUNCTIONS, 7 },
+	/* A process that was killed had launched it, or may have. */
+	{ HERE, 2, { SAMPLED(5, 0, 3, 9, 1), SAMPLED(5, 16, 0, 9, 2) }, OPK_ROWS_FUNCTIONS, 0 },
+	{ HERE, 2, { SAMPLED(5, 0, 3, 9, 1), SAMPLED(6, 0, 0, 9, 2) }, OPK_ROWS_FUNCTIONS, 0 },
+	/* A process that knows other launches. */
+	{ HERE,
+	  3,
+	  { SAMPLED(5, 0, 3, 9, 1), SAMPLED(5, 0, 0, 9, 2), SAMPLED(6, 0, 4, 9, 2) },
+	  OPK_ROWS_FUNCTIONS,
+	  0 },
+	{ HERE,
+	  3,
+	  { SAMPLED(5, 0, 3, 9, 1), SAMPLED(6, 0, 0, 9, 2), SAMPLED(7, 0, 4, 9, 2) },
+	  OPK_ROWS_FUNCTIONS,
+	  3 },
+	/* It was launched where it has no samples, so its module is not known there. */
+	{ HERE, 2, { SAMPLED(5, 0, 3, 9, 1), SAMPLED(0, 0, 4, 0, 2) }, OPK_ROWS_FUNCTIONS, 0 },
+	{ HERE, 2, { SAMPLED(5, 0, 3, 9, 1), SAMPLED(0, 0, 4, 9, 2) }, OPK_ROWS_FUNCTIONS, 4 },
+	/* A line of two modules, of which one may not know. */
+	{ HERE, 2, { SAMPLED(5, 0, 3, 9, 1), SAMPLED(6, 0, 4, 9, 1) }, OPK_ROWS_LINES, 7 },
+	{ HERE, 2, { SAMPLED(5, 0, 3, 9, 1), SAMPLED(6, 0, 0, 9, 1) }, OPK_ROWS_LINES, 0 },
+};
+
+static void check_launches(struct opk_ctx *ctx, const struct launches *row)
 {
 	freed(opk_file) *file = file_of(ctx, row->parts, row->count);
 	freed(opk_evaluation) *evaluation = NULL;
@@ -108,11 +152,21 @@ CTX_TEST_EACH(launches_are_counted_once, launches)
 	       first ? (uintmax_t)first->code->launches : 0);
 }
 
+CTX_TEST_EACH(launches_are_counted_once, launches)
+{
+	check_launches(ctx, row);
+}
+
+CTX_TEST_EACH(launches_of_samples_are_all_or_unknown, sampled)
+{
+	check_launches(ctx, row);
+}
+
 /* What no section has for a row is unknown, not NaN; all metrics are shown, not the set's alone. */
 CTX_TEST(not_counted)
 {
-	static const struct part parts[] = { { "x__a", 5, 0, 1, 8, 0 },
-		                             { "x__b", 5, 16, 1, 9, 0 } };
+	static const struct part parts[] = { { "x__a", 5, 0, 1, 8, 0, 0 },
+		                             { "x__b", 5, 16, 1, 9, 0, 0 } };
 	freed(opk_file) *file = file_of(ctx, parts, COUNT(parts));
 	freed(opk_evaluation) *evaluation = NULL;
 	const struct opk_row *row;
@@ -136,11 +190,11 @@ CTX_TEST(not_counted)
 /* Samples of a longer interval count for more; their order does not matter. */
 CTX_TEST(intervals)
 {
-	static const struct part parts[] = { { "x__a", 5, 0, 0, 3, 15 },
-		                             { "x__a", 5, 0, 0, 100, 12 },
-		                             { "x__a", 5, 0, 0, 1, 13 },
-		                             { "x__a", 5, 16, 0, 7, 15 },
-		                             { "x__b", 5, 16, 0, 9, 0 } };
+	static const struct part parts[] = { { "x__a", 5, 0, 0, 3, 15, 0 },
+		                             { "x__a", 5, 0, 0, 100, 12, 0 },
+		                             { "x__a", 5, 0, 0, 1, 13, 0 },
+		                             { "x__a", 5, 16, 0, 7, 15, 0 },
+		                             { "x__b", 5, 16, 0, 9, 0, 0 } };
 	static const double wanted[][2] = { { 3 * 8 + 100 + 2, 0 }, { 7 * 8, 9 } };
 	freed(opk_file) *file = file_of(ctx, parts, COUNT(parts));
 	freed(opk_evaluation) *evaluation = NULL;
@@ -157,7 +211,7 @@ CTX_TEST(intervals)
 /* A set's own label stays. */
 CTX_TEST(labels)
 {
-	static const struct part part = { "x__a", 5, 0, 1, 8, 0 };
+	static const struct part part = { "x__a", 5, 0, 1, 8, 0, 0 };
 	freed(opk_file) *file = file_of(ctx, &part, 1);
 	freed(opk_evaluation) *evaluation = NULL;
 

@@ -43,6 +43,11 @@ functions_are $sass "$histogram 4 24 48"
 # Failed launches are not counted.
 quietly '' init ctx:0 "?launch:=$histogram:0" "launch:=$histogram"
 functions_are $sass "$histogram 1 6 12"
+# Two modules have a function of that name.
+quietly '' init ctx:0 "launch*3:=$histogram" "twin*2:=$histogram:2" "launch:=$histogram" "twin:=$stride" "launch*2:=$stride"
+functions_are launches,instructions '1 6; 2 12; 2 24; 4 24'
+quietly '--per launch' init ctx:0 "launch:=$histogram" "twin:=$histogram:2" "launch*2:=$histogram"
+functions_are launches,instructions '1 12; 3 18'
 # A function that kernels call has no launches of its own.
 FAKE_GPU_DEVICE_FUNCTIONS=$stride quietly '' init ctx:0 "launch*2:=$histogram"
 functions_are $sass "$stride  12 24; $histogram 2 12 24"
@@ -184,6 +189,31 @@ functions_are $pc "$stride 32 8; $histogram 32 8"
 FAKE_GPU_DEVICES=2 sample '' "launch:=$histogram" ctx:1 "launch:=$histogram" ctxdestroy
 functions_are $pc "$histogram 64 16"
 log_has 0 '^lost'
+# launches_are TEXT: of the functions, sorted by their names.
+launches_are() {
+	functions_are launches "$1"
+}
+# Failed launches are not counted, nor are those into a graph.
+sample '' "?launch:=$histogram:0" "launch*2:=$histogram" "?launch:=$histogram:0" capture:begin "launch:=$histogram" capture:end
+launches_are 2
+# Two modules have a function of that name, or one module was loaded twice: it is not known which one was launched.
+sample '' "launch*3:=$histogram" "twin:=$histogram" "launch*2:=$stride"
+functions_are symbol,launches "$stride 2; $histogram ; $histogram "
+sample '' "launch*3:=$histogram" "klaunch:=$histogram" "klaunch*2:=$stride"
+functions_are symbol,launches "$stride 2; $histogram "
+# Launches in each context are counted.
+sample '' "launch:=$histogram" ctxdestroy ctx:0 "launch*2:=$histogram"
+launches_are 3
+sample '' "launch:=$histogram" ctxdestroy ctx:0 "twin*2:=$histogram"
+launches_are '2; 1'
+# A kernel without samples is in no list; where it was launched without samples, and with samples elsewhere, its launches
+# are not known.
+FAKE_GPU_PC_UNSAMPLED=2 sample '' "launch*2:=$histogram" "launch:=$stride"
+functions_are symbol,launches "$stride 1"
+works info run.opk --table functions
+lines_are 5
+FAKE_GPU_PC_UNSAMPLED=2 sample '' "launch*2:=$stride" "launch:=$histogram" ctxdestroy ctx:0 "launch*3:=$stride" "launch:=$histogram"
+functions_are symbol,launches "$stride ; $histogram 2"
 # CUPTI samples one context of a GPU at a time.
 sample '' "launch:=$histogram" ctx:0 "launch*2:=$stride" ctxdestroy
 err_has 'kernels of another CUDA context of device 0 are not sampled' 'note: 2 are missing: the profiler refused or dropped them'
@@ -223,9 +253,26 @@ log_has 1 '^cuptiPCSamplingSetConfigurationAttribute interval=11'
 stats_are 's["ranges"] == 1632 and not d'
 sample '' "launch*40:=$histogram" sleep:1300 "launch:=$histogram"
 log_has 1 'interval='
-# Kernels of a graph are not known: how often each was launched is not known, either.
+# A pause does not change what was chosen.
+sample '' "launch*3:=$histogram" sleep:1300 "launch:=$histogram" sleep:1300 "launch*2:=$histogram"
+same "$last: intervals" "$(sed -n 's/.*interval=//p' log | in_line)" '15; 11'
+functions_are "launches,$pc" "6 $histogram 3072 768"
+# Kernels of a graph are not known: how often each was launched is not known, either. That is so for contexts of the
+# device before and after it, and for other devices and processes in the same file.
 sample '' "launch*3:=$histogram" graph:2
 functions_are "launches,$pc" " $histogram 96 24;  node 64 16"
+for words in "graph:2 ctxdestroy ctx:0" "ctxdestroy ctx:0 graph:2" "ctx:1 graph:2 use:1" "spawn:begin init ctx:0 graph:2 spawn:end"; do
+	FAKE_GPU_DEVICES=2 sample '--merge' "launch*3:=$histogram" $words "launch:=$histogram"
+	functions_are launches,symbol " $histogram;  node"
+done
+# A process that executes a program forgets what it launched before.
+sample '--merge' "launch*3:=$histogram" ctxdestroy exec:begin init ctx:0 "launch*2:=$histogram" exec:end
+functions_are "launches,$pc" " $histogram 160 40"
+# A failed launch of a graph launches nothing.
+FAKE_GPU_FAIL=cuGraphLaunch:999 sample '' "launch*3:=$histogram" '?graph:2'
+launches_are 3
+sample '--merge' "launch*3:=$histogram" spawn:begin init ctx:0 "launch:=$histogram" spawn:end
+launches_are 4
 
 section 'samples that are lost'
 FAKE_GPU_PC_DROPPED=7 sample '' "launch*3:=$histogram"
@@ -235,6 +282,46 @@ functions_are $pc "$histogram 96 24"
 FAKE_GPU_PC_BUFFER=100 sample '' "launch*4:=$histogram" sleep:100 "launch:=$histogram"
 err_has 'note: 1 are missing: times in which PC samples are missing'
 log_has 1 'interval='
+launches_are '""'
+# When it is full, no other interval is chosen: a second call that lasts 1.5 s finds it so, after the trial.
+FAKE_GPU_PC_BUFFER=100 FAKE_GPU_FAIL=cuptiPCSamplingGetData:sleep1500:2 \
+	sample '' "launch*2:=$histogram" sleep:200 "launch*4:=$histogram" sleep:1700 "launch:=$histogram"
+err_is "offpeak-collect: note: 1 are missing: times in which PC samples are missing, because the hardware's buffer was full; a longer --interval helps"
+log_has 1 'interval='
+# Sampling can't begin again with the interval that was chosen: what was sampled is kept.
+for call in cuptiPCSamplingEnable cuptiPCSamplingSetConfigurationAttribute; do
+	FAKE_GPU_FAIL=$call:999:2 sample '' "launch*3:=$histogram" sleep:1300 "launch*3:=$histogram"
+	err_has "^offpeak-collect: $call: CUPTI_ERROR_UNKNOWN \(999\)$" 'note: 1 are missing: sampling ended before the program'
+	functions_are "launches,$pc" " $histogram 96 24"
+	same "$last: as often on as off" "$(grep -c '^cuptiPCSamplingEnable$' log)" "$(grep -c '^cuptiPCSamplingDisable$' log)"
+done
+# It can't begin again without a thread, either.
+cat >late.c <<-EOF
+	#include <dlfcn.h>
+	#include <errno.h>
+	#include <pthread.h>
+	#include <string.h>
+	#include <time.h>
+	typedef int create_fn(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *data);
+	create_fn pthread_create;
+	int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *data)
+	{
+		create_fn *create = (create_fn *)dlsym(RTLD_NEXT, "pthread_create");
+		static time_t first;
+		if (!first)
+			first = time(NULL);
+		return strcmp(program_invocation_short_name, "fake_app") || time(NULL) - first < 2
+			? create(thread, attributes, run, data) : EAGAIN;
+	}
+EOF
+"${CC:-cc}" -D_GNU_SOURCE -shared -fPIC -o late.so late.c -ldl
+if LD_PRELOAD=$tmp/late.so "$collector" --version >out 2>&1; then
+	LD_PRELOAD=$tmp/late.so sample '' "launch*3:=$histogram" sleep:3100 "launch*3:=$histogram"
+	err_has 'PC sampling of device 0 ends: no thread for it can be started' 'note: 1 are missing: sampling ended before the program'
+	functions_are "launches,$pc" " $histogram 96 24"
+else
+	skip 'a thread that does not start: sanitizers want to come first'
+fi
 # Sampling that ends early is reported.
 FAKE_GPU_FAIL=cuptiPCSamplingGetData:999:5+ sample '' "launch:=$histogram" sleep:400 "launch:=$histogram"
 err_has '^offpeak-collect: cuptiPCSamplingGetData: CUPTI_ERROR_UNKNOWN \(999\)$' 'note: 1 are missing: sampling ended before the program'
@@ -245,6 +332,9 @@ err_has 'note: process [0-9]*: 96 recorded; 32 are missing: not written yet when
 functions_are symbol,smsp__pcsamp_warps_issue_stalled_wait "$histogram 24"
 stats_are 's["ranges"] == 96 and d == {"not": 32}'
 code=0
+# The launches of the process that was killed are not known.
+sample '--merge' "launch*5:=$histogram" spawn:begin init ctx:0 "launch*3:=$histogram" sleep:2250 kill9 spawn:end
+functions_are launches,smsp__pcsamp_warps_issue_stalled_wait " $(((5 + 3) * 8))"
 
 section 'every call fails once, and for ever'
 set=source

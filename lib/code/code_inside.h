@@ -16,6 +16,7 @@ struct opk_code_place {
 	uint64_t launches[OPK_COUNT_KINDS];
 	uint64_t of_list; /* launches counted so far with the metrics of block `list` */
 	size_t list;
+	bool launches_unknown; /* of samples: of some launches, or all */
 	/* Numbers of texts, from 1; 0: unknown. */
 	uint32_t source, inlined_at, opcode, sass;
 	uint32_t line; /* 0: unknown */
@@ -24,11 +25,20 @@ struct opk_code_place {
 	struct opk_code_lines lines; /* of the function in that file */
 };
 
+/* A row of a section of samples. */
+struct opk_sampled_row {
+	const struct opk_instruction *at; /* of a section that is being read */
+	size_t place, list;
+	bool has_samples;
+	bool is_nowhere; /* launches in a module that is not known: there is no place */
+};
+
 /* What was counted at all instructions of a file. Begins zeroed. */
 struct opk_code_counts {
 	OPK_LIST(struct opk_code_place) places;
-	size_t *order;              /* places by module, function and offset */
-	struct opk_strlist metrics; /* of all sections */
+	OPK_LIST(struct opk_sampled_row) sampled; /* until opk_code_find_launches() */
+	size_t *order;                            /* places by module, function and offset */
+	struct opk_strlist metrics;               /* of all sections */
 	struct opk_index metric_numbers;
 	double *values; /* one per metric for each place; NaN: not counted there */
 	struct opk_code_interval interval; /* of samples */
@@ -50,6 +60,13 @@ int opk_code_add_text(uint32_t *out, struct opk_code_counts *counts, struct opk_
                       const char *text);
 /* The text with this number; "" for 0. */
 const char *opk_code_text(const struct opk_code_counts *counts, uint32_t number);
+
+/* ---- launches.c */
+
+int opk_code_add_sampled(struct opk_code_counts *counts, struct opk_ctx *ctx,
+                         const struct opk_sampled_row *row);
+/* Finds the launches of sampled functions, at the places with samples. */
+void opk_code_find_launches(struct opk_code_counts *counts);
 
 /* ---- look_up.c: what modules say about places */
 

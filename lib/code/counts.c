@@ -75,15 +75,14 @@ static void clear_blocks(blocks_of *blocks)
  * Sections with the same metrics are of different launches; those with other metrics may be of the
  * same launches again, so the list with the most says how many there were.
  */
-static void add_launches(struct opk_code_place *place, size_t list, enum opk_count_kind kind,
-                         uint64_t launches)
+static void add_launches(struct opk_code_place *place, size_t list, uint64_t launches)
 {
 	if (place->list != list)
 		place->of_list = 0;
 	place->list = list;
 	place->of_list += launches;
-	if (place->of_list > place->launches[kind])
-		place->launches[kind] = place->of_list;
+	if (place->of_list > place->launches[OPK_COUNTED])
+		place->launches[OPK_COUNTED] = place->of_list;
 }
 
 /* A sample of twice the file's shortest interval counts as two. */
@@ -92,27 +91,40 @@ static double weight_of(const struct opk_code_counts *counts, const struct opk_i
 	return row->interval ? ldexp(1, (int)(row->interval - counts->interval.shortest)) : 1;
 }
 
+static void add_values(struct opk_code_counts *counts, const struct opk_instruction_table *table,
+                       size_t row, const size_t *metrics, size_t place)
+{
+	double weight = weight_of(counts, &table->rows[row]);
+	double *sums = counts->values + place * counts->metrics.count;
+
+	for (size_t i = 0; i < table->metric_count; i++) {
+		double value = weight * (double)table->values[row * table->metric_count + i];
+		double *sum = &sums[metrics[i]];
+
+		*sum = isnan(*sum) ? value : *sum + value;
+	}
+}
+
 static int add_block(struct opk_code_counts *counts, struct opk_ctx *ctx,
                      const struct opk_instruction_table *table, const size_t *metrics, size_t list)
 {
 	bool sampled = table->metric_count && opk_count_kind(*table->metrics) == OPK_SAMPLED;
 
 	for (size_t i = 0; i < table->count; i++) {
-		double *values, weight;
-		size_t place;
+		struct opk_sampled_row row = { .at = &table->rows[i], .list = list };
 
+		row.has_samples = opk_instruction_has_counts(table, i);
+		row.is_nowhere = sampled && !row.at->module && !row.has_samples;
 		TRY(opk_check_interrupt(ctx));
-		TRY(find_place(&place, counts, ctx, &table->rows[i]));
-		add_launches(&counts->places.items[place], list,
-		             sampled ? OPK_SAMPLED : OPK_COUNTED, table->rows[i].launches);
-		weight = weight_of(counts, &table->rows[i]);
-		values = counts->values + place * counts->metrics.count;
-		for (size_t j = 0; j < table->metric_count; j++) {
-			double value = weight * (double)table->values[i * table->metric_count + j];
-			double *sum = &values[metrics[j]];
-
-			*sum = isnan(*sum) ? value : *sum + value;
-		}
+		if (!row.is_nowhere)
+			TRY(find_place(&row.place, counts, ctx, row.at));
+		if (sampled)
+			TRY(opk_code_add_sampled(counts, ctx, &row));
+		if (row.is_nowhere)
+			continue;
+		if (!sampled)
+			add_launches(&counts->places.items[row.place], list, row.at->launches);
+		add_values(counts, table, i, metrics, row.place);
 	}
 	return OPK_OK;
 }
@@ -213,7 +225,7 @@ static bool is_one_function(const struct opk_instruction *a, const struct opk_in
 	return a->module == b->module && !strcmp(a->function, b->function);
 }
 
-/* With samples only one instruction of a function says how often it was launched. */
+/* All instructions of a function are launched alike, those without samples, too. */
 static void share_launches(struct opk_code_counts *counts)
 {
 	struct opk_code_place *places = counts->places.items;
@@ -221,15 +233,20 @@ static void share_launches(struct opk_code_counts *counts)
 
 	for (size_t first = 0, end; first < counts->places.count; first = end) {
 		uint64_t launches = 0;
+		bool unknown = false;
 
 		for (end = first;
 		     end < counts->places.count
 		     && is_one_function(&places[order[end]].at, &places[order[first]].at);
-		     end++)
+		     end++) {
 			if (places[order[end]].launches[OPK_SAMPLED] > launches)
 				launches = places[order[end]].launches[OPK_SAMPLED];
-		for (size_t i = first; i < end; i++)
+			unknown |= places[order[end]].launches_unknown;
+		}
+		for (size_t i = first; i < end; i++) {
 			places[order[i]].launches[OPK_SAMPLED] = launches;
+			places[order[i]].launches_unknown = unknown;
+		}
 	}
 }
 
@@ -244,6 +261,7 @@ int opk_code_counts_read(struct opk_code_counts *counts, struct opk_ctx *ctx, st
 		                "for the profiler sass or pc",
 		                file->path);
 	TRY(add_blocks(counts, ctx, &blocks));
+	opk_code_find_launches(counts);
 	TRY(sort(counts, ctx));
 	share_launches(counts);
 	return OPK_OK;
@@ -271,6 +289,7 @@ const char *opk_code_text(const struct opk_code_counts *counts, uint32_t number)
 void opk_code_counts_clear(struct opk_code_counts *counts)
 {
 	free(counts->places.items);
+	free(counts->sampled.items);
 	free(counts->order);
 	free(counts->values);
 	opk_strlist_clear(&counts->metrics);

@@ -18,8 +18,9 @@ struct maker {
 	struct opk_index numbers; /* of rows, by key */
 	/* Launches of each row's modules that are complete. */
 	uint64_t (*before)[OPK_COUNT_KINDS];
-	size_t width;    /* metrics to evaluate */
-	size_t *metrics; /* their numbers among the counts', or SIZE_MAX */
+	bool *launches_unknown; /* of each row's samples */
+	size_t width;           /* metrics to evaluate */
+	size_t *metrics;        /* their numbers among the counts', or SIZE_MAX */
 };
 
 static const char *text_of(const struct maker *m, uint32_t number)
@@ -118,6 +119,20 @@ static void add_launches(struct maker *m, size_t row, const struct opk_code_plac
 			code->launches = *launches;
 	}
 	code->module = place->at.module;
+	m->launches_unknown[row] |= place->launches_unknown;
+}
+
+/* Launches in one of several modules are not all of a line's. */
+static void forget_launches(struct maker *m)
+{
+	for (size_t row = 0; row < m->made.count; row++) {
+		struct opk_code *code = &m->made.code[row];
+
+		if (!m->launches_unknown[row])
+			continue;
+		code->launches_of[OPK_SAMPLED] = 0;
+		code->launches = code->launches_of[OPK_COUNTED];
+	}
 }
 
 static void add_place(struct maker *m, size_t row, const struct opk_code_place *place,
@@ -143,7 +158,12 @@ static bool is_one_function(const struct opk_code_place *a, const struct opk_cod
 	return a->at.module == b->at.module && !strcmp(a->at.function, b->at.function);
 }
 
-/* Adds up launches by name: all instructions of a function in a module have the same number. */
+enum { UNKNOWN = 0 };
+
+/*
+ * Adds up launches by name: all instructions of a function in a module have the same number. A sum
+ * that lacks a module's launches stays at the greatest number.
+ */
 static int add_sampled(uint64_t *sums, struct opk_index *numbers, const struct maker *m)
 {
 	const struct opk_code_place *places = m->counts->places.items, *last = NULL;
@@ -161,7 +181,8 @@ static int add_sampled(uint64_t *sums, struct opk_index *numbers, const struct m
 			if (!opk_index_add(numbers, name, number, NULL))
 				return opk_nomem(m->ctx, "rows of code");
 		}
-		opk_sum_add(&sums[number], place->launches[OPK_SAMPLED]);
+		opk_sum_add(&sums[number],
+		            place->launches_unknown ? UINT64_MAX : place->launches[OPK_SAMPLED]);
 	}
 	return OPK_OK;
 }
@@ -175,7 +196,9 @@ static int find_sampled(struct maker *m)
 	TRY(sums ? add_sampled(sums, &numbers, m) : opk_nomem(m->ctx, "rows of code"));
 	for (size_t i = 0; i < m->made.count; i++)
 		if (opk_index_find(&number, &numbers, m->made.ranges[i].kernel))
-			m->made.code[i].sampled_launches = sums[number];
+			m->made.code[i].sampled_launches = sums[number] == UINT64_MAX
+			                                           ? UNKNOWN
+			                                           : sums[number];
 	return OPK_OK;
 }
 
@@ -190,7 +213,9 @@ static int make_rows(struct maker *m)
 	m->made.code = opk_alloc_array(count + 1, sizeof *m->made.code);
 	m->made.values = opk_alloc_array(count * m->width + 1, sizeof *m->made.values);
 	m->before = opk_alloc_array(count + 1, sizeof *m->before);
-	if (!m->made.ranges || !m->made.code || !m->made.values || !m->before)
+	m->launches_unknown = opk_alloc_array(count + 1, sizeof *m->launches_unknown);
+	if (!m->made.ranges || !m->made.code || !m->made.values || !m->before
+	    || !m->launches_unknown)
 		return opk_nomem(m->ctx, "rows of code");
 	for (size_t i = 0; i < count; i++) {
 		const struct opk_code_place *place = &counts->places.items[counts->order[i]];
@@ -198,6 +223,7 @@ static int make_rows(struct maker *m)
 		TRY(find_row(&row, m, place));
 		add_place(m, row, place, counts->values + counts->order[i] * counts->metrics.count);
 	}
+	forget_launches(m);
 	if (m->texts.failed)
 		return opk_nomem(m->ctx, "rows of code");
 	m->made.texts = m->texts.list;
@@ -226,6 +252,7 @@ static void clear_maker(struct maker *m)
 	opk_index_clear(&m->numbers);
 	free(m->metrics);
 	free(m->before);
+	free(m->launches_unknown);
 }
 
 static bool index_metrics(struct opk_index *names, const struct opk_meta *meta)

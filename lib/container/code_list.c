@@ -68,6 +68,8 @@ static int add_places(struct code_list *list, const struct opk_instruction_table
 	for (size_t i = 0; i < table->count; i++, row++) {
 		uint64_t *place;
 
+		if (!row->module && !opk_instruction_has_counts(table, i))
+			continue;
 		/* Equal texts of a section are the same pointer. */
 		if (!before || row->module != before->module || row->function != before->function)
 			TRY(find_counted(&number, list, row));

@@ -11,6 +11,14 @@ bool opk_is_stall(const char *metric)
 	return strstr(metric, "_stalled_") && !strstr(metric, "_not_issued");
 }
 
+bool opk_instruction_has_counts(const struct opk_instruction_table *table, size_t row)
+{
+	for (size_t i = 0; i < table->metric_count; i++)
+		if (table->values[row * table->metric_count + i])
+			return true;
+	return false;
+}
+
 static bool is_sampled(const struct opk_instruction_table *table)
 {
 	for (size_t i = 0; i < table->metric_count; i++)

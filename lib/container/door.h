@@ -277,6 +277,10 @@ bool opk_is_stall(const char *metric);
 int opk_section_counted(uint64_t *counted, struct opk_ctx *ctx, const struct opk_file *file,
                         size_t section);
 
+struct opk_instruction_table;
+/* Whether something was counted or sampled there. Else the row says how often a function ran. */
+bool opk_instruction_has_counts(const struct opk_instruction_table *table, size_t row);
+
 /* An INSN section: some instructions, with the same metrics. Their counts add up over sections. */
 struct opk_instruction_table {
 	const char *const *metrics; /* of SASS metrics, or reasons of PC samples */

@@ -59,7 +59,7 @@ static CUcontext contexts[MAX_CONTEXTS]; /* in the order of the words that made 
 static size_t context_count;
 static struct {
 	CUcontext context;
-	bool library; /* the handle is a CUkernel */
+	int how; /* it was loaded: enum load; of a library the handle is a CUkernel */
 	char name[256];
 	CUfunction handle;
 } kernels[MAX_KERNELS];
@@ -205,7 +205,10 @@ static void mangle(char *symbol, size_t size, const char *name)
 		snprintf(symbol, size, "_Z%zu%sPKfS0_Pfi", strlen(name), name);
 }
 
-static int load_kernel(CUfunction *out, const char *name, bool library)
+/* How a kernel is loaded. A twin is in a module with another text. */
+enum load { MODULE, LIBRARY, TWIN };
+
+static int load_kernel(CUfunction *out, const char *name, enum load how)
 {
 	CUlibrary loaded;
 	CUmodule module;
@@ -214,9 +217,9 @@ static int load_kernel(CUfunction *out, const char *name, bool library)
 
 	snprintf(
 		ptx, sizeof ptx,
-		".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry %s()\n{\nret;\n}\n",
-		name);
-	if (!library) {
+		".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry %s()\n{\nret;\n}\n%s",
+		name, how == TWIN ? "// twin\n" : "");
+	if (how != LIBRARY) {
 		status = cuda.cuModuleLoadData(&module, ptx);
 		return status ? status : (int)cuda.cuModuleGetFunction(out, module, name);
 	}
@@ -224,20 +227,20 @@ static int load_kernel(CUfunction *out, const char *name, bool library)
 	return status ? status : (int)cuda.cuLibraryGetKernel((CUkernel *)out, loaded, name);
 }
 
-static int find_kernel(CUfunction *out, const char *name, bool library)
+static int find_kernel(CUfunction *out, const char *name, enum load how)
 {
 	size_t i = 0;
 	int status = 0;
 
 	pthread_mutex_lock(&lock);
 	while (i < kernel_count
-	       && (kernels[i].context != current || kernels[i].library != library
+	       && (kernels[i].context != current || kernels[i].how != (int)how
 	           || strcmp(kernels[i].name, name)))
 		i++;
 	if (i == kernel_count && i < MAX_KERNELS) {
-		status = load_kernel(&kernels[i].handle, name, library);
+		status = load_kernel(&kernels[i].handle, name, how);
 		kernels[i].context = current;
-		kernels[i].library = library;
+		kernels[i].how = (int)how;
 		snprintf(kernels[i].name, sizeof kernels[i].name, "%s", name);
 		kernel_count += !status;
 	}
@@ -259,7 +262,7 @@ static void read_shape(unsigned shape[3], const char *text, unsigned otherwise)
 }
 
 /* NAME:GRID:BLOCK:SHARED */
-static int read_request(struct request *request, const char *const *fields, bool library)
+static int read_request(struct request *request, const char *const *fields, enum load how)
 {
 	char symbol[256];
 
@@ -267,13 +270,13 @@ static int read_request(struct request *request, const char *const *fields, bool
 	read_shape(request->grid, fields[1], 1);
 	read_shape(request->block, fields[2], 32);
 	request->shared = (unsigned)strtoul(fields[3], NULL, 10);
-	return find_kernel(&request->function, symbol, library);
+	return find_kernel(&request->function, symbol, how);
 }
 
-static int launch(__typeof__(cuLaunchKernel) *call, const char *const *fields, bool library)
+static int launch(__typeof__(cuLaunchKernel) *call, const char *const *fields, enum load how)
 {
 	struct request r;
-	int status = read_request(&r, fields, library);
+	int status = read_request(&r, fields, how);
 
 	return status ? status
 	              : (int)call(r.function, r.grid[0], r.grid[1], r.grid[2], r.block[0],
@@ -282,23 +285,28 @@ static int launch(__typeof__(cuLaunchKernel) *call, const char *const *fields, b
 
 static int word_launch(const char *const *fields)
 {
-	return launch(cuda.cuLaunchKernel, fields, false);
+	return launch(cuda.cuLaunchKernel, fields, MODULE);
 }
 
 static int word_library_launch(const char *const *fields)
 {
-	return launch(cuda.cuLaunchKernel, fields, true);
+	return launch(cuda.cuLaunchKernel, fields, LIBRARY);
+}
+
+static int word_twin(const char *const *fields)
+{
+	return launch(cuda.cuLaunchKernel, fields, TWIN);
 }
 
 static int word_launch_ptsz(const char *const *fields)
 {
-	return launch(cuda.launch_ptsz, fields, false);
+	return launch(cuda.launch_ptsz, fields, MODULE);
 }
 
 static int word_cooperative(const char *const *fields)
 {
 	struct request r;
-	int status = read_request(&r, fields, false);
+	int status = read_request(&r, fields, MODULE);
 
 	return status ? status
 	              : (int)cuda.cuLaunchCooperativeKernel(r.function, r.grid[0], r.grid[1],
@@ -309,7 +317,7 @@ static int word_cooperative(const char *const *fields)
 static int word_launch_ex(const char *const *fields)
 {
 	struct request r;
-	int status = read_request(&r, fields, false);
+	int status = read_request(&r, fields, MODULE);
 	CUlaunchConfig config = {
 		.gridDimX = r.grid[0],
 		.gridDimY = r.grid[1],
@@ -376,7 +384,7 @@ static int make_graph(unsigned long count)
 	const char *const fields[MAX_FIELDS] = { "node", "", "", "", "" };
 	struct request warm_up;
 	/* Loads the module first: loading can't be captured. */
-	int status = read_request(&warm_up, fields, false);
+	int status = read_request(&warm_up, fields, MODULE);
 
 	if (!status)
 		status = begin_capture();
@@ -429,6 +437,7 @@ const struct word cuda_words[] = {
 	{ "stream", word_stream },
 	{ "launch", word_launch },
 	{ "klaunch", word_library_launch },
+	{ "twin", word_twin },
 	{ "launch_ptsz", word_launch_ptsz },
 	{ "coop", word_cooperative },
 	{ "ex", word_launch_ex },

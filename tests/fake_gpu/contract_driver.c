@@ -85,6 +85,8 @@ CONTRACT_TEST(functions_and_kernels)
 	const char *name;
 	CUlibrary library;
 	CUkernel kernel;
+	CUfunction again = NULL;
+	CUmodule module;
 	int registers = 0;
 
 	load();
@@ -97,6 +99,10 @@ CONTRACT_TEST(functions_and_kernels)
 	OK(api.cuKernelGetFunction(&function, kernel));
 	OK(api.cuFuncGetName(&name, function));
 	EXPECT_TEXT(name, "other");
+	OK(api.cuModuleLoadData(&module, code));
+	OK(api.cuModuleGetFunction(&function, module, "other"));
+	OK(api.cuModuleGetFunction(&again, module, "other"));
+	EXPECT(function == again, "a function has two handles");
 	OK(launch_kernel((CUfunction)kernel, NULL));
 	EXPECT(launch_kernel(NULL, NULL), "no kernel was launched, with success");
 }

@@ -104,10 +104,28 @@ CUresult cuModuleUnload(CUmodule module)
 	return DRIVER_CALL(module ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE, "%s", "");
 }
 
+/* NULL: nothing asked for it before. */
+static struct CUfunc_st *find_function(const struct CUmod_st *module, const char *name)
+{
+	struct CUfunc_st *function;
+
+	pthread_mutex_lock(&lock);
+	function = functions;
+	while (function && (function->module != module || strcmp(function->name, name) != 0))
+		function = function->next;
+	pthread_mutex_unlock(&lock);
+	return function;
+}
+
 static int get_function(CUfunction *out, const struct CUmod_st *module, const char *name)
 {
-	struct CUfunc_st *function = calloc(1, sizeof *function);
+	struct CUfunc_st *function = find_function(module, name);
 
+	if (function) {
+		*out = function;
+		return CUDA_SUCCESS;
+	}
+	function = calloc(1, sizeof *function);
 	if (!function || !strstr(module->text, name)) {
 		free(function);
 		return CUDA_ERROR_NOT_FOUND;

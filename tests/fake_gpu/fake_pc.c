@@ -265,13 +265,18 @@ static void sample(struct sampler *sampler, const struct fake_function *function
 	sampler->waiting += samples;
 }
 
-/* FAKE_GPU_PC_BUFFER: the hardware holds so many samples until they are fetched. */
+/*
+ * FAKE_GPU_PC_BUFFER: the hardware holds so many samples until they are fetched.
+ * FAKE_GPU_PC_UNSAMPLED: functions that run first have none.
+ */
 void pc_ran(CUcontext context, const struct fake_function *function)
 {
+	static uint64_t ran;
 	struct sampler *sampler = find(context);
 	uint64_t samples = fake_number("FAKE_GPU_PC_SAMPLES", 32) << USUAL_INTERVAL;
 
-	if (!sampler || !sampler->buffer || sampler->full)
+	if (!sampler || !sampler->buffer || sampler->full
+	    || ran++ < fake_number("FAKE_GPU_PC_UNSAMPLED", 0))
 		return;
 	samples >>= sampler->interval;
 	if (sampler->waiting + samples > fake_number("FAKE_GPU_PC_BUFFER", UINT64_MAX)) {

@@ -74,8 +74,7 @@ void collector_end_before_nvidia(void)
 		atexit(collector_finish);
 }
 
-/* Initializes once, and tries again after a failure. The lock is held. */
-static bool initialize(void)
+bool collector_initialize(void)
 {
 	if (!collector.initialized) {
 		collector.initialized = profiler_initialize();
@@ -89,20 +88,19 @@ void collector_warm_up(void)
 	collector_auto bool locked = collector_lock();
 
 	if (locked)
-		initialize();
+		collector_initialize();
 }
 
-/* NULL if CUPTI can't tell. */
-static const char *chip_of(int device)
+const char *collector_chip(int device)
 {
 	TARGET_PARAMS(params, Device_GetChipName, .deviceIndex = (size_t)device);
 
 	return target.cuptiDeviceGetChipName(&params) ? NULL : params.pChipName;
 }
 
-static bool right_chip(int device)
+bool collector_is_right_chip(int device)
 {
-	const char *wanted = collector.set.meta->chip, *chip = chip_of(device);
+	const char *wanted = collector.set.meta->chip, *chip = collector_chip(device);
 
 	if (!chip || !strcmp(chip, wanted))
 		return true;
@@ -118,7 +116,7 @@ static bool begin_device(CUcontext context, int device)
 	size_t size;
 
 	collector_end_before_nvidia();
-	if (!right_chip(device) || !initialize())
+	if (!collector_is_right_chip(device) || !collector_initialize())
 		return false;
 	if (collector.profiling.segments)
 		return true;
@@ -180,74 +178,6 @@ static bool wanted_device(int device)
 	return collector.settings.device < 0 || collector.settings.device == device;
 }
 
-/* ---- instructions */
-
-static struct sass *open_sass(const struct collector_context *entry)
-{
-	if (!right_chip(entry->device) || !initialize())
-		return NULL;
-	if (!collector.profiling.segments)
-		collector.profiling.segments = recording_begin(&collector.settings, &collector.set,
-		                                               "sass-metrics", NULL, 0);
-	return collector.profiling.segments
-	               ? sass_new(&collector.profiling, entry->context, entry->device)
-	               : NULL;
-}
-
-/* Without a set the metadata have the chip, and the reasons that CUPTI names. */
-static const struct opk_meta *meta_of_samples(const struct pc_sampler *sampler, int device)
-{
-	static struct opk_meta meta = { .profiler = OPK_PROFILER_PC, .passes = 1 };
-
-	meta.chip = chip_of(device);
-	meta.metrics = pc_sampler_metrics(&meta.metric_count, sampler);
-	if (!meta.chip)
-		say(0, "CUPTI does not know the chip of device %d", device);
-	return meta.chip ? &meta : NULL;
-}
-
-static struct collector_context *sampled_on(int device)
-{
-	for (size_t i = 0; i < collector.context_count; i++)
-		if (collector.contexts[i].pc && collector.contexts[i].device == device)
-			return &collector.contexts[i];
-	return NULL;
-}
-
-static struct pc_sampler *open_samples(const struct collector_context *entry)
-{
-	struct pc_sampler *sampler;
-
-	if (collector.set.meta && !right_chip(entry->device))
-		return NULL;
-	/* With two contexts of a GPU CUPTI's calls for both fail, or crash (13.0 and 13.5). */
-	if (sampled_on(entry->device))
-		return NULL;
-	sampler = pc_sampler_new(&collector.profiling, entry->context, entry->device);
-	if (!sampler)
-		return NULL;
-	if (!collector.set.meta)
-		collector.set.meta = meta_of_samples(sampler, entry->device);
-	if (!collector.profiling.segments && collector.set.meta)
-		collector.profiling.segments = recording_begin(&collector.settings, &collector.set,
-		                                               "pc-sampling", NULL, 0);
-	if (pc_sampler_start(sampler, collector.profiling.segments))
-		return sampler;
-	pc_sampler_close(sampler, &collector.counts);
-	return NULL;
-}
-
-static void open_code(struct collector_context *entry)
-{
-	collector_end_before_nvidia();
-	if (collector.settings.mode == MODE_SASS)
-		entry->sass = open_sass(entry);
-	else
-		entry->pc = open_samples(entry);
-	entry->refused = !entry->sass && !entry->pc;
-	entry->waits = !entry->sass && !entry->pc && sampled_on(entry->device);
-}
-
 /* The context is current. */
 static struct session *open_session(struct collector_context *entry)
 {
@@ -260,7 +190,7 @@ static struct session *open_session(struct collector_context *entry)
 		return NULL;
 	}
 	if (is_of_code()) {
-		open_code(entry);
+		collector_open_code(entry);
 		return NULL;
 	}
 	patience_begin(&patience, collector.settings.wait_s);
@@ -274,7 +204,7 @@ static struct session *open_session(struct collector_context *entry)
 	return session;
 }
 
-static struct session *open_context(struct collector_context *entry)
+struct session *collector_open(struct collector_context *entry)
 {
 	struct session *session;
 
@@ -323,7 +253,7 @@ static struct segments *begin_trace(int device)
 	if (tried)
 		return NULL;
 	tried = true;
-	meta.chip = chip_of(device);
+	meta.chip = collector_chip(device);
 	collector.set.meta = &meta;
 	collector_end_before_nvidia();
 	if (meta.chip)
@@ -364,7 +294,7 @@ void collector_trace(void)
 		collector_end_before_nvidia();
 }
 
-static struct collector_context *find(CUcontext context)
+struct collector_context *collector_find(CUcontext context)
 {
 	for (size_t i = 0; i < collector.context_count; i++)
 		if (collector.contexts[i].context == context)
@@ -372,9 +302,9 @@ static struct collector_context *find(CUcontext context)
 	return NULL;
 }
 
-static struct collector_context *find_or_open(CUcontext context)
+struct collector_context *collector_find_or_open(CUcontext context)
 {
-	struct collector_context *entry = find(context);
+	struct collector_context *entry = collector_find(context);
 	int device = entry ? entry->device : device_of(context);
 
 	/* If its device is unknown, the context is gone; its handle may be reused. */
@@ -387,34 +317,27 @@ static struct collector_context *find_or_open(CUcontext context)
 	entry = &collector.contexts[collector.context_count++];
 	entry->context = context;
 	entry->device = device;
-	entry->session = open_context(entry);
+	entry->session = collector_open(entry);
 	return entry;
 }
 
 struct session *collector_session(CUcontext context)
 {
-	const struct collector_context *entry = find_or_open(context);
+	const struct collector_context *entry = collector_find_or_open(context);
 
 	return entry ? entry->session : NULL;
 }
 
-struct sass *collector_sass(CUcontext context)
-{
-	const struct collector_context *entry = find_or_open(context);
-
-	return entry ? entry->sass : NULL;
-}
-
 void collector_miss(CUcontext context)
 {
-	const struct collector_context *entry = find(context);
+	const struct collector_context *entry = collector_find(context);
 
 	collector.counts.drops[DROP_PROFILER] += entry && entry->refused;
 }
 
 struct opk_range collector_row(CUcontext context)
 {
-	const struct collector_context *entry = find(context);
+	const struct collector_context *entry = collector_find(context);
 
 	return (struct opk_range){
 		.device = entry ? entry->device : -1,
@@ -425,32 +348,19 @@ struct opk_range collector_row(CUcontext context)
 	};
 }
 
-/* The context is current, if it still exists. */
-static void close_code(struct collector_context *entry)
-{
-	if (collector.counted == entry->sass)
-		collector.counted = NULL;
-	if (entry->sass)
-		sass_close(entry->sass, &collector.counts);
-	if (entry->pc)
-		pc_sampler_close(entry->pc, &collector.counts);
-	entry->sass = NULL;
-	entry->pc = NULL;
-}
-
 static bool is_open(const struct collector_context *entry)
 {
 	return entry->session || entry->sass || entry->pc;
 }
 
-static void close_session(struct collector_context *entry)
+void collector_close(struct collector_context *entry)
 {
 	bool entered;
 
 	if (!is_open(entry))
 		return;
 	entered = enter(entry->context);
-	close_code(entry);
+	collector_close_code(entry);
 	if (!entry->session) {
 		if (entered)
 			leave();
@@ -466,46 +376,16 @@ static void close_session(struct collector_context *entry)
 	entry->session = NULL;
 }
 
-/* The first context of a GPU that launches a kernel is sampled, also if it is not the oldest. */
-static void sample_instead(struct collector_context *entry)
-{
-	struct collector_context *sampled = sampled_on(entry->device);
-	static bool told;
-
-	if (sampled ? pc_sampler_is_idle(sampled->pc) : entry->waits) {
-		if (sampled) {
-			close_session(sampled);
-			sampled->refused = sampled->waits = true;
-		}
-		entry->session = open_context(entry);
-	} else if (sampled && !told) {
-		told = true;
-		say(0,
-		    "kernels of another CUDA context of device %d are not sampled: CUPTI "
-		    "samples one context of a GPU",
-		    entry->device);
-	}
-}
-
-struct pc_sampler *collector_pc(CUcontext context)
-{
-	struct collector_context *entry = find_or_open(context);
-
-	if (entry && entry->refused)
-		sample_instead(entry);
-	return entry ? entry->pc : NULL;
-}
-
 void collector_forget(CUcontext context)
 {
 	collector_auto bool locked = collector_lock();
-	struct collector_context *entry = locked ? find(context) : NULL;
+	struct collector_context *entry = locked ? collector_find(context) : NULL;
 
 	if (!entry)
 		return;
 	/* A program that tidies up before exec() loses nothing. */
 	if (is_open(entry)) {
-		close_session(entry);
+		collector_close(entry);
 		segments_settle(collector.profiling.segments);
 	}
 	entry->context = NULL;
@@ -591,8 +471,9 @@ static void end_all(const struct counts *traced)
 	counts_add(&collector.counts, traced);
 	collector.counts.drops[DROP_FINALIZED] += subscriber_lost();
 	for (size_t i = 0; i < collector.context_count; i++)
-		close_session(&collector.contexts[i]);
+		collector_close(&collector.contexts[i]);
 	close_samplers();
+	pc_launches_write(collector.profiling.segments);
 	collector.ended = true;
 	collector_end_recording();
 	cupti_report_other();

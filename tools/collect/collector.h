@@ -87,10 +87,6 @@ void collector_cut_range(enum drop reason);
 bool collector_init(void);
 /* The context's session; NULL if its ranges are not recorded. The lock is held. */
 struct session *collector_session(CUcontext context);
-/* Likewise, where instructions are counted. */
-struct sass *collector_sass(CUcontext context);
-/* Likewise, where they are sampled. */
-struct pc_sampler *collector_pc(CUcontext context);
 /* Counts what is lost in a context that can't be profiled. */
 void collector_miss(CUcontext context);
 /* The row of a range in that context, with the context's facts. The lock is held. */
@@ -115,6 +111,36 @@ void collector_finish(void);
 /* Registers collector_finish() to run at exit before NVIDIA's libraries clean up. */
 void collector_end_before_nvidia(void);
 
+/* For collector_code.c. The lock is held. */
+
+/* NULL if CUPTI can't tell. */
+const char *collector_chip(int device);
+/* Whether the set is for the device's chip; else with a message. */
+bool collector_is_right_chip(int device);
+/* Initializes CUPTI's profiler once, and tries again after a failure. */
+bool collector_initialize(void);
+/* NULL: it was not seen yet. */
+struct collector_context *collector_find(CUcontext context);
+/* NULL: it is unknown to the driver, or there are too many. */
+struct collector_context *collector_find_or_open(CUcontext context);
+/* Opens what collects from the context; returns its session, if that is what it is. */
+struct session *collector_open(struct collector_context *entry);
+/* Writes the rest. */
+void collector_close(struct collector_context *entry);
+
+/* ---- collector_code.c: contexts in which instructions are counted or sampled ---- */
+
+/* The context is current. */
+void collector_open_code(struct collector_context *entry);
+/* The context is current, if it still exists. */
+void collector_close_code(struct collector_context *entry);
+/* Like collector_session(), where instructions are counted. */
+struct sass *collector_sass(CUcontext context);
+/* Likewise, where they are sampled, before a launch: another context may be sampled until then. */
+struct pc_sampler *collector_pc(CUcontext context);
+/* The same without a change of that. */
+struct pc_sampler *collector_pc_of(CUcontext context);
+
 /* ---- collector_report.c ---- */
 
 /* Ends the recording after all is counted. The lock is held. */
@@ -123,11 +149,11 @@ void collector_end_recording(void);
 /* ---- collector_launches.c ---- */
 
 /*
- * Called around a launch: true if it is recorded; then the lock is held until
- * collector_end_launch(): one range at a time.
+ * Called around a launch: true if it is recorded; then collector_end_launch() must follow. Until
+ * then the lock is held, except with PC sampling: one range at a time.
  */
 bool collector_begin_launch(const struct launch *launch);
-void collector_end_launch(bool launched);
+void collector_end_launch(const struct launch *launch, bool launched);
 /*
  * During capture of a stream into a graph the profiler must be neither used nor running: its calls
  * fail, and then crash. Nothing is recorded meanwhile.

@@ -59,8 +59,7 @@ static bool leave_out(const struct launch *launch)
 	return false;
 }
 
-static bool count_instructions(const struct launch *launch, const struct kernel *kernel,
-                               uint64_t index)
+static bool count_instructions(const struct launch *launch, uint64_t index)
 {
 	struct sass *sass;
 
@@ -71,7 +70,7 @@ static bool count_instructions(const struct launch *launch, const struct kernel 
 		return leave_out(launch);
 	}
 	sass = collector_sass(launch->context);
-	if (!sass || !sass_begin(sass, kernel->symbol, index)) {
+	if (!sass || !sass_begin(sass, launch, index)) {
 		collector_miss(launch->context);
 		return false;
 	}
@@ -130,9 +129,8 @@ static bool begin(const struct launch *launch)
 	if (!kernel || !kernel->wanted || !wanted_by_ranges())
 		return leave_out(launch);
 	if (!collector.captures)
-		return collector.settings.mode == MODE_SASS
-		               ? count_instructions(launch, kernel, index)
-		               : record(launch, kernel, index);
+		return collector.settings.mode == MODE_SASS ? count_instructions(launch, index)
+		                                            : record(launch, kernel, index);
 	collector.counts.drops[DROP_CAPTURE]++;
 	return false;
 }
@@ -142,9 +140,19 @@ static void sample_instructions(const struct launch *launch)
 	struct pc_sampler *sampler = collector_pc(launch->context);
 
 	if (sampler)
-		pc_sampler_launch(sampler, launch->function ? launch->symbol : NULL);
+		pc_sampler_launch(sampler);
 	else
 		collector_miss(launch->context);
+}
+
+/* Other threads launch meanwhile: the context may have another sampler, or none. */
+static void count_sampled(const struct launch *launch)
+{
+	collector_auto bool locked = collector_lock();
+	struct pc_sampler *sampler = locked ? collector_pc_of(launch->context) : NULL;
+
+	if (sampler)
+		pc_sampler_launched(sampler, launch);
 }
 
 bool collector_begin_launch(const struct launch *launch)
@@ -161,11 +169,16 @@ bool collector_begin_launch(const struct launch *launch)
 	else if (begin(launch))
 		return true;
 	collector_unlock();
-	return false;
+	return collector.settings.mode == MODE_PC;
 }
 
-void collector_end_launch(bool launched)
+void collector_end_launch(const struct launch *launch, bool launched)
 {
+	if (collector.settings.mode == MODE_PC) {
+		if (launched)
+			count_sampled(launch);
+		return;
+	}
 	if (collector.launch && launched)
 		session_end(collector.launch);
 	else if (collector.launch)

@@ -14,7 +14,7 @@ int InitializeInjection(void);
 
 static void launch_called(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
-	static __thread bool inside; /* this thread holds the lock for a launch */
+	static __thread bool inside; /* a launch of this thread that is recorded */
 	static __thread struct launch launch;
 
 	if (call->callbackSite == CUPTI_API_ENTER) {
@@ -22,7 +22,7 @@ static void launch_called(CUpti_CallbackId id, const CUpti_CallbackData *call)
 			inside = collector_begin_launch(&launch);
 	} else if (inside) {
 		inside = false;
-		collector_end_launch(!*(const CUresult *)call->functionReturnValue);
+		collector_end_launch(&launch, !*(const CUresult *)call->functionReturnValue);
 	}
 }
 

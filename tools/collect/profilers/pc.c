@@ -4,12 +4,9 @@
  * wait. A thread fetches the samples before the hardware's buffer is full.
  */
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/mem.h"
-#include "collect/profilers/profilers.h"
-#include "collect/ranges/ranges.h"
+#include "collect/profilers/pc_inside.h"
 
 enum {
 	POLL_US = 20000,
@@ -31,14 +28,8 @@ enum {
 };
 static const double write_interval_s = 2, judge_s = 1;
 
-/* CUPTI's reasons of stalls, and two more numbers of samples, which are our metrics. */
-struct reasons {
-	size_t count;
-	uint32_t *numbers;
-	char **names;  /* of CUPTI_STALL_REASON_STRING_SIZE bytes */
-	bool *counted; /* those of which each sample has one */
-	size_t all;    /* the one that CUPTI leaves empty, for the number of all samples */
-};
+/* Sampling ends where the hardware's buffer is full, or a call fails; the first reason stays. */
+enum state { SAMPLING, FULL, FAILED };
 
 struct pc_sampler {
 	const struct profiling *profiling;
@@ -46,76 +37,23 @@ struct pc_sampler {
 	CUcontext context;
 	int device;
 	uint32_t interval; /* 2^interval cycles */
-	struct reasons reasons;
+	struct pc_reasons reasons;
 	CUpti_PCSamplingData data;
 	CUpti_PCSamplingPCData *places;
 	CUpti_PCSamplingStallReason *stalls;
 	struct code_rows rows;
-	/* All kernels so far; launches, counted by the threads that launch, need the lock. */
-	struct launched launched;
-	pthread_mutex_t lock;
-	bool graphs; /* were launched, whose kernels are not known */
+	struct pc_functions functions;
 	struct timespec written, judged;
 	uint64_t judged_samples; /* that there were then */
 	uint32_t chosen;         /* the interval to change to; 0: none */
 	pthread_t thread;
-	bool running, ending, enabled, failed, full;
+	bool running, ending, enabled;
+	enum state state;
 	bool chooses, on_trial; /* the interval; it was not chosen yet */
 	struct counts counts;
 };
 
-/* ---- reasons ------------------------------------------------------------------------------- */
-
-static bool make_room(struct reasons *reasons)
-{
-	reasons->numbers = opk_alloc_array(reasons->count, sizeof *reasons->numbers);
-	reasons->names = opk_alloc_array(reasons->count, sizeof *reasons->names);
-	reasons->counted = opk_alloc_array(reasons->count, sizeof *reasons->counted);
-	for (size_t i = 0; reasons->names && i < reasons->count; i++)
-		if (!(reasons->names[i] = calloc(1, CUPTI_STALL_REASON_STRING_SIZE)))
-			return false;
-	return reasons->numbers && reasons->names && reasons->counted;
-}
-
-static bool ask_reasons(struct pc_sampler *sampler)
-{
-	struct reasons *reasons = &sampler->reasons;
-	CUpti_PCSamplingGetNumStallReasonsParams number = {
-		.size = CUpti_PCSamplingGetNumStallReasonsParamsSize,
-		.ctx = sampler->context,
-		.numStallReasons = &reasons->count,
-	};
-	CUpti_PCSamplingGetStallReasonsParams params = {
-		.size = CUpti_PCSamplingGetStallReasonsParamsSize,
-		.ctx = sampler->context,
-	};
-
-	if (!TARGET_CALL(cuptiPCSamplingGetNumStallReasons, &number) || !make_room(reasons))
-		return false;
-	params.numStallReasons = reasons->count;
-	params.stallReasonIndex = reasons->numbers;
-	params.stallReasons = reasons->names;
-	if (!TARGET_CALL(cuptiPCSamplingGetStallReasons, &params))
-		return false;
-	for (size_t i = 0; i < reasons->count; i++)
-		reasons->counted[i] = opk_is_stall(reasons->names[i]);
-	while (reasons->all < reasons->count
-	       && strcmp(reasons->names[reasons->all], "smsp__pcsamp_sample_count") != 0)
-		reasons->all++;
-	return true;
-}
-
 /* ---- samples ------------------------------------------------------------------------------- */
-
-/* The number of a reason among ours, or the count of reasons. */
-static size_t find_reason(const struct reasons *reasons, uint32_t number)
-{
-	size_t i = 0;
-
-	while (i < reasons->count && reasons->numbers[i] != number)
-		i++;
-	return i;
-}
 
 /* The tally also has samples that are not written yet. */
 static void add_samples(struct pc_sampler *sampler, uint64_t count)
@@ -124,49 +62,44 @@ static void add_samples(struct pc_sampler *sampler, uint64_t count)
 	__atomic_fetch_add(&tally->ranges, count, __ATOMIC_RELAXED);
 }
 
-static void add_place(struct pc_sampler *sampler, const CUpti_PCSamplingPCData *record)
+/* What all rows of the sampler have. */
+static struct opk_instruction place_of(const struct pc_sampler *sampler)
 {
-	const struct reasons *reasons = &sampler->reasons;
-	const char *symbol = record->functionName ? record->functionName : "";
-	struct launched_function *function = launched_find(&sampler->launched, symbol);
-	struct opk_instruction place = {
-		.module = record->cubinCrc,
-		.function = function ? function->names->symbol : "",
-		.name = function ? function->names->name : "",
-		.offset = (uint32_t)record->pcOffset,
+	return (struct opk_instruction){
+		.function = "",
+		.name = "",
 		.device = sampler->device,
 		.process = (uint32_t)getpid(),
 		.rank = sampler->profiling->rank,
-		.interval = sampler->interval,
 	};
-	uint64_t *values = code_rows_at(&sampler->rows, &place), count = 0;
+}
 
-	for (size_t i = 0; values && i < record->stallReasonCount; i++) {
-		const CUpti_PCSamplingStallReason *stall = &record->stallReason[i];
-		size_t at = find_reason(reasons, stall->pcSamplingStallReasonIndex);
+static void add_place(struct pc_sampler *sampler, const CUpti_PCSamplingPCData *record)
+{
+	const char *symbol = record->functionName ? record->functionName : "";
+	struct pc_function *function = pc_functions_find(&sampler->functions, symbol);
+	struct opk_instruction place = place_of(sampler);
+	uint64_t *values, count;
 
-		if (at == reasons->count || at == reasons->all)
-			continue;
-		values[at] += stall->samples;
-		if (reasons->counted[at])
-			count += stall->samples;
-	}
-	if (values && reasons->all < reasons->count)
-		values[reasons->all] += count;
 	if (function) {
-		function->samples += count;
-		function->place = place;
+		place.function = function->names->symbol;
+		place.name = function->names->name;
 	}
+	place.module = record->cubinCrc;
+	place.offset = (uint32_t)record->pcOffset;
+	place.interval = sampler->interval;
+	values = code_rows_at(&sampler->rows, &place);
+	count = values ? pc_reasons_add(values, &sampler->reasons, record) : 0;
+	if (function)
+		pc_function_sampled(function, place.module, count);
 	add_samples(sampler, count);
 }
 
 /* Takes what the last call of CUPTI left in the buffer. */
 static void take(struct pc_sampler *sampler)
 {
-	pthread_mutex_lock(&sampler->lock);
 	for (size_t i = 0; i < sampler->data.totalNumPcs; i++)
 		add_place(sampler, &sampler->places[i]);
-	pthread_mutex_unlock(&sampler->lock);
 	sampler->counts.drops[DROP_HARDWARE] += sampler->data.droppedSamples;
 	sampler->data.totalNumPcs = 0;
 	sampler->data.droppedSamples = 0;
@@ -178,57 +111,52 @@ static void write_samples(struct pc_sampler *sampler)
 	sampler->written = clock_now();
 }
 
-/*
- * False if the hardware's buffer is full: CUPTI then gives nothing until sampling begins again, and
- * cuptiPCSamplingDisable() of another thread waits forever for one that launches kernels (H100,
- * 580.159.04, CUPTI 13.0).
- */
-static bool fetch(struct pc_sampler *sampler)
+static void end(struct pc_sampler *sampler, enum state state)
+{
+	if (sampler->state == SAMPLING)
+		sampler->state = state;
+}
+
+/* False: there is nothing more now, or sampling has ended. */
+static bool fetch_some(struct pc_sampler *sampler)
 {
 	CUpti_PCSamplingGetDataParams params = {
 		.size = CUpti_PCSamplingGetDataParamsSize,
 		.ctx = sampler->context,
 		.pcSamplingData = &sampler->data,
 	};
+	CUptiResult status;
 
-	do {
-		CUptiResult status;
-
-		target_begin();
-		status = target.cuptiPCSamplingGetData(&params);
-
-		if (status == CUPTI_ERROR_OUT_OF_MEMORY || sampler->data.hardwareBufferFull)
-			return false;
-		if (!target_check("cuptiPCSamplingGetData", status)) {
-			sampler->failed = true;
-			return true;
-		}
+	target_begin();
+	status = target.cuptiPCSamplingGetData(&params);
+	if (status == CUPTI_ERROR_OUT_OF_MEMORY)
+		end(sampler, FULL);
+	else if (!target_check("cuptiPCSamplingGetData", status))
+		end(sampler, FAILED);
+	else
 		take(sampler);
-	} while (sampler->data.remainingNumPcs);
-	return true;
+	if (sampler->data.hardwareBufferFull)
+		end(sampler, FULL);
+	return sampler->state == SAMPLING && sampler->data.remainingNumPcs;
+}
+
+/*
+ * After the hardware's buffer was full, CUPTI gives nothing until sampling is disabled, and then
+ * the samples that it had.
+ */
+static void fetch(struct pc_sampler *sampler)
+{
+	while (sampler->state == SAMPLING && fetch_some(sampler))
+		;
 }
 
 /* ---- choosing the interval ----------------------------------------------------------------- */
 
-/* The fewest samples of a kernel that was launched; one without any counts as half a sample. */
-static double fewest(const struct pc_sampler *sampler)
-{
-	double least = ENOUGH;
-
-	for (size_t i = 0; i < sampler->launched.functions.count; i++) {
-		const struct launched_function *function = &sampler->launched.functions.items[i];
-		double samples = function->samples ? (double)function->samples : 0.5;
-
-		if (function->launches && samples < least)
-			least = samples;
-	}
-	return least;
-}
-
 /* `rate`: samples a second. */
-static uint32_t choose(const struct pc_sampler *sampler, double rate)
+static uint32_t choose(struct pc_sampler *sampler, double rate)
 {
-	double least = sampler->on_trial ? fewest(sampler) : ENOUGH;
+	double least = sampler->on_trial ? pc_functions_fewest(&sampler->functions, ENOUGH)
+	                                 : ENOUGH;
 	uint32_t interval = sampler->interval;
 
 	for (; interval < LONGEST
@@ -253,11 +181,9 @@ static void judge(struct pc_sampler *sampler)
 	if (!sampler->counts.ranges || __atomic_load_n(&sampler->chosen, __ATOMIC_ACQUIRE))
 		sampler->judged = clock_now();
 	else if (seconds >= judge_s) {
-		pthread_mutex_lock(&sampler->lock);
 		interval = choose(sampler, (double)samples / seconds);
 		if (interval != sampler->interval)
 			__atomic_store_n(&sampler->chosen, interval, __ATOMIC_RELEASE);
-		pthread_mutex_unlock(&sampler->lock);
 		sampler->on_trial = false;
 		sampler->judged = clock_now();
 		sampler->judged_samples = sampler->counts.ranges;
@@ -325,7 +251,7 @@ static bool enable(struct pc_sampler *sampler)
 	return sampler->enabled;
 }
 
-/* Afterwards the buffer has the rest of the samples. */
+/* Takes the rest of the samples. */
 static void disable(struct pc_sampler *sampler)
 {
 	CUpti_PCSamplingDisableParams params = { .size = CUpti_PCSamplingDisableParamsSize,
@@ -337,20 +263,21 @@ static void disable(struct pc_sampler *sampler)
 	if (TARGET_CALL(cuptiPCSamplingDisable, &params))
 		take(sampler);
 	else
-		sampler->failed = true;
+		end(sampler, FAILED);
 }
 
 static void *run(void *data)
 {
 	struct pc_sampler *sampler = data;
 
-	while (!__atomic_load_n(&sampler->ending, __ATOMIC_ACQUIRE) && !sampler->failed
-	       && !sampler->full) {
+	while (!__atomic_load_n(&sampler->ending, __ATOMIC_ACQUIRE) && sampler->state == SAMPLING) {
 		usleep(POLL_US);
-		sampler->full = !fetch(sampler);
-		if (sampler->chooses)
+		fetch(sampler);
+		/* Samples until the buffer was full say little about the rate. */
+		if (sampler->chooses && sampler->state == SAMPLING)
 			judge(sampler);
-		if (clock_seconds_since(&sampler->written) > write_interval_s)
+		if (sampler->state != SAMPLING
+		    || clock_seconds_since(&sampler->written) > write_interval_s)
 			write_samples(sampler);
 	}
 	return NULL;
@@ -358,13 +285,10 @@ static void *run(void *data)
 
 static void free_sampler(struct pc_sampler *sampler)
 {
-	/* Rows that wait to be written have the names of reasons as metrics. */
-	free(sampler->reasons.numbers);
-	free(sampler->reasons.counted);
+	pc_reasons_clear(&sampler->reasons);
 	free(sampler->places);
 	free(sampler->stalls);
-	launched_clear(&sampler->launched);
-	pthread_mutex_destroy(&sampler->lock);
+	pc_functions_clear(&sampler->functions);
 	free(sampler);
 }
 
@@ -381,11 +305,9 @@ struct pc_sampler *pc_sampler_new(const struct profiling *profiling, CUcontext c
 	sampler->chooses = sampler->on_trial = !profiling->settings->given[SETTING_INTERVAL];
 	sampler->interval = sampler->chooses ? USUAL : (uint32_t)wanted;
 	sampler->judged = clock_now();
-	pthread_mutex_init(&sampler->lock, NULL);
-	/* Never freed: rows that wait to be written have its names. */
-	sampler->launched.kernels = kernels_new(NULL);
-	if (sampler->launched.kernels && enable(sampler) && ask_reasons(sampler)
-	    && make_buffer(sampler) && configure(sampler)) {
+	if (pc_functions_init(&sampler->functions) && enable(sampler)
+	    && pc_reasons_ask(&sampler->reasons, context) && make_buffer(sampler)
+	    && configure(sampler)) {
 		sampler->rows.metrics = (const char *const *)sampler->reasons.names;
 		sampler->rows.metric_count = sampler->reasons.count;
 		return sampler;
@@ -407,6 +329,9 @@ bool pc_sampler_start(struct pc_sampler *sampler, struct segments *segments)
 	sampler->ending = false;
 	sampler->written = clock_now();
 	sampler->running = segments && thread_start(&sampler->thread, run, sampler);
+	if (segments && !sampler->running)
+		say(0, "PC sampling of device %d ends: no thread for it can be started",
+		    sampler->device);
 	return sampler->running;
 }
 
@@ -419,6 +344,14 @@ static void stop_thread(struct pc_sampler *sampler)
 	sampler->running = false;
 }
 
+static void restart(struct pc_sampler *sampler)
+{
+	if (enable(sampler) && configure(sampler) && pc_sampler_start(sampler, sampler->segments))
+		return;
+	disable(sampler);
+	end(sampler, FAILED);
+}
+
 /*
  * In a thread that launches: from another one cuptiPCSamplingDisable() waits forever while kernels
  * are launched (H100, 580.159.04, CUPTI 13.0). An interval can't be changed while sampling is on.
@@ -426,56 +359,47 @@ static void stop_thread(struct pc_sampler *sampler)
 static void change_interval(struct pc_sampler *sampler, uint32_t interval)
 {
 	stop_thread(sampler);
-	if (!sampler->failed && !sampler->full)
-		sampler->full = !fetch(sampler);
+	fetch(sampler);
+	if (sampler->state != SAMPLING)
+		return;
 	disable(sampler);
 	write_samples(sampler);
+	if (sampler->state != SAMPLING)
+		return;
 	sampler->interval = interval;
 	sampler->judged = clock_now();
 	sampler->judged_samples = sampler->counts.ranges;
-	if (!sampler->failed && !sampler->full && enable(sampler) && configure(sampler))
-		pc_sampler_start(sampler, sampler->segments);
-	else
-		sampler->failed = true;
+	restart(sampler);
 }
 
-void pc_sampler_launch(struct pc_sampler *sampler, const char *symbol)
+void pc_sampler_launch(struct pc_sampler *sampler)
 {
 	uint32_t chosen = __atomic_exchange_n(&sampler->chosen, 0, __ATOMIC_ACQ_REL);
-	struct launched_function *function;
 
-	pthread_mutex_lock(&sampler->lock);
-	function = symbol ? launched_find(&sampler->launched, symbol) : NULL;
-	if (function)
-		function->launches++;
-	sampler->graphs |= !symbol;
-	pthread_mutex_unlock(&sampler->lock);
+	pc_functions_begin(&sampler->functions);
 	if (chosen && chosen != sampler->interval)
 		change_interval(sampler, chosen);
 }
 
-bool pc_sampler_is_idle(struct pc_sampler *sampler)
+void pc_sampler_launched(struct pc_sampler *sampler, const struct launch *launch)
 {
-	bool idle;
-
-	pthread_mutex_lock(&sampler->lock);
-	idle = !sampler->launched.functions.count && !sampler->graphs;
-	pthread_mutex_unlock(&sampler->lock);
-	return idle;
+	pc_functions_launched(&sampler->functions, launch);
 }
 
-/* Rows without samples that say how often each kernel was launched. */
-static void add_launches(struct pc_sampler *sampler)
+bool pc_sampler_is_idle(struct pc_sampler *sampler)
 {
-	for (size_t i = 0; i < sampler->launched.functions.count; i++) {
-		struct launched_function *function = &sampler->launched.functions.items[i];
+	return pc_functions_are_idle(&sampler->functions);
+}
 
-		/* At one place, so that launches of several processes add up. */
-		function->place.offset = 0;
-		function->place.launches = function->launches;
-		if (function->place.function && function->launches)
-			code_rows_at(&sampler->rows, &function->place);
-	}
+/* Launches without all their samples would make samples of a launch too few. */
+static void keep_launches(struct pc_sampler *sampler)
+{
+	struct opk_instruction place = place_of(sampler);
+
+	if (sampler->state == SAMPLING)
+		pc_launches_keep(&sampler->functions, &sampler->rows, &place);
+	else
+		pc_launches_unknown(sampler->device);
 }
 
 void pc_sampler_close(struct pc_sampler *sampler, struct counts *counts)
@@ -484,18 +408,15 @@ void pc_sampler_close(struct pc_sampler *sampler, struct counts *counts)
 
 	stop_thread(sampler);
 	target.cuCtxSynchronize();
-	if (started && !sampler->failed && !sampler->full)
-		sampler->full = !fetch(sampler);
-	sampler->counts.drops[DROP_BUFFER_FULL] += sampler->full;
-	disable(sampler);
 	if (started)
+		fetch(sampler);
+	disable(sampler);
+	if (started) {
 		write_samples(sampler);
-	/* Launches without their samples would make samples of a launch too few. */
-	if (started && !sampler->graphs && !sampler->failed && !sampler->full) {
-		add_launches(sampler);
-		write_samples(sampler);
+		keep_launches(sampler);
 	}
-	sampler->counts.drops[DROP_ENDED] += sampler->failed;
+	sampler->counts.drops[DROP_BUFFER_FULL] += sampler->state == FULL;
+	sampler->counts.drops[DROP_ENDED] += sampler->state == FAILED;
 	counts_add(counts, &sampler->counts);
 	free_sampler(sampler);
 }

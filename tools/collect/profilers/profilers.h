@@ -205,8 +205,9 @@ struct sass;
 
 /* The context is current. NULL with a message on stderr. */
 struct sass *sass_new(const struct profiling *profiling, CUcontext context, int device);
+struct launch;
 /* Around a launch to be counted, which has this number; false: it is not counted. */
-bool sass_begin(struct sass *sass, const char *symbol, uint64_t launch);
+bool sass_begin(struct sass *sass, const struct launch *launch, uint64_t number);
 void sass_end(struct sass *sass, bool launched);
 /* Writes what waits for about a second. The context is current. */
 void sass_flush(struct sass *sass);
@@ -225,11 +226,18 @@ struct pc_sampler *pc_sampler_new(const struct profiling *profiling, CUcontext c
 const char *const *pc_sampler_metrics(size_t *count, const struct pc_sampler *sampler);
 /* Begins to write; the sampler has a thread from then on. */
 bool pc_sampler_start(struct pc_sampler *sampler, struct segments *segments);
-/* A launch of this kernel, which begins now; NULL: of a graph. The context is current. */
-void pc_sampler_launch(struct pc_sampler *sampler, const char *symbol);
+/* A kernel or graph is about to be launched. The context is current. */
+void pc_sampler_launch(struct pc_sampler *sampler);
+/* It was. */
+void pc_sampler_launched(struct pc_sampler *sampler, const struct launch *launch);
 /* Whether its context has launched nothing so far. */
 bool pc_sampler_is_idle(struct pc_sampler *sampler);
 /* Writes the rest, and frees it. The context is current. */
 void pc_sampler_close(struct pc_sampler *sampler, struct counts *counts);
+/*
+ * After all are closed: writes how often each function was launched on each device, if all its
+ * samplers know it.
+ */
+void pc_launches_write(struct segments *segments);
 
 #endif

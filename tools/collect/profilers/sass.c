@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "collect/profilers/profilers.h"
+#include "collect/ranges/launch.h"
 #include "collect/ranges/ranges.h"
 
 struct sass {
@@ -16,9 +17,9 @@ struct sass {
 	int device;
 	bool on, broken;
 	uint64_t *metrics;        /* CUPTI's numbers */
-	struct launched launched; /* since counts were written */
-	const char *last;         /* symbol of the launch that was recorded last */
-	uint64_t launch;          /* its number */
+	struct launched launched; /* since counts were written, each from one module */
+	const char *last;         /* symbol of the launch that is recorded */
+	uint64_t launch;          /* number of the one that was recorded last */
 	uint64_t waiting;         /* launches whose counts were not written */
 	struct timespec begun;    /* the first of them */
 	struct counts counts;
@@ -120,17 +121,25 @@ static void give_up(struct sass *sass)
 
 /* ---- what was counted ---------------------------------------------------------------------- */
 
+/* The modules whose records have a function's name: one of each kind, and how often it changes. */
+struct origin {
+	uint64_t counted, recorded; /* CRCs: with counts, or in any case */
+	size_t counted_modules, recorded_modules;
+};
+
 /* Room for CUPTI's records, one for each patched instruction. */
 struct records {
 	CUpti_SassMetrics_Data *items;
 	CUpti_SassMetrics_InstanceValue *values;
 	size_t count, instances; /* values for each metric */
+	struct origin *origins;  /* of functions, in the order of those that were launched */
 };
 
 static void clear_records(struct records *records)
 {
 	free(records->items);
 	free(records->values);
+	free(records->origins);
 }
 
 static bool read_records(struct records *records, const struct sass *sass)
@@ -171,26 +180,82 @@ static bool has_count(const CUpti_SassMetrics_Data *record, size_t count)
 	return false;
 }
 
-/* CUPTI also has records of functions that were patched, but not launched since. */
-static void add_record(struct code_rows *rows, struct sass *sass,
-                       const CUpti_SassMetrics_Data *record, size_t instances)
+static const char *symbol_of(const CUpti_SassMetrics_Data *record)
 {
-	size_t count = rows->metric_count * instances;
-	const char *symbol = record->functionName ? record->functionName : "";
-	const struct launched_function *function = launched_find(&sass->launched, symbol);
+	return record->functionName ? record->functionName : "";
+}
+
+static void add_origin(uint64_t *module, size_t *modules, uint64_t crc)
+{
+	*modules += !*modules || *module != crc;
+	*module = crc;
+}
+
+/* CUPTI also has records of functions that were patched, but not launched since. */
+static bool find_origins(struct records *records, struct sass *sass, size_t values)
+{
+	const struct launched_function *functions = sass->launched.functions.items;
+	size_t known = sass->launched.functions.count, number;
+
+	records->origins = opk_alloc_array(known + 1, sizeof *records->origins);
+	if (!records->origins)
+		return say(false, "out of memory");
+	for (size_t i = 0; i < records->count; i++) {
+		const CUpti_SassMetrics_Data *record = &records->items[i];
+		struct origin *origin;
+
+		if (!opk_index_find(&number, &sass->launched.index, symbol_of(record))
+		    || !functions[number].launches)
+			continue;
+		origin = &records->origins[number];
+		add_origin(&origin->recorded, &origin->recorded_modules, record->cubinCrc);
+		if (has_count(record, values))
+			add_origin(&origin->counted, &origin->counted_modules, record->cubinCrc);
+	}
+	return true;
+}
+
+/*
+ * How often a function of that module was launched. Another module may have a function of its name,
+ * without counts; where that leaves open which one was launched, it is not known.
+ */
+static uint32_t launches_in(const struct launched_function *function, const struct origin *origin,
+                            uint64_t module)
+{
+	bool counted = origin->counted_modules != 0;
+
+	if ((counted ? origin->counted_modules : origin->recorded_modules) != 1
+	    || module != (counted ? origin->counted : origin->recorded))
+		return 0;
+	return function->launches;
+}
+
+static void add_record(struct code_rows *rows, struct sass *sass, const struct records *records,
+                       const CUpti_SassMetrics_Data *record)
+{
+	size_t count = rows->metric_count * records->instances, number;
+	bool launched = opk_index_find(&number, &sass->launched.index, symbol_of(record))
+	                && sass->launched.functions.items[number].launches;
+	const struct launched_function *function = launched || has_count(record, count)
+	                                                   ? launched_find(&sass->launched,
+	                                                                   symbol_of(record))
+	                                                   : NULL;
 	struct opk_instruction place = {
 		.module = record->cubinCrc,
-		.function = function ? function->names->symbol : NULL,
-		.name = function ? function->names->name : NULL,
 		.offset = record->pcOffset,
-		.launches = function ? function->launches : 0,
 		.device = sass->device,
 		.process = (uint32_t)getpid(),
 		.rank = sass->profiling->rank,
 	};
 	uint64_t *values;
 
-	if (!function || (!function->launches && !has_count(record, count)))
+	if (!function)
+		return;
+	place.function = function->names->symbol;
+	place.name = function->names->name;
+	if (launched)
+		place.launches = launches_in(function, &records->origins[number], place.module);
+	if (!place.launches && !has_count(record, count))
 		return;
 	if (sass->profiling->settings->per == PER_LAUNCH)
 		place.launch = (uint32_t)sass->launch;
@@ -209,11 +274,12 @@ static void write_counts(struct sass *sass)
 
 	if (!sass->on || !sass->waiting)
 		return;
-	if (target.cuCtxSynchronize() || !read_records(&records, sass)) {
+	if (target.cuCtxSynchronize() || !read_records(&records, sass)
+	    || !find_origins(&records, sass, rows.metric_count * records.instances)) {
 		give_up(sass);
 	} else {
 		for (size_t i = 0; i < records.count; i++)
-			add_record(&rows, sass, &records.items[i], records.instances);
+			add_record(&rows, sass, &records, &records.items[i]);
 		code_rows_hand_on(&rows, sass->profiling->segments);
 		sass->counts.ranges += sass->waiting;
 	}
@@ -231,12 +297,22 @@ void sass_flush(struct sass *sass)
 		write_counts(sass);
 }
 
-bool sass_begin(struct sass *sass, const char *symbol, uint64_t launch)
+/* Functions of the same name in two modules: counts between two writings are of one of them. */
+static void separate(struct sass *sass, const struct launch *launch)
+{
+	struct launched_function *function = launched_find(&sass->launched, launch->symbol);
+
+	if (function && launched_from(function, launch->function) && function->launches)
+		write_counts(sass);
+}
+
+bool sass_begin(struct sass *sass, const struct launch *launch, uint64_t number)
 {
 	/* A program that launches all the time leaves the thread that flushes no turn. */
 	sass_flush(sass);
-	sass->last = symbol;
-	sass->launch = launch;
+	separate(sass, launch);
+	sass->last = launch->symbol;
+	sass->launch = number;
 	if (enable(sass))
 		return true;
 	sass->counts.drops[DROP_PROFILER]++;

@@ -23,6 +23,15 @@ struct launched_function *launched_find(struct launched *launched, const char *s
 	return added;
 }
 
+bool launched_from(struct launched_function *function, const void *handle)
+{
+	bool other = function->handle && function->handle != handle;
+
+	function->handle = handle;
+	function->several |= other;
+	return other;
+}
+
 void launched_clear(struct launched *launched)
 {
 	opk_index_clear(&launched->index);

@@ -101,14 +101,18 @@ struct launched {
 	OPK_LIST(struct launched_function) functions;
 };
 struct launched_function {
-	const struct kernel *names; /* outlive the recording */
+	const struct kernel *names; /* live as long as `kernels` */
 	uint32_t launches;
-	uint64_t samples; /* taken in it */
-	/* An instruction of it that was sampled; without one `function` is NULL. */
-	struct opk_instruction place;
+	const void *handle; /* the driver's, of the last launch; NULL: none */
+	bool several;       /* handles: modules may have a function of that name each */
 };
 /* Valid until the next call; NULL: memory is out. */
 struct launched_function *launched_find(struct launched *launched, const char *symbol);
+/*
+ * Notes by which handle it is launched; true: by another one than before. The driver is not asked
+ * for the module: that would load a library's module inside CUPTI's callback.
+ */
+bool launched_from(struct launched_function *function, const void *handle);
 void launched_clear(struct launched *launched);
 
 /*

@@ -62,6 +62,7 @@ void tally_begin(const struct settings *settings, unsigned image)
 	struct shmid_ds info;
 	uint32_t number;
 
+	tally->image = image;
 	if (!tallies)
 		return;
 	if (shmctl((int)settings->tallies, IPC_STAT, &info) || info.shm_segsz < sizeof *tallies
@@ -77,5 +78,4 @@ void tally_begin(const struct settings *settings, unsigned image)
 	tallies->tallies[number] = *tally;
 	tally = &tallies->tallies[number];
 	tally->process = (unsigned)getpid();
-	tally->image = image;
 }
