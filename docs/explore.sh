@@ -41,4 +41,4 @@ ask 'What can PM sampling count in one pass?' 5 'sets --single-pass GH100 --form
 ask 'Which metrics of the tensor pipe have B200 and H100 not in common?' 6 "compare GH100 GB100 --unit sm --format table | grep tensor"
 ask 'How many passes does a set take, and what is each for?' 7 'plan --chip GH100 roofline --format table'
 ask 'Of a list of metrics, which fit one pass, and which domains are full?' 8 "plan --single-pass --chip GH100 compute l2 --format table | sed -n '/would_fit/,\$p'"
-ask 'What do the libraries on this machine offer?' 8 "doctor --format table | sed 1,7d"
+ask 'What do the libraries on this machine offer?' 8 "doctor --format table | sed 1,8d"

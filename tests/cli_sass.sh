@@ -32,6 +32,12 @@ for function in fma_chain transpose dgemm_naive; do
 done
 sass opcode,$executed --where opcode=EXIT
 lines_are 2
+sass opcode,$executed --where 'opcode = EXIT'
+lines_are 2
+# A rule may choose rows by opcode, too.
+printf 'rules:\n- {fail: "%s > 100%%", where: opcode=EXIT}\n' $executed >exit.yaml
+run 0 diff "$source" "$source" --per instruction --metrics $executed --rules exit.yaml --table rules
+out_lacks broken
 # Rows are sorted by texts that are not shown; a database has all columns.
 sass offset --where 'function=vadd(*' --sort -sass --top 2
 same 'by SASS text' "$(sed 1d out | tr '\n' ' ')" '0 16 '

@@ -287,8 +287,10 @@ static int choose_metrics(struct maker *m, struct opk_eval_options *options,
 
 bool opk_code_names_sass(const char *text)
 {
-	size_t length = strcspn(text, "!<>=");
+	size_t length;
 
+	text += strspn(text, " \t");
+	length = strcspn(text, " \t!<>=");
 	return (length == 4 && !memcmp(text, "sass", 4))
 	       || (length == 6 && !memcmp(text, "opcode", 6));
 }

@@ -120,6 +120,21 @@ int opk_compared_begin_code(struct opk_diff *diff, struct opk_ctx *ctx)
 	return opk_filter_check(diff->filter, ctx, OPK_PROFILER_SASS);
 }
 
+/* Whether a condition is of the opcode or the SASS text, of all rows or of a rule's. */
+static bool names_sass(const struct opk_diff *diff)
+{
+	const struct opk_eval_options *eval = diff->options.eval;
+
+	for (size_t i = 0; eval && i < eval->where_count; i++)
+		if (opk_code_names_sass(eval->where[i]))
+			return true;
+	for (size_t i = 0; i < diff->rules.rules.count; i++)
+		for (size_t j = 0; j < diff->rules.rules.items[i].where.count; j++)
+			if (opk_code_names_sass(diff->rules.rules.items[i].where.items[j]))
+				return true;
+	return false;
+}
+
 /* Shares are of all samples, so that conditions must not choose rows yet. */
 int opk_compared_evaluate_code(struct opk_compared_source *source, struct opk_ctx *ctx,
                                const struct opk_diff *diff)
@@ -127,12 +142,9 @@ int opk_compared_evaluate_code(struct opk_compared_source *source, struct opk_ct
 	OPK_OPTIONS(opk_eval_options, options, diff->options.eval);
 	struct opk_eval_inside inside = { .also = opk_strlist_items(&source->also),
 		                          .also_count = source->also.count,
-		                          .without_sass = true,
 		                          .interval = &source->interval };
 
-	/* Nothing else looks at it. */
-	for (size_t i = 0; i < options.where_count; i++)
-		inside.without_sass &= !opk_code_names_sass(options.where[i]);
+	inside.without_sass = !names_sass(diff);
 	options.size = sizeof options;
 	options.inside = &inside;
 	options.where = NULL;

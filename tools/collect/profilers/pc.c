@@ -396,7 +396,7 @@ static void keep_launches(struct pc_sampler *sampler)
 {
 	struct opk_instruction place = place_of(sampler);
 
-	if (sampler->state == SAMPLING)
+	if (sampler->state == SAMPLING && !sampler->counts.drops[DROP_HARDWARE])
 		pc_launches_keep(&sampler->functions, &sampler->rows, &place);
 	else
 		pc_launches_unknown(sampler->device);
