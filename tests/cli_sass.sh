@@ -37,7 +37,7 @@ lines_are 2
 # A rule may choose rows by opcode, too.
 printf 'rules:\n- {fail: "%s > 100%%", where: opcode=EXIT}\n' $executed >exit.yaml
 run 0 diff "$source" "$source" --per instruction --metrics $executed --rules exit.yaml --table rules
-out_lacks broken
+out_lacks 'no row of both sides'
 # Rows are sorted by texts that are not shown; a database has all columns.
 sass offset --where 'function=vadd(*' --sort -sass --top 2
 same 'by SASS text' "$(sed 1d out | tr '\n' ' ')" '0 16 '
@@ -50,15 +50,20 @@ fi
 section 'in PATH'
 unset OFFPEAK_WHEELS
 before=$PATH
-PATH="$PWD/${fake%/*}:$PATH"
-sass opcode,$executed --where opcode=EXIT
-lines_are 2
-works doctor --table summary
-out_has '^nvdisasm,/.*/fake/nvidia/cu13/bin/nvdisasm$'
-PATH=${fake%/*}:$before
-works doctor --table summary
-out_has '^nvdisasm,not found$'
-PATH=$before
+run 0 doctor --table summary
+if ! grep -q '^nvdisasm,not found$' out; then
+	skip 'an nvdisasm is found before those in PATH'
+else
+	PATH="$PWD/${fake%/*}:$PATH"
+	sass opcode,$executed --where opcode=EXIT
+	lines_are 2
+	works doctor --table summary
+	out_has '^nvdisasm,/.*/fake/nvidia/cu13/bin/nvdisasm$'
+	PATH=${fake%/*}:$before
+	works doctor --table summary
+	out_has '^nvdisasm,not found$'
+	PATH=$before
+fi
 export OFFPEAK_WHEELS="$PWD/fake"
 
 section 'what it must not do'
