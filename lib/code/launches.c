@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sum.h"
 #include "code/code_inside.h"
 
 int opk_code_add_sampled(struct opk_code_counts *counts, struct opk_ctx *ctx,
@@ -35,6 +36,8 @@ static int compare_parts(const struct opk_instruction *a, const struct opk_instr
 
 	if (!order)
 		order = ORDER(a->device, b->device);
+	if (!order)
+		order = ORDER(a->rank, b->rank);
 	return order ? order : strcmp(a->host, b->host);
 }
 
@@ -95,12 +98,12 @@ static bool launches_of_part(uint64_t *launches, const struct opk_sampled_row *r
 }
 
 /*
- * The launches of a function; 0: not all of them are known. Sections with other metrics may be of
- * the same launches again, so those with the most say how many there were.
+ * The launches of a function; 0: not all of them are known. A sampler writes all its metrics in one
+ * list, so sections with other lists are of other launches, as of another release of CUPTI.
  */
 static uint64_t launches_of_function(const struct opk_sampled_row *rows, size_t count)
 {
-	uint64_t most = 0, sum = 0, launches;
+	uint64_t sum = 0, launches;
 
 	for (size_t first = 0, end; first < count; first = end) {
 		for (end = first; end < count && rows[end].list == rows[first].list
@@ -109,13 +112,9 @@ static uint64_t launches_of_function(const struct opk_sampled_row *rows, size_t 
 			;
 		if (!launches_of_part(&launches, rows + first, end - first))
 			return 0;
-		if (first && rows[first].list != rows[first - 1].list)
-			sum = 0;
-		sum += launches;
-		if (sum > most)
-			most = sum;
+		opk_sum_add(&sum, launches);
 	}
-	return most;
+	return sum;
 }
 
 static int by_symbol(const void *a, const void *b)
