@@ -113,6 +113,12 @@ static const struct launches sampled[] = {
 	{ HERE, 2, { SAMPLED(5, 0, 3, 9, 1), SAMPLED(5, 16, 0, 9, 1) }, OPK_ROWS_INSTRUCTIONS, 3 },
 	/* Two contexts of a process. */
 	{ HERE, 2, { SAMPLED(5, 0, 3, 9, 1), SAMPLED(5, 0, 4, 9, 1) }, OPK_ROWS_FUNCTIONS, 7 },
+	/* Recorded by two releases, whose lists of reasons differ. */
+	{ HERE,
+	  2,
+	  { SAMPLED(5, 0, 3, 9, 1), { "smsp__pcsamp_warps_issue_stalled_wait", 5, 0, 4, 9, 0, 1 } },
+	  OPK_ROWS_FUNCTIONS,
+	  7 },
 	/* Each row says it. */
 	{ HERE, 2, { SAMPLED(5, 0, 3, 9, 1), SAMPLED(5, 16, 3, 9, 1) }, OPK_ROWS_FUNCTIONS, 3 },
 	/* Two processes, which say it at different instructions, or without samples. */
