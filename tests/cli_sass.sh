@@ -54,7 +54,11 @@ run 0 doctor --table summary
 if ! grep -q '^nvdisasm,not found$' out; then
 	skip 'an nvdisasm is found before those in PATH'
 else
-	PATH="$PWD/${fake%/*}:$PATH"
+	# A script in an earlier folder is passed over.
+	mkdir wrapper
+	printf '#!/bin/sh\nexit 1\n' >wrapper/nvdisasm
+	chmod +x wrapper/nvdisasm
+	PATH="$PWD/wrapper:$PWD/${fake%/*}:$PATH"
 	sass opcode,$executed --where opcode=EXIT
 	lines_are 2
 	works doctor --table summary

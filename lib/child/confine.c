@@ -7,6 +7,7 @@
 #include <glob.h>
 #include <limits.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -98,6 +99,7 @@ static void find_loader(char path[PATH_MAX], const char *program)
 
 	*path = '\0';
 	if (!file || fread(&header, sizeof header, 1, file) != 1
+	    || memcmp(header.e_ident, ELFMAG, SELFMAG) != 0
 	    || fseek(file, (long)header.e_phoff, SEEK_SET))
 		return;
 	for (unsigned i = 0; i < header.e_phnum && part.p_type != PT_INTERP; i++)

@@ -2,6 +2,7 @@
 /* Where NVIDIA's files may be: toolkits, and Python's wheels. */
 #include "adapters/nv/nv_find.h"
 
+#include <elf.h>
 #include <glob.h>
 #include <string.h>
 #include <unistd.h>
@@ -123,6 +124,15 @@ static bool add_path(struct opk_strlist *out, const struct nv_wanted *wanted, co
 	return ok;
 }
 
+/* Scripts that start a program are not it: the confined child could not run them. */
+static bool is_program(const char *path)
+{
+	opk_autofclose FILE *file = access(path, X_OK) ? NULL : fopen(path, "re");
+	char magic[SELFMAG];
+
+	return file && fread(magic, sizeof magic, 1, file) == 1 && !memcmp(magic, ELFMAG, SELFMAG);
+}
+
 int opk_nv_disassembler(char **out, struct opk_ctx *ctx)
 {
 	static const struct nv_wanted nvdisasm = {
@@ -137,7 +147,7 @@ int opk_nv_disassembler(char **out, struct opk_ctx *ctx)
 	if (!nv_find(&places, &nvdisasm, ctx) || !add_path(&places, &nvdisasm, ctx->env.path))
 		return opk_nomem(ctx, "places of nvdisasm");
 	for (size_t i = 0; i < places.count; i++)
-		if (!access(places.items[i], X_OK) && (*out = realpath(places.items[i], NULL)))
+		if (is_program(places.items[i]) && (*out = realpath(places.items[i], NULL)))
 			break;
 	return OPK_OK;
 }
