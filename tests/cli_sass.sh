@@ -115,7 +115,7 @@ section 'Nsight Compute shows the same'
 # A toolkit's, or the one that pip put there.
 export VIRTUAL_ENV="$SOURCE/build/venv"
 run 0 eval "$source" --per instruction --kernel-names short --metrics $executed --columns function,offset,sass -o ours.csv
-if grep -q 'nvdisasm is missing' err; then
+if grep -q 'there is no nvdisasm' err; then
 	skip 'no nvdisasm'
 else
 	# Nsight Compute has addresses in memory as targets of jumps, and does not show .reuse.
