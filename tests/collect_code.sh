@@ -206,8 +206,7 @@ sample '' "launch:=$histogram" ctxdestroy ctx:0 "launch*2:=$histogram"
 launches_are 3
 sample '' "launch:=$histogram" ctxdestroy ctx:0 "twin*2:=$histogram"
 launches_are '2; 1'
-# A kernel without samples is in no list; where it was launched without samples, and with samples elsewhere, its launches
-# are not known.
+# A kernel without samples is not listed. If it has samples elsewhere, its launches are not known.
 FAKE_GPU_PC_UNSAMPLED=2 sample '' "launch*2:=$histogram" "launch:=$stride"
 functions_are symbol,launches "$stride 1"
 works info run.opk --table functions

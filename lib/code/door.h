@@ -17,8 +17,8 @@
 int opk_code_eval(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,
                   const struct opk_eval_options *options, enum opk_rows rows);
 
-/* Whether a column or condition is of the opcode or the SASS text, which take a disassembler. */
-bool opk_code_names_sass(const char *text);
+/* Whether columns or conditions are of the opcode or the SASS text, which take a disassembler. */
+bool opk_code_names_sass(const char *const *texts, size_t count);
 
 /* ---- where time goes, for people: hot.c ------------------------------------------------------ */
 

@@ -48,7 +48,7 @@ static int by_part(const void *a, const void *b)
 	return compare_parts(x->at, y->at);
 }
 
-/* Those that are nowhere come first. */
+/* Rows of unknown modules come first. */
 static int by_function(const void *a, const void *b)
 {
 	const struct opk_sampled_row *x = a, *y = b;

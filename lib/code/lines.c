@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "adapters/nv/nv.h"
+#include "base/hash.h"
 #include "child/child.h"
 #include "code/code_inside.h"
 
@@ -90,13 +91,16 @@ static int by_line(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* FNV-1a. Never 0, which means that it is not known. */
+/* Hashes distances from the first line. Never 0, which means that it is not known. */
 static uint64_t hash_lines(const uint32_t *lines, size_t count, uint32_t first)
 {
-	uint64_t hash = 14695981039346656037U;
+	uint64_t hash = OPK_HASH_BEGIN;
 
-	for (size_t i = 0; i < count; i++)
-		hash = (hash ^ (lines[i] ? lines[i] - first + 1 : 0)) * 1099511628211U;
+	for (size_t i = 0; i < count; i++) {
+		uint32_t distance = lines[i] ? lines[i] - first + 1 : 0;
+
+		hash = opk_hash(hash, &distance, sizeof distance);
+	}
 	return hash ? hash : 1;
 }
 

@@ -285,7 +285,7 @@ static int choose_metrics(struct maker *m, struct opk_eval_options *options,
 	return OPK_OK;
 }
 
-bool opk_code_names_sass(const char *text)
+static bool is_sass(const char *text)
 {
 	size_t length;
 
@@ -293,6 +293,14 @@ bool opk_code_names_sass(const char *text)
 	length = strcspn(text, " \t!<>=");
 	return (length == 4 && !memcmp(text, "sass", 4))
 	       || (length == 6 && !memcmp(text, "opcode", 6));
+}
+
+bool opk_code_names_sass(const char *const *texts, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (is_sass(texts[i]))
+			return true;
+	return false;
 }
 
 int opk_code_eval(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,

@@ -125,13 +125,14 @@ static bool names_sass(const struct opk_diff *diff)
 {
 	const struct opk_eval_options *eval = diff->options.eval;
 
-	for (size_t i = 0; eval && i < eval->where_count; i++)
-		if (opk_code_names_sass(eval->where[i]))
+	if (eval && opk_code_names_sass(eval->where, eval->where_count))
+		return true;
+	for (size_t i = 0; i < diff->rules.rules.count; i++) {
+		const struct opk_strlist *where = &diff->rules.rules.items[i].where;
+
+		if (opk_code_names_sass(opk_strlist_items(where), where->count))
 			return true;
-	for (size_t i = 0; i < diff->rules.rules.count; i++)
-		for (size_t j = 0; j < diff->rules.rules.items[i].where.count; j++)
-			if (opk_code_names_sass(diff->rules.rules.items[i].where.items[j]))
-				return true;
+	}
 	return false;
 }
 

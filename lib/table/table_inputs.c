@@ -134,13 +134,11 @@ static int evaluate_alike(struct opk_table *table, struct opk_ctx *ctx,
 /* Whether opcodes or SASS texts are shown, or choose rows. */
 static bool wants_sass(const struct opk_table *table)
 {
-	for (size_t i = 0; i < table->chosen.count; i++)
-		if (opk_code_names_sass(table->chosen.items[i]))
-			return true;
-	for (size_t i = 0; i < table->where.count; i++)
-		if (opk_code_names_sass(table->where.items[i]))
-			return true;
-	return table->inside.with_sass || !table->chosen.count;
+	const struct opk_strlist *chosen = &table->chosen, *where = &table->where;
+
+	return table->inside.with_sass || !chosen->count
+	       || opk_code_names_sass(opk_strlist_items(chosen), chosen->count)
+	       || opk_code_names_sass(opk_strlist_items(where), where->count);
 }
 
 static int evaluate(struct opk_table *table, struct opk_ctx *ctx)

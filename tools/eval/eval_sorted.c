@@ -38,7 +38,7 @@ size_t eval_sorted_values(struct eval *eval)
 bool eval_sorted_has_sass(const struct eval *eval)
 {
 	for (size_t i = 0; i < eval->order.key_count; i++)
-		if (opk_code_names_sass(eval->order.keys[i].name))
+		if (opk_code_names_sass(&(const char *){ eval->order.keys[i].name }, 1))
 			return true;
 	return false;
 }

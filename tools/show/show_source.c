@@ -230,12 +230,13 @@ static void choose_text(struct lines *lines)
 	lines->text_width = taken < width ? width - taken : 0;
 	if (lines->text_width > MOST_TEXT)
 		lines->text_width = MOST_TEXT;
-	if (lines->has_text && lines->text_width < LEAST_TEXT)
-		app_note(
-			"the text of lines takes %zu columns, and there are %zu: a wider terminal, "
-			"COLUMNS or --format csv shows it",
-			taken + LEAST_TEXT, width);
-	lines->has_text &= lines->text_width >= LEAST_TEXT;
+	if (!lines->has_text || lines->text_width >= LEAST_TEXT)
+		return;
+	lines->has_text = false;
+	app_note(
+		"the text of lines takes %zu columns, and there are %zu: a wider terminal, COLUMNS "
+		"or --format csv shows it",
+		taken + LEAST_TEXT, width);
 }
 
 static int put_lines(struct lines *lines)

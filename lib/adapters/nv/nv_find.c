@@ -72,6 +72,22 @@ static bool add_user_wheels(struct opk_strlist *out, const struct nv_wanted *wan
 	return !home || (prefix && add_wheels(out, wanted, prefix));
 }
 
+/* Adds what a folder may have; false when out of memory. */
+typedef bool add_fn(struct opk_strlist *out, const struct nv_wanted *wanted, const char *folder);
+
+/* Folders with colons between them. */
+static bool add_each(struct opk_strlist *out, const struct nv_wanted *wanted, const char *folders,
+                     add_fn *add)
+{
+	opk_autofree char *text = folders ? opk_strdup(folders) : NULL;
+	char *rest = text;
+	bool ok = !folders || text;
+
+	for (char *folder; ok && (folder = strsep(&rest, ":"));)
+		ok = add(out, wanted, folder);
+	return ok;
+}
+
 /* A site-packages folder. */
 static bool add_packages(struct opk_strlist *out, const struct nv_wanted *wanted, const char *site)
 {
@@ -85,18 +101,6 @@ static bool add_packages(struct opk_strlist *out, const struct nv_wanted *wanted
 	return true;
 }
 
-/* Folders of site-packages, separated by colons. */
-static bool add_sites(struct opk_strlist *out, const struct nv_wanted *wanted, const char *folders)
-{
-	opk_autofree char *text = folders ? opk_strdup(folders) : NULL;
-	char *rest = text;
-	bool ok = !folders || text;
-
-	for (char *folder; ok && (folder = strsep(&rest, ":"));)
-		ok = add_packages(out, wanted, folder);
-	return ok;
-}
-
 bool nv_find(struct opk_strlist *out, const struct nv_wanted *wanted, const struct opk_ctx *ctx)
 {
 	const struct opk_env *env = &ctx->env;
@@ -104,7 +108,8 @@ bool nv_find(struct opk_strlist *out, const struct nv_wanted *wanted, const stru
 	return nv_find_below(out, wanted, ctx->cuda_dir)
 	       && nv_find_below(out, wanted, env->offpeak_cuda)
 	       && nv_find_below(out, wanted, env->cuda_home)
-	       && nv_find_below(out, wanted, env->cuda_path) && add_sites(out, wanted, env->wheels)
+	       && nv_find_below(out, wanted, env->cuda_path)
+	       && add_each(out, wanted, env->wheels, add_packages)
 	       && nv_find_below(out, wanted, *OPK_DEFAULT_CUDA ? OPK_DEFAULT_CUDA : NULL)
 	       && nv_find_below(out, wanted, "/usr/local/cuda")
 	       && add_wheels(out, wanted, env->virtual_env)
@@ -113,15 +118,10 @@ bool nv_find(struct opk_strlist *out, const struct nv_wanted *wanted, const stru
 }
 
 /* Folders that are relative to the current one are not searched. */
-static bool add_path(struct opk_strlist *out, const struct nv_wanted *wanted, const char *folders)
+static bool add_absolute(struct opk_strlist *out, const struct nv_wanted *wanted,
+                         const char *folder)
 {
-	opk_autofree char *text = folders ? opk_strdup(folders) : NULL;
-	char *rest = text;
-	bool ok = !folders || text;
-
-	for (char *folder; ok && (folder = strsep(&rest, ":"));)
-		ok = *folder != '/' || add_folder(out, wanted, folder);
-	return ok;
+	return *folder != '/' || add_folder(out, wanted, folder);
 }
 
 /* Scripts that start a program are not it: the confined child could not run them. */
@@ -144,7 +144,8 @@ int opk_nv_disassembler(char **out, struct opk_ctx *ctx)
 	opk_autostrlist struct opk_strlist places = { 0 };
 
 	*out = NULL;
-	if (!nv_find(&places, &nvdisasm, ctx) || !add_path(&places, &nvdisasm, ctx->env.path))
+	if (!nv_find(&places, &nvdisasm, ctx)
+	    || !add_each(&places, &nvdisasm, ctx->env.path, add_absolute))
 		return opk_nomem(ctx, "places of nvdisasm");
 	for (size_t i = 0; i < places.count; i++)
 		if (is_program(places.items[i]) && (*out = realpath(places.items[i], NULL)))
