@@ -48,6 +48,9 @@ quietly '' init ctx:0 "launch*3:=$histogram" "twin*2:=$histogram:2" "launch:=$hi
 functions_are launches,instructions '1 6; 2 12; 2 24; 4 24'
 quietly '--per launch' init ctx:0 "launch:=$histogram" "twin:=$histogram:2" "launch*2:=$histogram"
 functions_are launches,instructions '1 12; 3 18'
+# Without a count, a launch is of the module that had counts before, though another one has records, too.
+FAKE_GPU_SASS_COUNTED=3 quietly '--per launch' init ctx:0 "twin:=$histogram:2" "launch*3:=$histogram"
+functions_are launches,instructions '3 12; 1 12'
 # A function that kernels call has no launches of its own.
 FAKE_GPU_DEVICE_FUNCTIONS=$stride quietly '' init ctx:0 "launch*2:=$histogram"
 functions_are $sass "$stride  12 24; $histogram 2 12 24"
@@ -321,6 +324,10 @@ if ! ldd "$collector" | grep -q libasan && LD_PRELOAD=$tmp/late.so "$collector" 
 else
 	skip 'a thread that does not start: sanitizers want to come first'
 fi
+# What is launched after a cuptiFinalize() is not heard for a while.
+sample '' "launch*3:=$histogram" finalize "launch:=$histogram" sleep:400
+err_has 'note: 1 are missing: what followed a cuptiFinalize\(\)'
+functions_are launches '""'
 # Sampling that ends early is reported.
 FAKE_GPU_FAIL=cuptiPCSamplingGetData:999:5+ sample '' "launch:=$histogram" sleep:400 "launch:=$histogram"
 err_has '^offpeak-collect: cuptiPCSamplingGetData: CUPTI_ERROR_UNKNOWN \(999\)$' 'note: 1 are missing: sampling ended before the program'

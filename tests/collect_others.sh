@@ -78,6 +78,9 @@ FAKE_GPU_FAIL=cuptiSubscribe_v2:39:2-3 record '' init ctx:0 launch:a finalize sl
 rows_are short 'a; c'
 err_has "^offpeak-collect: since a cuptiFinalize\(\) of the program CUPTI's callbacks belong to "
 err_has " 1 are missing: launched while another library had CUPTI's callbacks after a cuptiFinalize\(\) of the program"
+# During a launch, whose end is not heard then, as a rule: the next one begins anew.
+FAKE_GPU_FAIL=cuLaunchKernel:sleep60:1 record '' init ctx:0 thread:begin sleep:30 finalize thread:end launch:a sleep:600 launch:b launch:c join
+err_has ' what followed a cuptiFinalize\(\)'
 # The program calls cuptiFinalize() just before its end.
 record '--range user' init ctx:0 push:a launch:k pop finalize
 rows_are 'name launches' 'a 1'

@@ -455,11 +455,10 @@ static void close_samplers(void)
 	}
 }
 
+/* Without the lock, which a launch has whose end is not heard. */
 void collector_note(enum drop what)
 {
-	collector_auto bool locked = collector_lock();
-
-	collector.counts.drops[what] += locked;
+	__atomic_add_fetch(&collector.counts.drops[what], 1, __ATOMIC_RELAXED);
 }
 
 static void end_all(const struct counts *traced)
@@ -473,7 +472,8 @@ static void end_all(const struct counts *traced)
 	for (size_t i = 0; i < collector.context_count; i++)
 		collector_close(&collector.contexts[i]);
 	close_samplers();
-	pc_launches_write(collector.profiling.segments);
+	pc_launches_write(collector.counts.drops[DROP_FINALIZED] ? NULL
+	                                                         : collector.profiling.segments);
 	collector.ended = true;
 	collector_end_recording();
 	cupti_report_other();

@@ -12,14 +12,25 @@ enum { TICK_US = 250000, WATCH_US = 10000 };
 
 int InitializeInjection(void);
 
+static unsigned subscriptions; /* so far: a cuptiFinalize() of the program ends one */
+
 static void launch_called(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
 	static __thread bool inside; /* a launch of this thread that is recorded */
 	static __thread struct launch launch;
+	static __thread unsigned subscription; /* the launch's */
+	unsigned current = __atomic_load_n(&subscriptions, __ATOMIC_RELAXED);
 
 	if (call->callbackSite == CUPTI_API_ENTER) {
-		if (!inside && launch_read(&launch, id, call))
+		/* The end of the last one was not heard. */
+		if (inside && subscription != current) {
+			inside = false;
+			collector_end_launch(&launch, false);
+		}
+		if (!inside && launch_read(&launch, id, call)) {
 			inside = collector_begin_launch(&launch);
+			subscription = current;
+		}
 	} else if (inside) {
 		inside = false;
 		collector_end_launch(&launch, !*(const CUresult *)call->functionReturnValue);
@@ -290,6 +301,7 @@ static bool go_without_callbacks(const char *other)
 /* If callbacks are shared, the other subscriber's calls record activities. */
 static CUptiResult take(char other[SUBSCRIBER_NAME])
 {
+	__atomic_add_fetch(&subscriptions, 1, __ATOMIC_RELAXED);
 	return subscriber_take(callback, other, !collector.settings.trace);
 }
 

@@ -77,7 +77,7 @@ static struct opk_instruction place_of(const struct pc_sampler *sampler)
 static void add_place(struct pc_sampler *sampler, const CUpti_PCSamplingPCData *record)
 {
 	const char *symbol = record->functionName ? record->functionName : "";
-	struct pc_function *function = pc_functions_find(&sampler->functions, symbol);
+	struct launched_function *function = launched_find(&sampler->functions.sampled, symbol);
 	struct opk_instruction place = place_of(sampler);
 	uint64_t *values, count;
 

@@ -11,40 +11,20 @@ bool pc_functions_init(struct pc_functions *functions)
 {
 	pthread_mutex_init(&functions->lock, NULL);
 	/* Never freed: rows that wait to be written have its names. */
-	functions->kernels = kernels_new(NULL);
+	functions->sampled.kernels = kernels_new(NULL);
 	functions->launched.kernels = kernels_new(NULL);
-	return functions->kernels && functions->launched.kernels;
+	return functions->sampled.kernels && functions->launched.kernels;
 }
 
 void pc_functions_clear(struct pc_functions *functions)
 {
-	opk_index_clear(&functions->index);
-	free(functions->sampled.items);
+	launched_clear(&functions->sampled);
 	kernels_free(functions->launched.kernels);
 	launched_clear(&functions->launched);
 	pthread_mutex_destroy(&functions->lock);
 }
 
-struct pc_function *pc_functions_find(struct pc_functions *functions, const char *symbol)
-{
-	const struct kernel *names;
-	struct pc_function *added;
-	size_t at;
-
-	if (opk_index_find(&at, &functions->index, symbol))
-		return &functions->sampled.items[at];
-	at = functions->sampled.count;
-	names = kernels_find(functions->kernels, symbol);
-	added = names ? opk_list_add(&functions->sampled) : NULL;
-	if (!added || !opk_index_add(&functions->index, names->symbol, at, NULL)) {
-		functions->sampled.count = at;
-		return NULL;
-	}
-	added->names = names;
-	return added;
-}
-
-void pc_function_sampled(struct pc_function *function, uint64_t module, uint64_t samples)
+void pc_function_sampled(struct launched_function *function, uint64_t module, uint64_t samples)
 {
 	if (function->samples && function->module != module)
 		function->several = true;
@@ -84,17 +64,6 @@ void pc_functions_launched(struct pc_functions *functions, const struct launch *
 	pthread_mutex_unlock(&functions->lock);
 }
 
-/* NULL: it was not sampled. */
-static struct pc_function *samples_of(const struct pc_functions *functions,
-                                      const struct launched_function *launched)
-{
-	size_t at;
-
-	return opk_index_find(&at, &functions->index, launched->names->symbol)
-	               ? &functions->sampled.items[at]
-	               : NULL;
-}
-
 double pc_functions_fewest(struct pc_functions *functions, double enough)
 {
 	double least = enough;
@@ -102,7 +71,9 @@ double pc_functions_fewest(struct pc_functions *functions, double enough)
 	pthread_mutex_lock(&functions->lock);
 	for (size_t i = 0; i < functions->launched.functions.count; i++) {
 		const struct launched_function *launched = &functions->launched.functions.items[i];
-		const struct pc_function *sampled = samples_of(functions, launched);
+		/* This adds it, if it has no samples. */
+		const struct launched_function *sampled = launched_find(&functions->sampled,
+		                                                        launched->names->symbol);
 		double samples = sampled && sampled->samples ? (double)sampled->samples : 0.5;
 
 		if (launched->launches && samples < least)
@@ -132,7 +103,8 @@ static void add_launches(struct code_rows *rows, struct pc_functions *functions,
                          const struct launched_function *launched, struct opk_instruction place)
 {
 	/* This adds it, if it has no samples. */
-	const struct pc_function *sampled = pc_functions_find(functions, launched->names->symbol);
+	const struct launched_function *sampled = launched_find(&functions->sampled,
+	                                                        launched->names->symbol);
 
 	if (!launched->launches || !sampled)
 		return;

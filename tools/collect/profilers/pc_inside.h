@@ -10,20 +10,10 @@
 
 /* ---- pc_functions.c */
 
-/* A function with samples. */
-struct pc_function {
-	const struct kernel *names; /* outlive the recording */
-	uint64_t samples;
-	uint64_t module;
-	bool several; /* modules have samples in a function of that name */
-};
-
 /* Begins zeroed. */
 struct pc_functions {
 	/* The thread that fetches samples uses these. */
-	struct kernels *kernels;
-	struct opk_index index;
-	OPK_LIST(struct pc_function) sampled;
+	struct launched sampled;
 	/* Threads that launch use these, with the lock. */
 	pthread_mutex_t lock;
 	struct launched launched;
@@ -34,9 +24,7 @@ struct pc_functions {
 bool pc_functions_init(struct pc_functions *functions);
 void pc_functions_clear(struct pc_functions *functions);
 
-/* Valid until the next call; NULL: out of memory. */
-struct pc_function *pc_functions_find(struct pc_functions *functions, const char *symbol);
-void pc_function_sampled(struct pc_function *function, uint64_t module, uint64_t samples);
+void pc_function_sampled(struct launched_function *function, uint64_t module, uint64_t samples);
 /* The fewest samples of a function that was launched, at most `enough`; none is a half. */
 double pc_functions_fewest(struct pc_functions *functions, double enough);
 

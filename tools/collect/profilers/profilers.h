@@ -236,7 +236,7 @@ bool pc_sampler_is_idle(struct pc_sampler *sampler);
 void pc_sampler_close(struct pc_sampler *sampler, struct counts *counts);
 /*
  * After all are closed: writes how often each function was launched on each device, if all its
- * samplers know it.
+ * samplers know it. NULL: they are not known.
  */
 void pc_launches_write(struct segments *segments);
 

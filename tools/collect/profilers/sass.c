@@ -217,17 +217,16 @@ static bool find_origins(struct records *records, struct sass *sass, size_t valu
 
 /*
  * How often a function of that module was launched. Another module may have a function of its name,
- * without counts; where that leaves open which one was launched, it is not known.
+ * without counts; where nothing has counts, it is the module that had them before.
  */
-static uint32_t launches_in(const struct launched_function *function, const struct origin *origin,
+static uint32_t launches_in(struct launched_function *function, const struct origin *origin,
                             uint64_t module)
 {
-	bool counted = origin->counted_modules != 0;
-
-	if ((counted ? origin->counted_modules : origin->recorded_modules) != 1
-	    || module != (counted ? origin->counted : origin->recorded))
-		return 0;
-	return function->launches;
+	if (origin->counted_modules == 1)
+		function->module = origin->counted;
+	else if (!function->module && origin->recorded_modules == 1)
+		function->module = origin->recorded;
+	return origin->counted_modules <= 1 && module == function->module ? function->launches : 0;
 }
 
 static void add_record(struct code_rows *rows, struct sass *sass, const struct records *records,
@@ -236,10 +235,10 @@ static void add_record(struct code_rows *rows, struct sass *sass, const struct r
 	size_t count = rows->metric_count * records->instances, number;
 	bool launched = opk_index_find(&number, &sass->launched.index, symbol_of(record))
 	                && sass->launched.functions.items[number].launches;
-	const struct launched_function *function = launched || has_count(record, count)
-	                                                   ? launched_find(&sass->launched,
-	                                                                   symbol_of(record))
-	                                                   : NULL;
+	struct launched_function *function = launched || has_count(record, count)
+	                                             ? launched_find(&sass->launched,
+	                                                             symbol_of(record))
+	                                             : NULL;
 	struct opk_instruction place = {
 		.module = record->cubinCrc,
 		.offset = record->pcOffset,
@@ -302,8 +301,11 @@ static void separate(struct sass *sass, const struct launch *launch)
 {
 	struct launched_function *function = launched_find(&sass->launched, launch->symbol);
 
-	if (function && launched_from(function, launch->function) && function->launches)
+	if (!function || !launched_from(function, launch->function))
+		return;
+	if (function->launches)
 		write_counts(sass);
+	function->module = 0;
 }
 
 bool sass_begin(struct sass *sass, const struct launch *launch, uint64_t number)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Functions, and how often each was launched. */
+/* Functions, and how often each was launched or sampled. */
 #include <stdlib.h>
 
 #include "collect/ranges/ranges.h"

@@ -94,7 +94,7 @@ struct kernels *kernels_new(const regex_t *filter);
 const struct kernel *kernels_find(struct kernels *kernels, const char *symbol);
 void kernels_free(struct kernels *kernels);
 
-/* How often each function was launched. Begins zeroed, with `kernels`, which it does not own. */
+/* Functions that were launched or sampled. Begins zeroed, with `kernels`, which it does not own. */
 struct launched {
 	struct kernels *kernels;
 	struct opk_index index; /* of functions, by symbol */
@@ -103,8 +103,10 @@ struct launched {
 struct launched_function {
 	const struct kernel *names; /* live as long as `kernels` */
 	uint32_t launches;
+	uint64_t samples;
 	const void *handle; /* the driver's, of the last launch; NULL: none */
-	bool several;       /* handles: modules may have a function of that name each */
+	uint64_t module;    /* its CRC, as far as counts or samples tell it; else 0 */
+	bool several;       /* handles or modules have a function of that name */
 };
 /* Valid until the next call; NULL: memory is out. */
 struct launched_function *launched_find(struct launched *launched, const char *symbol);
