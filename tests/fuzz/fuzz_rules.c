@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Any bytes as a file of rules, and as a rule of a command line. */
+/* Any bytes as a file of rules, for rows of launches and of code, and as a rule of a command line. */
 #include <string.h>
 
 #include "base/ctx.h"
@@ -29,12 +29,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char path[32];
 	int fd = fuzz_file(path, data, size);
 
-	for (int as_file = 0; as_file < 2; as_file++) {
+	for (int form = 0; form < 3; form++) {
 		struct opk_diff_rules rules = { 0 };
 
 		check(&rules, ctx,
-		      as_file ? opk_diff_rules_load(&rules, ctx, path, false)
-		              : opk_diff_rules_add(&rules, ctx, text));
+		      form ? opk_diff_rules_load(&rules, ctx, path, form == 2)
+		           : opk_diff_rules_add(&rules, ctx, text));
 		opk_diff_rules_clear(&rules);
 	}
 	close(fd);
