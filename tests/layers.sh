@@ -27,6 +27,7 @@ lib/trace
 lib/series
 lib/summary
 lib/compare
+lib/answers
 lib/repair
 lib/nsight
 lib/database lib/output

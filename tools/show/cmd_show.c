@@ -14,7 +14,7 @@ struct show_args {
 	const char *kernel, *sort;
 	uint64_t top;
 	unsigned kernel_names;
-	bool source;
+	bool source, answers;
 	struct option_list source_paths;
 };
 
@@ -28,6 +28,8 @@ static const struct option_spec specs[] = {
 	KERNEL_NAMES_OPTION(struct show_args, kernel_names),
 	{ "source", 0, NULL, "the lines of code where time goes; default 10", OPTION_FLAG,
 	  offsetof(struct show_args, source) },
+	{ "answers", 0, NULL, "what bounds each kernel", OPTION_FLAG,
+	  offsetof(struct show_args, answers) },
 	{ "source-path", 0, "OLD=NEW",
 	  "source files whose recorded paths begin with OLD are here under NEW; may be repeated",
 	  OPTION_LIST, offsetof(struct show_args, source_paths) },
@@ -90,6 +92,8 @@ static int show_lines(struct show *show, const struct show_args *args)
 static int show_kernels_first(struct show *show, const struct show_args *args)
 {
 	show->top = args->top ? args->top : TOP;
+	if (args->answers)
+		return show_answers(show, kernel_style(show->app, args->kernel_names));
 	TRY(summarize(show, show->app->arguments[0], args));
 	return print(show);
 }

@@ -27,6 +27,8 @@ int show_tables(struct show *show);
 int show_kernels(struct show *show);
 /* show_source.c: the hottest lines of code. `paths`: texts OLD=NEW of --source-path. */
 int show_source(struct show *show, const struct option_list *paths, enum opk_kernel_style style);
+/* show_answers.c: what bounds each kernel. */
+int show_answers(struct show *show, enum opk_kernel_style style);
 /* Shows a set's columns and their meanings. */
 int show_descriptions(struct show *show);
 

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The kernels of a recording by time, each with what bounds it. */
+#include <math.h>
+#include <string.h>
+
+#include "answers/answers_inside.h"
+#include "base/metric.h"
+#include "images/door.h"
+#include "set/set.h"
+
+struct opk_answers {
+	struct opk_answer *items;
+	size_t count;
+	struct opk_answer_rules rules;
+	struct opk_strlist texts;
+	struct opk_set *set;
+	struct opk_evaluation *evaluation;
+	struct opk_aggregate *aggregate;
+	struct opk_index columns; /* of the evaluation */
+	struct opk_kernel_names *names;
+};
+
+const char *opk_answers_bar(size_t bar)
+{
+	static const char *const names[OPK_BARS] = { "compute", "issue", "l1", "l2", "dram" };
+
+	return names[bar];
+}
+
+void opk_answers_free(struct opk_answers *answers)
+{
+	if (!answers)
+		return;
+	free(answers->items);
+	opk_answer_rules_clear(&answers->rules);
+	opk_strlist_clear(&answers->texts);
+	opk_index_clear(&answers->columns);
+	opk_aggregate_free(answers->aggregate);
+	opk_evaluation_free(answers->evaluation);
+	opk_kernel_names_free(answers->names);
+	opk_set_free(answers->set);
+	free(answers);
+}
+
+size_t opk_answers_count(const struct opk_answers *answers)
+{
+	return answers->count;
+}
+
+const struct opk_answer *opk_answers_get(const struct opk_answers *answers, size_t i)
+{
+	return &answers->items[i];
+}
+
+/* ---- values --------------------------------------------------------------------------------- */
+
+static bool has_kernels(const struct opk_range *ranges, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (*ranges[i].kernel)
+			return true;
+	return false;
+}
+
+static int evaluate(struct opk_answers *a, struct opk_ctx *ctx, struct opk_file *file,
+                    const char *kernel)
+{
+	struct opk_eval_options options = OPK_INIT(options);
+	struct opk_aggregate_options by = OPK_INIT(by);
+	opk_autofree char *condition = NULL;
+	const struct opk_meta *meta;
+	const struct opk_range *ranges;
+	size_t count;
+
+	TRY(opk_file_meta(&meta, ctx, file));
+	TRY(opk_file_ranges(&ranges, &count, ctx, file));
+	if (meta->profiler != OPK_PROFILER_RANGE || !count || !strcmp(meta->kind, "set"))
+		return opk_fail(ctx, OPK_EUSAGE, "it has no counters of kernels");
+	by.key = has_kernels(ranges, count) ? "kernel" : "name";
+	condition = kernel ? opk_printf("%s=%s", by.key, kernel) : NULL;
+	if (kernel && !condition)
+		return opk_nomem(ctx, "answers");
+	TRY(opk_set_find_on(&a->set, ctx, "answers", meta->chip));
+	options.set = a->set;
+	options.allow_incomplete = true;
+	options.where = (const char *const *)&condition;
+	options.where_count = kernel != NULL;
+	TRY(opk_eval_file(&a->evaluation, ctx, file, &options));
+	TRY(opk_aggregate_new(&a->aggregate, ctx, a->evaluation, file, &by));
+	return opk_kernel_names_add(a->names, ctx, ranges, count);
+}
+
+static int index_columns(struct opk_answers *a, struct opk_ctx *ctx)
+{
+	for (size_t i = 0; i < opk_evaluation_column_count(a->evaluation); i++)
+		if (!opk_index_add(&a->columns, opk_evaluation_column(a->evaluation, i), i, NULL))
+			return opk_nomem(ctx, "answers");
+	return OPK_OK;
+}
+
+/* ---- kernels -------------------------------------------------------------------------------- */
+
+static double mean_of(const struct opk_answers *a, const struct opk_aggregated *of,
+                      const char *name)
+{
+	size_t at;
+
+	return opk_index_find(&at, &a->columns, name) ? of->columns[at].mean : (double)NAN;
+}
+
+static int answer_one(struct opk_answer *answer, struct opk_answers *a, struct opk_ctx *ctx,
+                      const struct opk_aggregated *of)
+{
+	size_t count = opk_evaluation_column_count(a->evaluation);
+	opk_autofree double *means = opk_alloc_array(count + 1, sizeof *means);
+	struct opk_answer_values values = { &a->columns, means };
+
+	if (!means)
+		return opk_nomem(ctx, "answers");
+	for (size_t i = 0; i < count; i++)
+		means[i] = of->columns[i].mean;
+	*answer = (struct opk_answer){
+		.name = *of->range.kernel ? opk_kernel_names_get(a->names, &of->range) : of->name,
+		.launches = of->range.count ? of->range.count : 1,
+		.occupancy = mean_of(a, of, "occupancy"),
+	};
+	answer->time_ns = mean_of(a, of, "time") * (double)answer->launches;
+	return opk_answer_judge(answer, ctx, &a->rules, &values, &a->texts);
+}
+
+static int by_time(const void *x, const void *y)
+{
+	const struct opk_answer *a = x, *b = y;
+
+	if (isnan(a->time_ns) || isnan(b->time_ns))
+		return isnan(a->time_ns) - isnan(b->time_ns);
+	return (a->time_ns < b->time_ns) - (a->time_ns > b->time_ns);
+}
+
+static int answer_all(struct opk_answers *a, struct opk_ctx *ctx)
+{
+	double all = 0;
+
+	a->count = opk_aggregate_count(a->aggregate);
+	a->items = opk_alloc_array(a->count + 1, sizeof *a->items);
+	if (!a->items)
+		return opk_nomem(ctx, "answers");
+	for (size_t i = 0; i < a->count; i++) {
+		TRY(answer_one(&a->items[i], a, ctx, opk_aggregate_get(a->aggregate, i)));
+		all += isnan(a->items[i].time_ns) ? 0 : a->items[i].time_ns;
+	}
+	for (size_t i = 0; i < a->count; i++)
+		a->items[i].share = 100 * a->items[i].time_ns / all;
+	qsort(a->items, a->count, sizeof *a->items, by_time);
+	return OPK_OK;
+}
+
+int opk_answers_new(struct opk_answers **out, struct opk_ctx *ctx, struct opk_file *file,
+                    const char *kernel, enum opk_kernel_style style)
+{
+	opk_auto(opk_answers) struct opk_answers *a = opk_alloc(sizeof *a);
+
+	if (!a)
+		return opk_nomem(ctx, "answers");
+	TRY(opk_answer_rules_load(&a->rules, ctx));
+	TRY(opk_kernel_names_new(&a->names, ctx, style));
+	TRY(evaluate(a, ctx, file, kernel));
+	TRY(index_columns(a, ctx));
+	TRY(answer_all(a, ctx));
+	*out = opk_take(a);
+	return OPK_OK;
+}

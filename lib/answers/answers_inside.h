@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Shared by the files of lib/answers alone. */
+#ifndef OPK_ANSWERS_INSIDE_H
+#define OPK_ANSWERS_INSIDE_H
+
+#include "answers/door.h"
+#include "base/index.h"
+#include "base/strlist.h"
+#include "formula/formula.h"
+
+enum opk_limiter_kind {
+	OPK_LIMITER_PART, /* a part of the GPU that is busy */
+	OPK_LIMITER_IDLE, /* SMs have nothing to do */
+	OPK_LIMITER_WAIT, /* warps wait */
+	OPK_LIMITER_KINDS
+};
+
+struct opk_limiter_rule {
+	const char *name, *label;
+	enum opk_limiter_kind kind;
+	struct opk_formula *percent;
+	/* Parts that are named instead where they are about as busy. */
+	struct opk_strlist yields;
+	size_t bar; /* SIZE_MAX: none */
+};
+
+struct opk_finding_rule {
+	const char *name, *says, *advice, *because;
+	struct opk_formula *when, *gain;
+	struct opk_strlist relieves; /* parts that are less busy then */
+};
+
+struct opk_answer_rules {
+	OPK_LIST(struct opk_limiter_rule) limiters;
+	OPK_LIST(struct opk_finding_rule) findings;
+	struct opk_strlist texts;
+	struct opk_index numbers; /* of limiters, by name */
+};
+/* Reads data/findings.yaml; rules.c */
+int opk_answer_rules_load(struct opk_answer_rules *rules, struct opk_ctx *ctx);
+/* Reads rules in memory, which messages call `name`. */
+int opk_answer_rules_read(struct opk_answer_rules *rules, struct opk_ctx *ctx, const char *name,
+                          const char *text, size_t size);
+void opk_answer_rules_clear(struct opk_answer_rules *rules);
+
+/* The values of a kernel, by the names of the set's columns. */
+struct opk_answer_values {
+	const struct opk_index *names;
+	const double *values;
+};
+/* NaN: a value is not known. judge.c */
+double opk_answer_value(const struct opk_answer_values *values, const struct opk_formula *formula);
+/* Fills in limiters, bars and findings; texts go to *texts. */
+int opk_answer_judge(struct opk_answer *answer, struct opk_ctx *ctx,
+                     const struct opk_answer_rules *rules, const struct opk_answer_values *values,
+                     struct opk_strlist *texts);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the command and other rooms use of this one. */
+#ifndef OPK_ANSWERS_DOOR_H
+#define OPK_ANSWERS_DOOR_H
+
+#include "base/ctx.h"
+#include "base/mem.h"
+#include "eval/door.h"
+
+/* The most that is said of a kernel. */
+enum { OPK_MOST_FINDINGS = 5, OPK_BARS = 5 };
+
+/* How far a part of the GPU, or what warps wait for, explains a kernel's time. */
+struct opk_limiter {
+	const char *name;  /* of the rule: "dram"; NULL: not known */
+	const char *label; /* for people: "DRAM" */
+	double percent;    /* of the part's peak, of the SMs' time or of the warps' time */
+};
+
+/* Something to do about a kernel. */
+struct opk_finding {
+	const char *name; /* of the rule */
+	const char *text; /* a sentence with its values */
+	const char *advice, *because;
+	/* At most this share of the kernel's time can be saved, from 0 to 1; NaN: not known. */
+	double gain;
+};
+
+/* A kernel, or a range of the program, with all its launches. */
+struct opk_answer {
+	const char *name;
+	uint64_t launches;
+	double time_ns, share; /* of all launches; percent of the time of all kernels; or NaN */
+	struct opk_limiter limiter, next;
+	const char *text;      /* what limits it, in words with values */
+	bool sure;             /* the limiter's values are clear */
+	double bars[OPK_BARS]; /* percent of peak over the kernel's time; NaN: unknown */
+	double occupancy;      /* percent of the warps that an SM can hold, while it is active */
+	struct opk_finding findings[OPK_MOST_FINDINGS]; /* the greatest gain first */
+	size_t finding_count;
+};
+
+struct opk_answers;
+/*
+ * What bounds the kernels of a recording of ranges, those with the most time first: evaluates the
+ * set "answers", of which the recording may lack metrics, and applies data/findings.yaml. `file`
+ * must outlive it. OPK_EUSAGE: the recording has no counters of kernels. OPK_EFAILED: no rules are
+ * installed. Others: as opk_eval_file().
+ */
+int opk_answers_new(struct opk_answers **out, struct opk_ctx *ctx, struct opk_file *file,
+                    const char *kernel, enum opk_kernel_style style);
+void opk_answers_free(struct opk_answers *answers);
+OPK_DEFINE_AUTO(opk_answers)
+size_t opk_answers_count(const struct opk_answers *answers);
+const struct opk_answer *opk_answers_get(const struct opk_answers *answers, size_t i);
+/* The name of a bar: "compute". */
+const char *opk_answers_bar(size_t bar);
+
+#endif

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Applies the rules to the values of one kernel. */
+#include <math.h>
+#include <string.h>
+
+#include "answers/answers_inside.h"
+#include "base/buf.h"
+
+/* Percent of the kernel's time, of its peak, or of the warps' time. */
+static const double busy = 60;    /* a part that bounds the kernel */
+static const double surely = 75;  /* without doubt */
+static const double idle = 30;    /* of the SMs' time */
+static const double waiting = 30; /* of the warps' time */
+static const double alike = 10;   /* parts that differ by less are about as busy */
+static const double worth = 0.02; /* a smaller gain is not told */
+static const double least_next = 20;
+
+enum { NUMBER_TEXT = 32 };
+
+double opk_answer_value(const struct opk_answer_values *values, const struct opk_formula *formula)
+{
+	double known[OPK_MAX_FORMULA_NAMES];
+	size_t count = opk_formula_name_count(formula), at;
+
+	for (size_t i = 0; i < count; i++)
+		known[i] = opk_index_find(&at, values->names, opk_formula_name(formula, i))
+		                   ? values->values[at]
+		                   : (double)NAN;
+	return opk_formula_value(formula, known);
+}
+
+/* ---- limiters ------------------------------------------------------------------------------- */
+
+/* A limiter's percent, and by what it is ranked: below the parts that it yields to. */
+struct ranked {
+	double percent, rank;
+};
+
+static double rank_of(const struct ranked *ranked, const struct opk_answer_rules *rules, size_t i)
+{
+	const struct opk_strlist *yields = &rules->limiters.items[i].yields;
+	double rank = ranked[i].percent;
+	size_t other;
+
+	for (size_t j = 0; j < yields->count; j++)
+		if (opk_index_find(&other, &rules->numbers, yields->items[j])
+		    && ranked[other].percent >= busy - alike
+		    && ranked[i].percent <= ranked[other].percent + alike
+		    && rank >= ranked[other].rank)
+			rank = ranked[other].rank - 1e-6;
+	return rank;
+}
+
+static void rank_all(struct ranked *ranked, const struct opk_answer_rules *rules,
+                     const struct opk_answer_values *values)
+{
+	for (size_t i = 0; i < rules->limiters.count; i++)
+		ranked[i].percent = opk_answer_value(values, rules->limiters.items[i].percent);
+	/* Rules yield to earlier ones alone. */
+	for (size_t i = 0; i < rules->limiters.count; i++)
+		ranked[i].rank = rank_of(ranked, rules, i);
+}
+
+/* The highest rank of a kind but `but`; SIZE_MAX: nothing is known. The first of equal ones. */
+static size_t find_best(const struct ranked *ranked, const struct opk_answer_rules *rules,
+                        enum opk_limiter_kind kind, size_t but)
+{
+	size_t best = SIZE_MAX;
+
+	for (size_t i = 0; i < rules->limiters.count; i++)
+		if (rules->limiters.items[i].kind == kind && i != but && !isnan(ranked[i].percent)
+		    && (best == SIZE_MAX || ranked[i].rank > ranked[best].rank))
+			best = i;
+	return best;
+}
+
+static double percent_of(const struct ranked *ranked, size_t i)
+{
+	return i == SIZE_MAX ? -1 : ranked[i].percent;
+}
+
+/* What limits the kernel, in words. */
+static char *headline(const struct opk_limiter *limiter, enum opk_limiter_kind kind, bool sure)
+{
+	static const char *const of[] = { "of its peak", "of the SMs' time", "of the warps' time" };
+	static const char *const begins[] = { "", "SMs idle: ", "waits for " };
+
+	if (!limiter->name)
+		return opk_strdup("not known from these metrics");
+	return opk_printf("%s%s%s, %.0f%% %s", sure ? "" : "probably ", begins[kind],
+	                  limiter->label, limiter->percent, of[kind]);
+}
+
+static void put_limiter(struct opk_limiter *out, const struct opk_answer_rules *rules,
+                        const struct ranked *ranked, size_t i)
+{
+	if (i == SIZE_MAX)
+		return;
+	*out = (struct opk_limiter){ rules->limiters.items[i].name, rules->limiters.items[i].label,
+		                     ranked[i].percent };
+}
+
+static int choose_limiter(struct opk_answer *answer, struct opk_ctx *ctx,
+                          const struct opk_answer_rules *rules, const struct ranked *ranked,
+                          struct opk_strlist *texts)
+{
+	size_t part = find_best(ranked, rules, OPK_LIMITER_PART, SIZE_MAX);
+	size_t next = find_best(ranked, rules, OPK_LIMITER_PART, part);
+	size_t sms = find_best(ranked, rules, OPK_LIMITER_IDLE, SIZE_MAX);
+	size_t wait = find_best(ranked, rules, OPK_LIMITER_WAIT, SIZE_MAX);
+	size_t chosen = percent_of(ranked, part) >= busy      ? part
+	                : percent_of(ranked, sms) >= idle     ? sms
+	                : percent_of(ranked, wait) >= waiting ? wait
+	                                                      : SIZE_MAX;
+
+	put_limiter(&answer->limiter, rules, ranked, chosen);
+	answer->sure = chosen != SIZE_MAX && (chosen != part || percent_of(ranked, part) >= surely)
+	               && (chosen != wait || percent_of(ranked, part) < busy - alike);
+	next = chosen == part ? next : part;
+	if (percent_of(ranked, next) >= least_next)
+		put_limiter(&answer->next, rules, ranked, next);
+	if (!opk_strlist_take(texts, headline(&answer->limiter,
+	                                      chosen == part  ? OPK_LIMITER_PART
+	                                      : chosen == sms ? OPK_LIMITER_IDLE
+	                                                      : OPK_LIMITER_WAIT,
+	                                      answer->sure)))
+		return opk_nomem(ctx, "findings");
+	answer->text = texts->items[texts->count - 1];
+	return OPK_OK;
+}
+
+static void fill_bars(struct opk_answer *answer, const struct opk_answer_rules *rules,
+                      const struct ranked *ranked)
+{
+	for (size_t bar = 0; bar < OPK_BARS; bar++)
+		answer->bars[bar] = (double)NAN;
+	for (size_t i = 0; i < rules->limiters.count; i++) {
+		size_t bar = rules->limiters.items[i].bar;
+
+		if (bar != SIZE_MAX
+		    && (isnan(answer->bars[bar]) || ranked[i].percent > answer->bars[bar]))
+			answer->bars[bar] = ranked[i].percent;
+	}
+}
+
+/* ---- findings ------------------------------------------------------------------------------- */
+
+static bool relieves(const struct opk_finding_rule *rule, const char *name)
+{
+	for (size_t i = 0; i < rule->relieves.count; i++)
+		if (!strcmp(rule->relieves.items[i], name))
+			return true;
+	return false;
+}
+
+/* Whatever is mended, parts that have as much to do as before need as much time. */
+static double bound_of(const struct opk_answer_rules *rules, const struct ranked *ranked,
+                       const struct opk_finding_rule *rule)
+{
+	double most = 0;
+
+	for (size_t i = 0; i < rules->limiters.count; i++)
+		if (rules->limiters.items[i].kind == OPK_LIMITER_PART
+		    && !relieves(rule, rules->limiters.items[i].name) && ranked[i].percent > most)
+			most = ranked[i].percent;
+	return most < 100 ? 1 - most / 100 : 0;
+}
+
+/* "{name}" becomes the value, with three digits. */
+static bool put_value(struct opk_buf *out, const struct opk_answer_values *values, const char *name,
+                      size_t length)
+{
+	opk_autofree char *text = opk_strndup(name, length);
+	char number[NUMBER_TEXT];
+	size_t at;
+
+	if (!text)
+		return false;
+	snprintf(number, sizeof number, "%.3g",
+	         opk_index_find(&at, values->names, text) ? values->values[at] : (double)NAN);
+	opk_buf_add_text(out, number);
+	return true;
+}
+
+static const char *say(struct opk_strlist *texts, const char *says,
+                       const struct opk_answer_values *values)
+{
+	opk_autobuf struct opk_buf out = { 0 };
+
+	while (*says) {
+		size_t plain = strcspn(says, "{"), end;
+
+		opk_buf_add(&out, says, plain);
+		says += plain;
+		end = strcspn(says, "}");
+		if (*says && !put_value(&out, values, says + 1, end - 1))
+			return NULL;
+		says += end + (says[end] == '}');
+	}
+	return opk_strlist_take(texts, opk_buf_take_text(&out)) ? texts->items[texts->count - 1]
+	                                                        : NULL;
+}
+
+/* Keeps the findings with the greatest gains, in that order. */
+static void keep(struct opk_answer *answer, const struct opk_finding *finding)
+{
+	size_t at = answer->finding_count;
+
+	while (at && answer->findings[at - 1].gain < finding->gain)
+		at--;
+	if (at == OPK_MOST_FINDINGS)
+		return;
+	if (answer->finding_count < OPK_MOST_FINDINGS)
+		answer->finding_count++;
+	memmove(&answer->findings[at + 1], &answer->findings[at],
+	        (answer->finding_count - at - 1) * sizeof *finding);
+	answer->findings[at] = *finding;
+}
+
+static int find(struct opk_answer *answer, struct opk_ctx *ctx,
+                const struct opk_answer_rules *rules, const struct ranked *ranked,
+                const struct opk_answer_values *values, struct opk_strlist *texts)
+{
+	for (size_t i = 0; i < rules->findings.count; i++) {
+		const struct opk_finding_rule *rule = &rules->findings.items[i];
+		double bound = bound_of(rules, ranked, rule);
+		struct opk_finding finding = { .name = rule->name,
+			                       .advice = rule->advice,
+			                       .because = rule->because,
+			                       .gain = opk_answer_value(values, rule->gain) };
+
+		finding.gain = finding.gain < bound ? finding.gain : bound;
+		/* NaN: it does not hold as far as is known. */
+		if (!(opk_answer_value(values, rule->when) > 0) || !(finding.gain >= worth))
+			continue;
+		finding.text = say(texts, rule->says, values);
+		if (!finding.text)
+			return opk_nomem(ctx, "findings");
+		keep(answer, &finding);
+	}
+	return OPK_OK;
+}
+
+int opk_answer_judge(struct opk_answer *answer, struct opk_ctx *ctx,
+                     const struct opk_answer_rules *rules, const struct opk_answer_values *values,
+                     struct opk_strlist *texts)
+{
+	opk_autofree struct ranked *ranked = opk_alloc_array(rules->limiters.count + 1,
+	                                                     sizeof *ranked);
+
+	if (!ranked)
+		return opk_nomem(ctx, "findings");
+	rank_all(ranked, rules, values);
+	TRY(choose_limiter(answer, ctx, rules, ranked, texts));
+	fill_bars(answer, rules, ranked);
+	return find(answer, ctx, rules, ranked, values, texts);
+}
