@@ -11,6 +11,8 @@
 struct opk_answers {
 	struct opk_answer *items;
 	size_t count;
+	uint64_t launches;
+	double time_ns; /* of all kernels */
 	struct opk_answer_rules rules;
 	struct opk_strlist texts;
 	struct opk_set *set;
@@ -40,6 +42,16 @@ void opk_answers_free(struct opk_answers *answers)
 	opk_kernel_names_free(answers->names);
 	opk_set_free(answers->set);
 	free(answers);
+}
+
+uint64_t opk_answers_launches(const struct opk_answers *answers)
+{
+	return answers->launches;
+}
+
+double opk_answers_time(const struct opk_answers *answers)
+{
+	return answers->time_ns;
 }
 
 size_t opk_answers_count(const struct opk_answers *answers)
@@ -139,18 +151,17 @@ static int by_time(const void *x, const void *y)
 
 static int answer_all(struct opk_answers *a, struct opk_ctx *ctx)
 {
-	double all = 0;
-
 	a->count = opk_aggregate_count(a->aggregate);
 	a->items = opk_alloc_array(a->count + 1, sizeof *a->items);
 	if (!a->items)
 		return opk_nomem(ctx, "answers");
 	for (size_t i = 0; i < a->count; i++) {
 		TRY(answer_one(&a->items[i], a, ctx, opk_aggregate_get(a->aggregate, i)));
-		all += isnan(a->items[i].time_ns) ? 0 : a->items[i].time_ns;
+		a->time_ns += isnan(a->items[i].time_ns) ? 0 : a->items[i].time_ns;
+		a->launches += a->items[i].launches;
 	}
 	for (size_t i = 0; i < a->count; i++)
-		a->items[i].share = 100 * a->items[i].time_ns / all;
+		a->items[i].share = 100 * a->items[i].time_ns / a->time_ns;
 	qsort(a->items, a->count, sizeof *a->items, by_time);
 	return OPK_OK;
 }

@@ -21,7 +21,8 @@ struct opk_limiter_rule {
 	struct opk_formula *percent;
 	/* Parts that are named instead where they are about as busy. */
 	struct opk_strlist yields;
-	size_t bar; /* SIZE_MAX: none */
+	size_t bar;  /* SIZE_MAX: none */
+	bool either; /* its work may run on another part: it bounds no gain */
 };
 
 struct opk_finding_rule {

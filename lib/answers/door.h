@@ -51,6 +51,9 @@ int opk_answers_new(struct opk_answers **out, struct opk_ctx *ctx, struct opk_fi
                     const char *kernel, enum opk_kernel_style style);
 void opk_answers_free(struct opk_answers *answers);
 OPK_DEFINE_AUTO(opk_answers)
+/* Launches of all kernels, and how long these ran together. */
+uint64_t opk_answers_launches(const struct opk_answers *answers);
+double opk_answers_time(const struct opk_answers *answers);
 size_t opk_answers_count(const struct opk_answers *answers);
 const struct opk_answer *opk_answers_get(const struct opk_answers *answers, size_t i);
 /* The name of a bar: "compute". */

@@ -8,6 +8,7 @@
 
 /* Percent of the kernel's time, of its peak, or of the warps' time. */
 static const double busy = 60;    /* a part that bounds the kernel */
+static const double perhaps = 40; /* a part that may bound it, if nothing else does */
 static const double surely = 75;  /* without doubt */
 static const double idle = 30;    /* of the SMs' time */
 static const double waiting = 30; /* of the warps' time */
@@ -44,7 +45,7 @@ static double rank_of(const struct ranked *ranked, const struct opk_answer_rules
 
 	for (size_t j = 0; j < yields->count; j++)
 		if (opk_index_find(&other, &rules->numbers, yields->items[j])
-		    && ranked[other].percent >= busy - alike
+		    && ranked[other].percent >= busy
 		    && ranked[i].percent <= ranked[other].percent + alike
 		    && rank >= ranked[other].rank)
 			rank = ranked[other].rank - 1e-6;
@@ -111,6 +112,7 @@ static int choose_limiter(struct opk_answer *answer, struct opk_ctx *ctx,
 	size_t chosen = percent_of(ranked, part) >= busy      ? part
 	                : percent_of(ranked, sms) >= idle     ? sms
 	                : percent_of(ranked, wait) >= waiting ? wait
+	                : percent_of(ranked, part) >= perhaps ? part
 	                                                      : SIZE_MAX;
 
 	put_limiter(&answer->limiter, rules, ranked, chosen);
@@ -148,7 +150,7 @@ static void fill_bars(struct opk_answer *answer, const struct opk_answer_rules *
 static bool relieves(const struct opk_finding_rule *rule, const char *name)
 {
 	for (size_t i = 0; i < rule->relieves.count; i++)
-		if (!strcmp(rule->relieves.items[i], name))
+		if (!strcmp(rule->relieves.items[i], name) || !strcmp(rule->relieves.items[i], "*"))
 			return true;
 	return false;
 }
@@ -161,6 +163,7 @@ static double bound_of(const struct opk_answer_rules *rules, const struct ranked
 
 	for (size_t i = 0; i < rules->limiters.count; i++)
 		if (rules->limiters.items[i].kind == OPK_LIMITER_PART
+		    && !rules->limiters.items[i].either
 		    && !relieves(rule, rules->limiters.items[i].name) && ranked[i].percent > most)
 			most = ranked[i].percent;
 	return most < 100 ? 1 - most / 100 : 0;

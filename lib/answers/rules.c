@@ -70,7 +70,7 @@ static size_t read_bar(struct reading *r, const struct opk_yaml *value)
 
 /* ---- rules ---------------------------------------------------------------------------------- */
 
-static const char limiter_keys[] = "name label percent yields bar";
+static const char limiter_keys[] = "name label percent yields either bar";
 static const char finding_keys[] = "name when says gain relieves try because";
 
 static void report_key(struct reading *r, const struct opk_yaml *word, const char *keys)
@@ -90,6 +90,8 @@ static void read_limiter_key(struct reading *r, struct opk_limiter_rule *rule,
 		read_formula(r, &rule->percent, value);
 	else if (!strcmp(word->text, "yields"))
 		read_names(r, &rule->yields, value);
+	else if (!strcmp(word->text, "either"))
+		rule->either = !strcmp(read_text(r, value), "true");
 	else if (!strcmp(word->text, "bar"))
 		rule->bar = read_bar(r, value);
 	else
@@ -151,7 +153,8 @@ static void read_finding(struct reading *r, const struct opk_yaml *map)
 		opk_problems_add(&r->problems, &map->place,
 		                 "name, when, says, gain, try and because are needed");
 	for (size_t i = 0; i < rule->relieves.count; i++)
-		if (!opk_index_find(NULL, &r->rules->numbers, rule->relieves.items[i]))
+		if (strcmp(rule->relieves.items[i], "*") != 0
+		    && !opk_index_find(NULL, &r->rules->numbers, rule->relieves.items[i]))
 			opk_problems_add(&r->problems, &map->place, "there is no limiter '%.100s'",
 			                 rule->relieves.items[i]);
 }

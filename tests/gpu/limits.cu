@@ -105,7 +105,7 @@ __global__ void l1_read_1(const float *in, float *out, int times)
 	for (int t = 0; t < times; t++)
 #pragma unroll
 		for (int i = 0; i < 4096; i += 512)
-			sum += *(volatile const float *)&own[i + (threadIdx.x + t * 32) % 512];
+			sum += __ldca(&own[i + (threadIdx.x + t * 32) % 512]);
 	if (sum == 1.5f)
 		*out = sum;
 }
@@ -170,6 +170,8 @@ template <int Stride> static __device__ void read_shared(float *out, int times)
 __global__ void shared_read(float *out, int times) { read_shared<1>(out, times); }
 __global__ void shared_conflict_1(float *out, int times) { read_shared<4>(out, times); }
 __global__ void shared_conflict_2(float *out, int times) { read_shared<32>(out, times); }
+__global__ void shared_conflict_1_eased(float *out, int times) { read_shared<1>(out, times); }
+__global__ void shared_conflict_2_eased(float *out, int times) { read_shared<1>(out, times); }
 __global__ void shared_chase(unsigned *out, int steps)
 {
 	__shared__ unsigned next[1024];
@@ -228,16 +230,19 @@ __global__ void shuffles(float *out, int times)
 CHAINS(float, fp32_1, 8, threadIdx.x + i, x[i] * a + b)
 CHAINS(float, fp32_2, 4, threadIdx.x + i, x[i] * a + b)
 CHAINS(double, fp64_1, 8, threadIdx.x + i, x[i] * a + b)
+CHAINS(float, fp64_1_eased, 8, threadIdx.x + i, x[i] * a + b)
 CHAINS(double, fp64_2, 4, threadIdx.x + i, x[i] + b)
 CHAINS(unsigned, logic_1, 8, threadIdx.x + i, (x[i] ^ a) & (b | x[(i + 1) % 8]))
 CHAINS(int, logic_2, 6, threadIdx.x + i, max(x[i], a) ^ b)
 CHAINS(int, multiply, 8, (int)threadIdx.x + i, x[i] * a + b)
 CHAINS(float, sfu_1, 8, threadIdx.x + i, __sinf(x[i]))
+CHAINS(float, sfu_1_eased, 8, threadIdx.x + i, x[i] + x[i] * x[i] * a + b)
 CHAINS(float, sfu_2, 6, threadIdx.x + i, rsqrtf(x[i]))
 CHAINS(float, sfu_3, 4, threadIdx.x + i, exp2f(x[i]))
-CHAINS(float, convert_1, 8, threadIdx.x + i, __int2float_rn(__float_as_int(x[i])))
+CHAINS(float, convert_1, 8, threadIdx.x + i, __int2float_rn(__float2int_rn(x[i])) + b)
 CHAINS(double, convert_2, 4, threadIdx.x + i, (double)(float)x[i] + b)
 CHAINS(float, dependent_1, 1, threadIdx.x, x[i] * a + b)
+CHAINS(float, dependent_1_eased, 8, threadIdx.x + i, x[i] * a + b)
 CHAINS(float, dependent_2, 2, threadIdx.x + i, x[i] * a + b)
 CHAINS(unsigned, dependent_3, 1, threadIdx.x, (x[i] ^ a) + b)
 
@@ -330,6 +335,10 @@ __global__ void occupancy_shared_eased(const float *in, float *out, unsigned n, 
 {
 	gather(in, out, n, times);
 }
+__global__ void occupancy_registers_eased(const float *in, float *out, unsigned n, int times)
+{
+	gather(in, out, n, times);
+}
 __global__ void __launch_bounds__(256, 1) occupancy_registers(const float *in, float *out, unsigned n, int times)
 {
 	float kept[180];
@@ -345,6 +354,7 @@ __global__ void __launch_bounds__(256, 1) occupancy_registers(const float *in, f
 		*out = kept[0];
 }
 __global__ void occupancy_blocks(const float *in, float *out, unsigned n, int times) { gather(in, out, n, times); }
+__global__ void occupancy_blocks_eased(const float *in, float *out, unsigned n, int times) { gather(in, out, n, times); }
 /* Time that grows with `times`. */
 static __device__ void spin(float *out, int times)
 {
@@ -361,16 +371,27 @@ static __device__ void spin(float *out, int times)
 }
 __global__ void tail_1(float *out, int times) { spin(out, times); }
 __global__ void tail_2(float *out, int times) { spin(out, times); }
-__global__ void tail_eased(float *out, int times) { spin(out, times); }
+__global__ void tail_1_eased(float *out, int times) { spin(out, times); }
+__global__ void tail_2_eased(float *out, int times) { spin(out, times); }
 __global__ void few_blocks_1(float *out, int times) { spin(out, times); }
 __global__ void few_blocks_2(float *out, int times) { spin(out, times); }
+__global__ void few_blocks_1_eased(float *out, int times) { spin(out, times); }
+__global__ void few_blocks_2_eased(float *out, int times) { spin(out, times); }
 __global__ void one_block(float *out, int times) { spin(out, times); }
+__global__ void one_block_eased(float *out, int times) { spin(out, times); }
 __global__ void one_thread(float *out, int times) { spin(out, times); }
 __global__ void tiny_1(float *out) { if (out == NULL) asm("trap;"); }
 __global__ void tiny_2(float *out) { out[thread_number()] = threadIdx.x; }
+/* The work of 16 launches in one. */
+__global__ void tiny_2_eased(float *out)
+{
+	for (int i = 0; i < 16; i++)
+		out[thread_number() + i * thread_count()] = threadIdx.x;
+}
 __global__ void imbalance_1(float *out, int times) { spin(out, blockIdx.x ? times : times * 20); }
 __global__ void imbalance_2(float *out, int times) { spin(out, times * (blockIdx.x < gridDim.x / 8 ? 10 : 1)); }
-__global__ void imbalance_eased(float *out, int times) { spin(out, times * 2); }
+__global__ void imbalance_1_eased(float *out, int times) { spin(out, times); }
+__global__ void imbalance_2_eased(float *out, int times) { spin(out, times * 17 / 8); }
 
 /* ---- how memory is used */
 
@@ -384,6 +405,8 @@ template <int Stride> static __device__ void stride(const float *in, float *out,
 		*out = sum;
 }
 __global__ void uncoalesced_1(const float *in, float *out, unsigned n) { stride<8>(in, out, n); }
+__global__ void uncoalesced_1_eased(const float *in, float *out, unsigned n) { stride<1>(in, out, n); }
+__global__ void uncoalesced_2_eased(const float *in, float *out, unsigned n) { stride<1>(in, out, n); }
 __global__ void uncoalesced_2(const float *in, float *out, unsigned n) { stride<32>(in, out, n); }
 __global__ void uncoalesced_3(const float *in, float *out, unsigned n, int times)
 {
@@ -392,6 +415,16 @@ __global__ void uncoalesced_3(const float *in, float *out, unsigned n, int times
 	for (int t = 0; t < times; t++)
 		for (unsigned i = thread_number(); i < n; i += thread_count())
 			sum += __ldcg(&in[(i * 33u + t) % n]);
+	if (sum == 1.5f)
+		*out = sum;
+}
+__global__ void uncoalesced_3_eased(const float *in, float *out, unsigned n, int times)
+{
+	float sum = 0;
+
+	for (int t = 0; t < times; t++)
+		for (unsigned i = thread_number(); i < n; i += thread_count())
+			sum += __ldcg(&in[(i + 33u * t) % n]);
 	if (sum == 1.5f)
 		*out = sum;
 }
@@ -418,6 +451,29 @@ __global__ void spilled(float *out, int times, int shift)
 	if (sum == 1.5f)
 		*out = sum;
 }
+/* As many additions, with indices that the compiler knows. */
+__global__ void spilled_eased(float *out, int times, int shift)
+{
+	float room[64];
+
+	for (int i = 0; i < 64; i++)
+		room[i] = threadIdx.x + i;
+	for (int t = 0; t < times; t += 64)
+#pragma unroll
+		for (int i = 0; i < 64; i++)
+			room[(i * 7 + 3) & 63] += room[i] + t;
+	float sum = 0;
+	for (int i = 0; i < 64; i++)
+		sum += room[i];
+	if (sum == 1.5f)
+		*out = sum;
+}
+__global__ void system_read_eased(const float4 *in, float4 *out, size_t n) { read_all(in, out, n); }
+__global__ void system_write_eased(float4 *out, size_t n)
+{
+	for (size_t i = thread_number(); i < n; i += thread_count())
+		out[i] = make_float4(i, 1, 2, 3);
+}
 __global__ void system_read(const float4 *in, float4 *out, size_t n) { read_all(in, out, n); }
 __global__ void system_write(float4 *out, size_t n)
 {
@@ -432,6 +488,27 @@ __global__ void atomic_one_1(float *to, int times)
 	for (int i = 0; i < times; i++)
 		atomicAdd(to, 1.0f + i);
 }
+/* One atomic of each warp. */
+__global__ void atomic_one_1_eased(float *to, int times)
+{
+	for (int i = 0; i < times; i++) {
+		float x = 1.0f + i;
+
+		for (int j = 16; j; j /= 2)
+			x += __shfl_xor_sync(~0u, x, j);
+		if (!(threadIdx.x & 31))
+			atomicAdd(to, x);
+	}
+}
+__global__ void atomic_one_2_eased(unsigned *to, int times)
+{
+	for (int i = 0; i < times; i++) {
+		unsigned x = __reduce_max_sync(~0u, (unsigned)thread_number() + i);
+
+		if (!(threadIdx.x & 31) && atomicMax(to, x) == 0xffffffff)
+			to[1] = 1;
+	}
+}
 __global__ void atomic_one_2(unsigned *to, int times)
 {
 	for (int i = 0; i < times; i++)
@@ -443,7 +520,7 @@ __global__ void atomic_few(unsigned *to, int times)
 	for (int i = 0; i < times; i++)
 		atomicAdd(&to[mix(thread_number() + i * 99991) & 63], 1u);
 }
-__global__ void atomic_eased(unsigned *to, int times)
+__global__ void atomic_few_eased(unsigned *to, int times)
 {
 	for (int i = 0; i < times; i++)
 		atomicAdd(&to[(thread_number() * 8 + i * 4096) & 0xfffff], 1u);
@@ -452,10 +529,21 @@ __global__ void barriers_1(float *out, int times)
 {
 	float x = threadIdx.x;
 
+#pragma unroll 1
 	for (int i = 0; i < times; i++) {
 		x = x * 1.5f + 1;
 		__syncthreads();
 	}
+	if (x == 1.5f)
+		*out = x;
+}
+__global__ void barriers_1_eased(float *out, int times)
+{
+	float x = threadIdx.x;
+
+#pragma unroll 1
+	for (int i = 0; i < times; i++)
+		x = x * 1.5f + 1;
 	if (x == 1.5f)
 		*out = x;
 }
@@ -472,6 +560,24 @@ __global__ void barriers_2(float *out, int times)
 	}
 	if (x == 1.5f)
 		*out = x;
+}
+__global__ void barriers_2_eased(float *out, int times)
+{
+	float x = threadIdx.x;
+
+	for (int i = 0; i < times; i++)
+		if (threadIdx.x / 32 == i % 32)
+			for (int j = 0; j < 100; j++)
+				x = x * 1.5f + 1;
+	if (x == 1.5f)
+		*out = x;
+}
+__global__ void fences_eased(volatile float *out, int times)
+{
+	for (int i = 0; i < times; i++) {
+		out[thread_number()] = i;
+		__threadfence_block();
+	}
 }
 __global__ void fences(volatile float *out, int times)
 {
@@ -517,7 +623,16 @@ __global__ void divergent_2(float *out, int times)
 	if (x == 1.5f)
 		*out = x;
 }
-__global__ void divergent_eased(float *out, int times)
+__global__ void divergent_2_eased(float *out, int times)
+{
+	float x = threadIdx.x;
+
+	for (int i = 0; i < times * 31 / 2; i++)
+		x = x * 1.5f + 1;
+	if (x == 1.5f)
+		*out = x;
+}
+__global__ void divergent_1_eased(float *out, int times)
 {
 	float x = way(threadIdx.x, 1, times);
 
@@ -555,6 +670,20 @@ __global__ void instructions_2(float *out, int times, float a, int b)
 	if (x + y + z == 1.5f)
 		*out = x;
 }
+/* The same instructions, in a loop. */
+static __device__ __forceinline__ void repeat(float *out, int times, float a, int b)
+{
+	float x = threadIdx.x, z = 1;
+	int y = threadIdx.x;
+
+	for (int i = 0; i < times; i++) {
+		R64(i)
+	}
+	if (x + y + z == 1.5f)
+		*out = x;
+}
+__global__ void instructions_1_eased(float *out, int times, float a, int b) { repeat(out, times * 64, a, b); }
+__global__ void instructions_2_eased(float *out, int times, float a, int b) { repeat(out, times * 192, a, b); }
 __constant__ float table[16384];
 __global__ void constants(float *out, int times)
 {
@@ -562,6 +691,16 @@ __global__ void constants(float *out, int times)
 
 	for (int i = 0; i < times; i++)
 		sum += table[(i * 1031 + threadIdx.x * 97) & 16383];
+	if (sum == 1.5f)
+		*out = sum;
+}
+
+__global__ void constants_eased(const float *in, float *out, int times)
+{
+	float sum = 0;
+
+	for (int i = 0; i < times; i++)
+		sum += in[(i * 1031 + threadIdx.x * 97) & 16383];
 	if (sum == 1.5f)
 		*out = sum;
 }
@@ -634,14 +773,20 @@ static void run_memory(float *a, float *b)
 	RUN(l1_read_2, sms * 4, 512, 0, (float4 *)a, b, 400);
 	RUN(l1_chase, sms, 32, 0, in_l1, (unsigned *)b, 4000);
 	RUN(l2_chase_1, sms, 32, 0, in_l2, (unsigned *)b, 600, l2);
-	RUN(l2_chase_2, sms, 256, 0, in_l2, (unsigned *)b, 400, l2);
+	RUN(l2_chase_2, sms, 64, 0, in_l2, (unsigned *)b, 400, l2);
 	RUN(dram_chase_1, sms, 32, 0, in_dram, (unsigned *)b, 300, big);
 	RUN(dram_chase_2, sms, 128, 0, in_dram, (unsigned *)b, 200, big);
 	RUN(uncoalesced_1, sms * 8, 256, 0, a, b, (unsigned)n);
+	RUN(uncoalesced_1_eased, sms * 8, 256, 0, a, b, (unsigned)n / 8);
+	RUN(uncoalesced_2_eased, sms * 8, 256, 0, a, b, (unsigned)n / 32);
 	RUN(uncoalesced_2, sms * 8, 256, 0, a, b, (unsigned)n);
 	RUN(uncoalesced_3, sms * 8, 256, 0, a, b, 1u << 20, 20);
+	RUN(uncoalesced_3_eased, sms * 8, 256, 0, a, b, 1u << 20, 20);
 	RUN(gather_random, sms * 8, 256, 0, a, b, (unsigned)(bytes / 4), 20);
 	RUN(spilled, sms * 8, 256, 0, b, 400, 3);
+	RUN(spilled_eased, sms * 8, 256, 0, b, 400, 3);
+	RUN(system_read_eased, sms, 256, 0, (float4 *)a, (float4 *)b, (size_t)(32 << 20) / 16);
+	RUN(system_write_eased, sms, 256, 0, (float4 *)a, (size_t)(32 << 20) / 16);
 	RUN(system_read, sms, 256, 0, host, (float4 *)b, (size_t)(32 << 20) / 16);
 	RUN(system_write, sms, 256, 0, host, (size_t)(32 << 20) / 16);
 	CHECK(cudaFreeHost(host));
@@ -653,22 +798,27 @@ static void run_pipes(float *b)
 	RUN(shared_read, grid, block, 0, b, 400);
 	RUN(shared_conflict_1, grid, block, 0, b, 200);
 	RUN(shared_conflict_2, grid, block, 0, b, 40);
+	RUN(shared_conflict_1_eased, grid, block, 0, b, 200);
+	RUN(shared_conflict_2_eased, grid, block, 0, b, 40);
 	RUN(shared_chase, sms, 32, 0, (unsigned *)b, 8000);
 	RUN(shared_atomic, sms * 2, 512, 0, (unsigned *)b, 100);
 	RUN(shuffles, grid, block, 0, b, 800);
 	RUN(fp32_1, grid, block, 0, b, 100, 1.01f, 0.5f);
 	RUN(fp32_2, grid, block, 0, b, 200, 1.01f, 0.5f);
 	RUN(fp64_1, grid, block, 0, (double *)b, 40, 1.01, 0.5);
+	RUN(fp64_1_eased, grid, block, 0, b, 40, 1.01f, 0.5f);
 	RUN(fp64_2, grid, block, 0, (double *)b, 80, 1.01, 0.5);
 	RUN(logic_1, grid, block, 0, (unsigned *)b, 60, 12345u, 777u);
 	RUN(logic_2, grid, block, 0, (int *)b, 60, 12345, 777);
 	RUN(multiply, grid, block, 0, (int *)b, 60, 12345, 777);
 	RUN(sfu_1, grid, block, 0, b, 20, 1.0f, 0.0f);
+	RUN(sfu_1_eased, grid, block, 0, b, 20, 1.0f, 0.0f);
 	RUN(sfu_2, grid, block, 0, b, 20, 1.0f, 0.0f);
 	RUN(sfu_3, grid, block, 0, b, 30, 1.0f, 0.0f);
 	RUN(convert_1, grid, block, 0, b, 20, 1.0f, 0.0f);
 	RUN(convert_2, grid, block, 0, (double *)b, 20, 1.0, 0.5);
 	RUN(dependent_1, sms, 128, 0, b, 2000, 1.01f, 0.5f);
+	RUN(dependent_1_eased, sms, 128, 0, b, 250, 1.01f, 0.5f);
 	RUN(dependent_2, sms, 128, 0, b, 2000, 1.01f, 0.5f);
 	RUN(dependent_3, sms, 256, 0, (unsigned *)b, 1000, 123u, 77u);
 	RUN(fp16, grid, block, 0, (__half2 *)b, 60, __floats2half2_rn(1, 1), __floats2half2_rn(1, 1));
@@ -685,36 +835,53 @@ static void run_parallelism(float *a, float *b)
 	RUN(occupancy_shared, sms * 16, 128, 200 << 10, a, b, n, 40);
 	RUN(occupancy_shared_eased, sms * 16, 128, 0, a, b, n, 40);
 	RUN(occupancy_registers, sms * 8, 256, 0, a, b, n, 40);
+	RUN(occupancy_registers_eased, sms * 8, 256, 0, a, b, n, 40);
 	RUN(occupancy_blocks, sms * 64, 32, 100 << 6, a, b, n, 40);
+	RUN(occupancy_blocks_eased, sms * 8, 256, 0, a, b, n, 40);
 	RUN(tail_1, full + 4, 256, 0, b, 20000);
 	RUN(tail_2, sms + 10, 1024, 96 << 6, b, 20000);
-	RUN(tail_eased, full, 256, 0, b, 20000);
+	RUN(tail_1_eased, full, 256, 0, b, 20000);
+	RUN(tail_2_eased, full, 256, 0, b, (int)(20000.0 * (sms + 10) / (2 * sms)));
 	RUN(few_blocks_1, 8, 256, 0, b, 20000);
 	RUN(few_blocks_2, 60, 256, 0, b, 20000);
+	RUN(few_blocks_1_eased, sms, 256, 0, b, 20000 * 8 / sms);
+	RUN(few_blocks_2_eased, sms, 256, 0, b, 20000 * 60 / sms);
+	RUN(one_block_eased, sms, 128, 0, b, 20000 * 8 / sms);
 	RUN(one_block, 1, 1024, 0, b, 20000);
 	RUN(one_thread, 1, 1, 0, b, 20000);
 	RUN(tiny_1, 1, 32, 0, b);
 	RUN(tiny_2, 16, 128, 0, b);
+	RUN(tiny_2_eased, 16, 128, 0, b);
 	RUN(imbalance_1, sms * 4, 256, 0, b, 2000);
 	RUN(imbalance_2, sms * 2, 256, 0, b, 2000);
-	RUN(imbalance_eased, sms * 2, 256, 0, b, 2000);
+	RUN(imbalance_1_eased, sms * 4, 256, 0, b, (int)(2000.0 * (sms * 4 + 19) / (sms * 4)));
+	RUN(imbalance_2_eased, sms * 2, 256, 0, b, 2000);
 }
-static void run_waiting(float *b)
+static void run_waiting(float *a, float *b)
 {
 	RUN(atomic_one_1, sms * 2, 256, 0, b, 20);
 	RUN(atomic_one_2, sms * 2, 256, 0, (unsigned *)b, 20);
+	RUN(atomic_one_1_eased, sms * 2, 256, 0, b, 20);
+	RUN(atomic_one_2_eased, sms * 2, 256, 0, (unsigned *)b, 20);
 	RUN(atomic_few, sms * 2, 256, 0, (unsigned *)b, 40);
-	RUN(atomic_eased, sms * 2, 256, 0, (unsigned *)b, 40);
+	RUN(atomic_few_eased, sms * 2, 256, 0, (unsigned *)b, 40);
 	RUN(barriers_1, sms * 2, 1024, 0, b, 2000);
 	RUN(barriers_2, sms * 2, 1024, 0, b, 500);
+	RUN(barriers_1_eased, sms * 2, 1024, 0, b, 2000);
+	RUN(barriers_2_eased, sms * 2, 1024, 0, b, 500);
+	RUN(fences_eased, sms * 2, 256, 0, b, 50);
 	RUN(fences, sms * 2, 256, 0, b, 50);
 	RUN(sleeping, sms * 2, 128, 0, b, 200);
 	RUN(divergent_1, sms * 8, 256, 0, b, 2000);
 	RUN(divergent_2, sms * 8, 256, 0, b, 100);
-	RUN(divergent_eased, sms * 8, 256, 0, b, 2000);
+	RUN(divergent_1_eased, sms * 8, 256, 0, b, 2000);
+	RUN(divergent_2_eased, sms * 8, 256, 0, b, 100);
 	RUN(instructions_1, sms, 128, 0, b, 4, 1.01f, 3);
 	RUN(instructions_2, sms, 64, 0, b, 4, 1.01f, 3);
+	RUN(instructions_1_eased, sms, 128, 0, b, 4, 1.01f, 3);
+	RUN(instructions_2_eased, sms, 64, 0, b, 4, 1.01f, 3);
 	RUN(constants, sms * 4, 256, 0, b, 100);
+	RUN(constants_eased, sms * 4, 256, 0, a, b, 100);
 }
 
 int main(int argc, char **argv)
@@ -732,7 +899,7 @@ int main(int argc, char **argv)
 		run_memory(a, b);
 		run_pipes(b);
 		run_parallelism(a, b);
-		run_waiting(b);
+		run_waiting(a, b);
 	}
 	return 0;
 }

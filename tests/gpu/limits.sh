@@ -36,6 +36,8 @@ full() {
 answers() {
 	run 'answers' "$collect" -c "$sets/answers.opk" -o "$out/limits-answers.opk" -- "$program" 3
 	run 'answers, rotated' "$collect" --replay rotate -c "$sets/answers.opk" -o "$out/limits-rotated.opk" -- "$program" 60
+	run 'answers, rotated, cheap' "$collect" --replay rotate -c "$sets/answers-cheap.opk" -o "$out/limits-cheap.opk" -- "$program" 60
+	run 'without' "$program" 60
 }
 
 # Nsight Compute's rules, of each kernel once.

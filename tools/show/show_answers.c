@@ -27,8 +27,13 @@ static void fill_kernel(struct app_fields *fields, const struct opk_answer *answ
 
 static int put_rows(struct show *show, const struct opk_answers *answers, size_t most)
 {
-	struct app_fields fields;
+	struct app_fields fields = { 0 };
 
+	field_text(&fields, "chip", show->meta->chip);
+	field_number(&fields, "kernels", opk_answers_count(answers));
+	field_number(&fields, "launches", opk_answers_launches(answers));
+	field_add(&fields, "time_ns", OPK_CELL_DOUBLE, cell_value(opk_answers_time(answers)));
+	TRY(app_record(show->app, &fields));
 	for (size_t i = 0; i < most; i++) {
 		fill_kernel(&fields, opk_answers_get(answers, i));
 		if (!i)
