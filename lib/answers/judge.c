@@ -7,14 +7,13 @@
 #include "base/buf.h"
 
 /* Percent of the kernel's time, of its peak, or of the warps' time. */
-static const double busy = 60;    /* a part that bounds the kernel */
-static const double perhaps = 40; /* a part that may bound it, if nothing else does */
-static const double surely = 75;  /* without doubt */
-static const double idle = 30;    /* of the SMs' time */
-static const double waiting = 30; /* of the warps' time */
-static const double alike = 10;   /* parts that differ by less are about as busy */
-static const double worth = 0.02; /* a smaller gain is not told */
-static const double least_next = 20;
+static const double busy = 60, half = 50, some = 40; /* a part */
+static const double surely = 75, lead = 3;           /* a part, and before the next one */
+static const double idle = 30;                       /* of the SMs' time */
+static const double waiting = 30, some_wait = 20;    /* of the warps' time */
+static const double alike = 10;      /* parts that differ by less are about as busy */
+static const double worth = 0.02;    /* a smaller gain is not told */
+static const double least_next = 20; /* a smaller limiter is not told */
 
 enum { NUMBER_TEXT = 32 };
 
@@ -62,6 +61,25 @@ static void rank_all(struct ranked *ranked, const struct opk_answer_rules *rules
 		ranked[i].rank = rank_of(ranked, rules, i);
 }
 
+static bool has_name(const struct opk_strlist *names, const char *name)
+{
+	for (size_t i = 0; i < names->count; i++)
+		if (!strcmp(names->items[i], name))
+			return true;
+	return false;
+}
+
+/* Whether a part is the other one or, such as half of a pipe, a piece of it. */
+static bool is_within(const struct opk_answer_rules *rules, size_t i, size_t other)
+{
+	const struct opk_limiter_rule *rule = &rules->limiters.items[i], *whole;
+
+	if (other == SIZE_MAX || i == other)
+		return i == other;
+	whole = &rules->limiters.items[other];
+	return rule->bar == whole->bar && has_name(&rule->yields, whole->name);
+}
+
 /* The highest rank of a kind but `but`; SIZE_MAX: nothing is known. The first of equal ones. */
 static size_t find_best(const struct ranked *ranked, const struct opk_answer_rules *rules,
                         enum opk_limiter_kind kind, size_t but)
@@ -69,7 +87,8 @@ static size_t find_best(const struct ranked *ranked, const struct opk_answer_rul
 	size_t best = SIZE_MAX;
 
 	for (size_t i = 0; i < rules->limiters.count; i++)
-		if (rules->limiters.items[i].kind == kind && i != but && !isnan(ranked[i].percent)
+		if (rules->limiters.items[i].kind == kind && !is_within(rules, i, but)
+		    && !isnan(ranked[i].percent)
 		    && (best == SIZE_MAX || ranked[i].rank > ranked[best].rank))
 			best = i;
 	return best;
@@ -81,15 +100,19 @@ static double percent_of(const struct ranked *ranked, size_t i)
 }
 
 /* What limits the kernel, in words. */
-static char *headline(const struct opk_limiter *limiter, enum opk_limiter_kind kind, bool sure)
+static char *headline(const struct opk_answer *answer, const struct opk_answer_rules *rules,
+                      size_t chosen)
 {
-	static const char *const of[] = { "of its peak", "of the SMs' time", "of the warps' time" };
-	static const char *const begins[] = { "", "SMs idle: ", "waits for " };
+	static const char *const of[] = { "of its peak", "of the SMs' time is idle",
+		                          "of the warps' time" };
+	const char *sure = answer->sure ? "" : "probably ";
+	enum opk_limiter_kind kind;
 
-	if (!limiter->name)
+	if (chosen == SIZE_MAX)
 		return opk_strdup("not known from these metrics");
-	return opk_printf("%s%s%s, %.0f%% %s", sure ? "" : "probably ", begins[kind],
-	                  limiter->label, limiter->percent, of[kind]);
+	kind = rules->limiters.items[chosen].kind;
+	return opk_printf("%s%s%s: %.0f%% %s", sure, kind == OPK_LIMITER_WAIT ? "waits for " : "",
+	                  answer->limiter.label, answer->limiter.percent, of[kind]);
 }
 
 static void put_limiter(struct opk_limiter *out, const struct opk_answer_rules *rules,
@@ -101,31 +124,69 @@ static void put_limiter(struct opk_limiter *out, const struct opk_answer_rules *
 		                     ranked[i].percent };
 }
 
+/* The best of each kind, and the part behind the best one. */
+struct best {
+	size_t part, idle, wait, next;
+};
+
+/* What explains the kernel's time: a busy part, idle SMs, waiting warps, and then less of these. */
+static size_t choose(const struct best *best, const struct ranked *ranked)
+{
+	const struct {
+		size_t limiter;
+		double least;
+	} steps[] = {
+		{ best->part, busy }, { best->idle, idle },      { best->wait, waiting },
+		{ best->part, half }, { best->wait, some_wait }, { best->part, some },
+	};
+
+	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+		if (percent_of(ranked, steps[i].limiter) >= steps[i].least)
+			return steps[i].limiter;
+	return SIZE_MAX;
+}
+
+/* Whether a part is clearly ahead of the next one, or that one only follows from it. */
+static bool leads(const struct opk_answer_rules *rules, const struct best *best,
+                  const struct ranked *ranked)
+{
+	const struct opk_limiter_rule *limiters = rules->limiters.items;
+
+	return best->next == SIZE_MAX
+	       || has_name(&limiters[best->next].yields, limiters[best->part].name)
+	       || ranked[best->part].percent - ranked[best->next].percent >= lead;
+}
+
+static bool is_sure(const struct opk_answer_rules *rules, const struct best *best,
+                    const struct ranked *ranked, size_t chosen)
+{
+	double part = percent_of(ranked, best->part), wait = percent_of(ranked, best->wait);
+
+	if (chosen == SIZE_MAX)
+		return false;
+	if (chosen == best->part)
+		return part >= surely && leads(rules, best, ranked);
+	return chosen == best->idle || (wait >= waiting && part < half);
+}
+
 static int choose_limiter(struct opk_answer *answer, struct opk_ctx *ctx,
                           const struct opk_answer_rules *rules, const struct ranked *ranked,
                           struct opk_strlist *texts)
 {
 	size_t part = find_best(ranked, rules, OPK_LIMITER_PART, SIZE_MAX);
-	size_t next = find_best(ranked, rules, OPK_LIMITER_PART, part);
-	size_t sms = find_best(ranked, rules, OPK_LIMITER_IDLE, SIZE_MAX);
-	size_t wait = find_best(ranked, rules, OPK_LIMITER_WAIT, SIZE_MAX);
-	size_t chosen = percent_of(ranked, part) >= busy      ? part
-	                : percent_of(ranked, sms) >= idle     ? sms
-	                : percent_of(ranked, wait) >= waiting ? wait
-	                : percent_of(ranked, part) >= perhaps ? part
-	                                                      : SIZE_MAX;
+	struct best best = {
+		.part = part,
+		.idle = find_best(ranked, rules, OPK_LIMITER_IDLE, SIZE_MAX),
+		.wait = find_best(ranked, rules, OPK_LIMITER_WAIT, SIZE_MAX),
+		.next = find_best(ranked, rules, OPK_LIMITER_PART, part),
+	};
+	size_t chosen = choose(&best, ranked), next = chosen == part ? best.next : part;
 
 	put_limiter(&answer->limiter, rules, ranked, chosen);
-	answer->sure = chosen != SIZE_MAX && (chosen != part || percent_of(ranked, part) >= surely)
-	               && (chosen != wait || percent_of(ranked, part) < busy - alike);
-	next = chosen == part ? next : part;
+	answer->sure = is_sure(rules, &best, ranked, chosen);
 	if (percent_of(ranked, next) >= least_next)
 		put_limiter(&answer->next, rules, ranked, next);
-	if (!opk_strlist_take(texts, headline(&answer->limiter,
-	                                      chosen == part  ? OPK_LIMITER_PART
-	                                      : chosen == sms ? OPK_LIMITER_IDLE
-	                                                      : OPK_LIMITER_WAIT,
-	                                      answer->sure)))
+	if (!opk_strlist_take(texts, headline(answer, rules, chosen)))
 		return opk_nomem(ctx, "findings");
 	answer->text = texts->items[texts->count - 1];
 	return OPK_OK;
@@ -149,10 +210,7 @@ static void fill_bars(struct opk_answer *answer, const struct opk_answer_rules *
 
 static bool relieves(const struct opk_finding_rule *rule, const char *name)
 {
-	for (size_t i = 0; i < rule->relieves.count; i++)
-		if (!strcmp(rule->relieves.items[i], name) || !strcmp(rule->relieves.items[i], "*"))
-			return true;
-	return false;
+	return has_name(&rule->relieves, name) || has_name(&rule->relieves, "*");
 }
 
 /* Whatever is mended, parts that have as much to do as before need as much time. */
@@ -169,18 +227,20 @@ static double bound_of(const struct opk_answer_rules *rules, const struct ranked
 	return most < 100 ? 1 - most / 100 : 0;
 }
 
-/* "{name}" becomes the value, with three digits. */
+/* "{name}" becomes the value, with at least three digits. */
 static bool put_value(struct opk_buf *out, const struct opk_answer_values *values, const char *name,
                       size_t length)
 {
 	opk_autofree char *text = opk_strndup(name, length);
 	char number[NUMBER_TEXT];
+	double value = (double)NAN;
 	size_t at;
 
 	if (!text)
 		return false;
-	snprintf(number, sizeof number, "%.3g",
-	         opk_index_find(&at, values->names, text) ? values->values[at] : (double)NAN);
+	if (opk_index_find(&at, values->names, text))
+		value = values->values[at];
+	snprintf(number, sizeof number, fabs(value) < 100 ? "%.3g" : "%.0f", value);
 	opk_buf_add_text(out, number);
 	return true;
 }

@@ -1,8 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# usage: COLLECTOR=DIR [PROGRAM=FILE] tests/gpu/limits.sh SETS OUT STEP...
-# Records the kernels of limits.cu, each limited by one known thing, and shows what Nsight Compute says about them.
-# COLLECTOR has offpeak-collect and liboffpeak-inject.so, SETS what 'offpeak build' made. PROGRAM is limits.cu, compiled.
+# usage: COLLECTOR=DIR [PROGRAM=FILE UNSEEN=FILE] tests/gpu/limits.sh SETS OUT STEP...
+# Records the kernels of limits.cu, each limited by one known thing, those of unseen.cu, whose author did not know the rules
+# of findings, and training steps of PyTorch; and shows what Nsight Compute says about the kernels.
+# COLLECTOR has offpeak-collect and liboffpeak-inject.so, SETS what 'offpeak build' made. PROGRAM is limits.cu, compiled,
+# UNSEEN is unseen.cu.
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
 sets=$(cd "$1" && pwd)
@@ -15,6 +17,11 @@ cd "$work" || exit
 if [ ! -x "$program" ]; then
 	program=$work/limits
 	nvcc -w -O2 -arch=native "$top/tests/gpu/limits.cu" -o limits || exit
+fi
+unseen=$(realpath "${UNSEEN:-/dev/null}")
+if [ ! -x "$unseen" ]; then
+	unseen=$work/unseen
+	nvcc -w -O2 -arch=native "$top/tests/gpu/unseen.cu" -o unseen || exit
 fi
 
 # Prints a name, the exit code of a command and its time.
@@ -40,10 +47,28 @@ answers() {
 	run 'without' "$program" 60
 }
 
-# Nsight Compute's rules, of each kernel once.
+# The kernels of unseen.cu, with Nsight Compute's rules.
+unseen() {
+	run 'unseen' "$collect" -c "$sets/answers.opk" -o "$out/unseen.opk" -- "$unseen" 3
+	rules unseen "$unseen"
+}
+
+# Training steps: each launch with one pass, and ranges of the program.
+training() {
+	step="python3 $top/tests/gpu/training_step.py"
+	run 'training, alone' $step 120
+	run 'training' "$collect" --replay rotate -c "$sets/answers.opk" -o "$out/training.opk" -- $step 120
+	run 'training, cheap' "$collect" --replay rotate -c "$sets/answers-cheap.opk" -o "$out/training-cheap.opk" -- $step 120
+	run 'training, ranges' "$collect" --range user --replay rotate -c "$sets/answers.opk" -o "$out/training-ranges.opk" -- $step 120
+}
+
+# rules NAME PROGRAM: Nsight Compute's rules, of each kernel once.
+rules() {
+	run "rules of $1" ncu --set full -f -o "$work/$1" "$2" 1
+	ncu --import "$work/$1.ncu-rep" --page details --csv --print-details all >"$out/$1-rules.csv" 2>&1
+}
 nsight() {
-	run 'rules' ncu --set full -f -o "$work/limits" "$program" 1
-	ncu --import "$work/limits.ncu-rep" --page details --csv --print-details all >"$out/limits-rules.csv" 2>&1
+	rules limits "$program"
 }
 
 for step; do

@@ -28,6 +28,7 @@ static void fill_kernel(struct app_fields *fields, const struct opk_answer *answ
 static int put_rows(struct show *show, const struct opk_answers *answers, size_t most)
 {
 	struct app_fields fields = { 0 };
+	bool begun = false;
 
 	field_text(&fields, "chip", show->meta->chip);
 	field_number(&fields, "kernels", opk_answers_count(answers));
@@ -53,8 +54,9 @@ static int put_rows(struct show *show, const struct opk_answers *answers, size_t
 			          cell_value(100 * finding->gain));
 			field_text(&fields, "text", finding->text);
 			field_text(&fields, "try", finding->advice);
-			if (!i && !j)
+			if (!begun)
 				TRY(app_fields_table(show->app, "findings", &fields));
+			begun = true;
 			TRY(opk_out_row(show->app->out, fields.cells));
 		}
 	}
