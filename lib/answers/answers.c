@@ -11,6 +11,7 @@
 struct opk_answers {
 	struct opk_answer *items;
 	size_t count;
+	bool kernels;
 	uint64_t launches;
 	double time_ns; /* of all kernels */
 	struct opk_answer_rules rules;
@@ -42,6 +43,23 @@ void opk_answers_free(struct opk_answers *answers)
 	opk_kernel_names_free(answers->names);
 	opk_set_free(answers->set);
 	free(answers);
+}
+
+bool opk_answers_are_known(const struct opk_answers *answers)
+{
+	for (size_t i = 0; i < answers->count; i++) {
+		if (answers->items[i].limiter.name)
+			return true;
+		for (size_t bar = 0; bar < OPK_BARS; bar++)
+			if (!isnan(answers->items[i].bars[bar]))
+				return true;
+	}
+	return false;
+}
+
+bool opk_answers_are_kernels(const struct opk_answers *answers)
+{
+	return answers->kernels;
 }
 
 uint64_t opk_answers_launches(const struct opk_answers *answers)
@@ -88,7 +106,8 @@ static int evaluate(struct opk_answers *a, struct opk_ctx *ctx, struct opk_file 
 	TRY(opk_file_ranges(&ranges, &count, ctx, file));
 	if (meta->profiler != OPK_PROFILER_RANGE || !count || !strcmp(meta->kind, "set"))
 		return opk_fail(ctx, OPK_EUSAGE, "it has no counters of kernels");
-	by.key = has_kernels(ranges, count) ? "kernel" : "name";
+	a->kernels = has_kernels(ranges, count);
+	by.key = a->kernels ? "kernel" : "name";
 	condition = kernel ? opk_printf("%s=%s", by.key, kernel) : NULL;
 	if (kernel && !condition)
 		return opk_nomem(ctx, "answers");

@@ -51,6 +51,10 @@ int opk_answers_new(struct opk_answers **out, struct opk_ctx *ctx, struct opk_fi
                     const char *kernel, enum opk_kernel_style style);
 void opk_answers_free(struct opk_answers *answers);
 OPK_DEFINE_AUTO(opk_answers)
+/* Whether any limiter or bar is known, or the recording lacks the metrics. */
+bool opk_answers_are_known(const struct opk_answers *answers);
+/* Kernels, or ranges of the program. */
+bool opk_answers_are_kernels(const struct opk_answers *answers);
 /* Launches of all kernels, and how long these ran together. */
 uint64_t opk_answers_launches(const struct opk_answers *answers);
 double opk_answers_time(const struct opk_answers *answers);

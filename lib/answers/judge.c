@@ -103,16 +103,20 @@ static double percent_of(const struct ranked *ranked, size_t i)
 static char *headline(const struct opk_answer *answer, const struct opk_answer_rules *rules,
                       size_t chosen)
 {
-	static const char *const of[] = { "of its peak", "of the SMs' time is idle",
-		                          "of the warps' time" };
-	const char *sure = answer->sure ? "" : "probably ";
-	enum opk_limiter_kind kind;
+	const char *sure = answer->sure ? "" : "probably ", *label = answer->limiter.label;
+	double percent = answer->limiter.percent;
 
 	if (chosen == SIZE_MAX)
-		return opk_strdup("not known from these metrics");
-	kind = rules->limiters.items[chosen].kind;
-	return opk_printf("%s%s%s: %.0f%% %s", sure, kind == OPK_LIMITER_WAIT ? "waits for " : "",
-	                  answer->limiter.label, answer->limiter.percent, of[kind]);
+		return opk_strdup("what limits it is not known from these metrics");
+	switch (rules->limiters.items[chosen].kind) {
+	case OPK_LIMITER_PART:
+		return opk_printf("%slimited by %s: %.0f%% of its peak", sure, label, percent);
+	case OPK_LIMITER_IDLE:
+		return opk_printf("%sSMs are idle %.0f%% of the time: %s", sure, percent, label);
+	default:
+		return opk_printf("%slimited by %s: %.0f%% of its warps' time", sure, label,
+		                  percent);
+	}
 }
 
 static void put_limiter(struct opk_limiter *out, const struct opk_answer_rules *rules,

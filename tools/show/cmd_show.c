@@ -14,7 +14,7 @@ struct show_args {
 	const char *kernel, *sort;
 	uint64_t top;
 	unsigned kernel_names;
-	bool source, answers;
+	bool source, metrics, all;
 	struct option_list source_paths;
 };
 
@@ -28,8 +28,10 @@ static const struct option_spec specs[] = {
 	KERNEL_NAMES_OPTION(struct show_args, kernel_names),
 	{ "source", 0, NULL, "the lines of code where time goes; default 10", OPTION_FLAG,
 	  offsetof(struct show_args, source) },
-	{ "answers", 0, NULL, "what bounds each kernel", OPTION_FLAG,
-	  offsetof(struct show_args, answers) },
+	{ "metrics", 0, NULL, "the recorded values, instead of what they say", OPTION_FLAG,
+	  offsetof(struct show_args, metrics) },
+	{ "all", 0, NULL, "all that can be said of each kernel, and all values", OPTION_FLAG,
+	  offsetof(struct show_args, all) },
 	{ "source-path", 0, "OLD=NEW",
 	  "source files whose recorded paths begin with OLD are here under NEW; may be repeated",
 	  OPTION_LIST, offsetof(struct show_args, source_paths) },
@@ -63,6 +65,30 @@ static int show_run(struct show *show)
 	return app_record(show->app, &fields);
 }
 
+static bool can_answer(const struct show *show)
+{
+	return show->meta->profiler == OPK_PROFILER_RANGE && show->summary->evaluation
+	       && show->summary->group_count && show->summary->kind != OPK_SUMMARY_DEVICES;
+}
+
+/* What bounds the kernels, if the recording has any of the metrics that say so. */
+static int find_answers(struct show *show, const struct show_args *args)
+{
+	/* Short in every format. */
+	unsigned names = args->kernel_names ? args->kernel_names : 1;
+
+	if ((args->metrics && !args->all) || args->sort || !can_answer(show))
+		return OPK_OK;
+	TRY(opk_answers_new(&show->answers, show->app->ctx, show->file, args->kernel,
+	                    kernel_style(show->app, names)));
+	if (opk_answers_are_known(show->answers))
+		return OPK_OK;
+	app_note("what bounds these kernels is not known from these metrics: record the set "
+	         "'answers'");
+	opk_answers_free(opk_take(show->answers));
+	return OPK_OK;
+}
+
 static int print(struct show *show)
 {
 	int code = app_begin_output(show->app);
@@ -70,6 +96,10 @@ static int print(struct show *show)
 	for (size_t i = 0; i < show->summary->remarks.count; i++)
 		app_note("%s", show->summary->remarks.items[i]);
 	TRY(code);
+	if (show->answers)
+		TRY(show_answers(show));
+	if (show->answers && !show->all)
+		return app_end_output(show->app);
 	TRY(show_run(show));
 	TRY(show_kernels(show));
 	if (strcmp(show->meta->mode, "trace") != 0)
@@ -92,14 +122,15 @@ static int show_lines(struct show *show, const struct show_args *args)
 static int show_kernels_first(struct show *show, const struct show_args *args)
 {
 	show->top = args->top ? args->top : TOP;
-	if (args->answers)
-		return show_answers(show, kernel_style(show->app, args->kernel_names));
+	show->all = args->all;
 	TRY(summarize(show, show->app->arguments[0], args));
+	TRY(find_answers(show, args));
 	return print(show);
 }
 
 static void clear(struct show *show)
 {
+	opk_answers_free(show->answers);
 	opk_summary_free(show->summary);
 	opk_file_free(show->file);
 }

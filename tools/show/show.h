@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "answers/door.h"
 #include "common/args.h"
 #include "summary/door.h"
 
@@ -15,6 +16,8 @@ struct show {
 	struct opk_file *file;
 	const struct opk_meta *meta;
 	struct opk_summary *summary;
+	struct opk_answers *answers; /* NULL: not shown */
+	bool all;                    /* findings and values */
 	/* What ran, if that was recorded: show_kernels.c. */
 	const struct opk_activity *activities;
 	size_t activity_count;
@@ -28,7 +31,7 @@ int show_kernels(struct show *show);
 /* show_source.c: the hottest lines of code. `paths`: texts OLD=NEW of --source-path. */
 int show_source(struct show *show, const struct option_list *paths, enum opk_kernel_style style);
 /* show_answers.c: what bounds each kernel. */
-int show_answers(struct show *show, enum opk_kernel_style style);
+int show_answers(struct show *show);
 /* Shows a set's columns and their meanings. */
 int show_descriptions(struct show *show);
 

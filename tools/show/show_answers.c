@@ -1,59 +1,242 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What bounds each kernel, and what to try. */
+/* What bounds each kernel, how busy the GPU's parts are, and what to try. */
+#include <inttypes.h>
 #include <math.h>
 
 #include "answers/door.h"
 #include "base/buf.h"
+#include "container/door.h"
 #include "show/show.h"
 
+enum {
+	COLUMNS = 80, /* where nothing limits the width */
+	INDENT = 4,
+	BAR = 10,      /* characters of 100% */
+	BAR_ROOM = 12, /* with the gap to the next one */
+	TIME_TEXT = 32
+};
+
+/* ---- text ----------------------------------------------------------------------------------- */
+
+static const char *plural(uint64_t count, const char *ending)
+{
+	return count == 1 ? "" : ending;
+}
+
+static const char *time_text(char out[TIME_TEXT], double ns)
+{
+	static const char *const units[] = { "ns", "us", "ms", "s" };
+	size_t unit = 0;
+
+	for (; ns >= 999.5 && unit < 3; unit++)
+		ns /= 1000;
+	snprintf(out, TIME_TEXT, "%.3g %s", ns, units[unit]);
+	return out;
+}
+
+/* A paragraph within the width, indented. */
+static void put_paragraph(struct opk_buf *out, const struct show *show, const char *text)
+{
+	size_t limit = app_width(show->app), column = INDENT;
+
+	limit = limit ? limit : COLUMNS;
+	opk_buf_add_printf(out, "%*s", INDENT, "");
+	while (*text) {
+		size_t length = strcspn(text, " ");
+
+		if (column > INDENT && column + 1 + length > limit) {
+			opk_buf_add_printf(out, "\n%*s", INDENT, "");
+			column = INDENT;
+		} else if (column > INDENT) {
+			opk_buf_add_text(out, " ");
+			column++;
+		}
+		opk_buf_add(out, text, length);
+		column += length;
+		text += length;
+		text += *text == ' ';
+	}
+	opk_buf_add_text(out, "\n");
+}
+
+/* "5 kernels, 5 launches, 502 us of GPU time; NVIDIA H100 80GB HBM3 (GH100)" */
+static void put_run(struct opk_buf *out, const struct show *show)
+{
+	const struct opk_answers *answers = show->answers;
+	const char *device = opk_meta_fact(show->meta, "device.0.name");
+	uint64_t launches = opk_answers_launches(answers);
+	size_t count = opk_answers_count(answers);
+	const char *what = opk_answers_are_kernels(answers) ? "kernel" : "range";
+	char time[TIME_TEXT];
+
+	opk_buf_add_printf(out, "%zu %s%s, %" PRIu64 " launch%s, ", count, what, plural(count, "s"),
+	                   launches, plural(launches, "es"));
+	if (opk_answers_time(answers) > 0)
+		opk_buf_add_printf(out, "%s of GPU time; ",
+		                   time_text(time, opk_answers_time(answers)));
+	opk_buf_add_printf(out, *device ? "%s (%s)\n" : "%s%s\n", device, show->meta->chip);
+	if (*show->summary->words.clocks)
+		opk_buf_add_printf(out, "clocks: %s\n", show->summary->words.clocks);
+	if (strcmp(show->summary->words.complete, "yes") != 0)
+		opk_buf_add_printf(out, "complete: %s\n", show->summary->words.complete);
+}
+
+/* The gap to the next bar after text of this length. */
+static void put_gap(struct opk_buf *out, size_t length, bool last)
+{
+	if (!last)
+		opk_buf_add_printf(out, "%*s", (int)(BAR_ROOM - length), "");
+}
+
+static void put_percent(struct opk_buf *out, const char *label, double percent, bool last)
+{
+	char text[BAR_ROOM + 8];
+
+	if (isnan(percent))
+		snprintf(text, sizeof text, "%s ?", label);
+	else
+		snprintf(text, sizeof text, "%s %.0f%%", label, percent);
+	opk_buf_add_text(out, text);
+	put_gap(out, strlen(text), last);
+}
+
+static void put_bar(struct opk_buf *out, double percent, bool last)
+{
+	int length = isnan(percent) ? 0 : (int)lround(fmin(percent, 100) / 100 * BAR);
+
+	for (int i = 0; i < BAR; i++)
+		opk_buf_add_text(out, isnan(percent) ? " " : i < length ? "#" : ".");
+	put_gap(out, BAR, last);
+}
+
+static void put_bars(struct opk_buf *out, const struct opk_answer *answer)
+{
+	static const char *const labels[OPK_BARS] = { "compute", "issue", "L1", "L2", "DRAM" };
+
+	opk_buf_add_printf(out, "%*s", INDENT, "");
+	for (size_t i = 0; i < OPK_BARS; i++)
+		put_percent(out, labels[i], answer->bars[i], false);
+	put_percent(out, "warps", answer->occupancy, true);
+	opk_buf_add_printf(out, "\n%*s", INDENT, "");
+	for (size_t i = 0; i < OPK_BARS; i++)
+		put_bar(out, answer->bars[i], false);
+	put_bar(out, answer->occupancy, true);
+	opk_buf_add_text(out, "\n");
+}
+
+static void put_finding(struct opk_buf *out, const struct show *show,
+                        const struct opk_answer *answer, const struct opk_finding *finding)
+{
+	double saved = finding->gain * answer->time_ns;
+	opk_autofree char *advice = NULL;
+	char time[TIME_TEXT];
+
+	put_paragraph(out, show, finding->text);
+	advice = saved > 0 ? opk_printf("try: %s; at most %s less (%.3g%% of the run)",
+	                                finding->advice, time_text(time, saved),
+	                                finding->gain * answer->share)
+	                   : opk_printf("try: %s", finding->advice);
+	if (advice)
+		put_paragraph(out, show, advice);
+	out->failed |= !advice;
+}
+
+/* The name, cut in its middle where it is too long, and how long it ran. */
+static void put_title(struct opk_buf *out, const struct show *show, size_t at)
+{
+	const struct opk_answer *answer = opk_answers_get(show->answers, at);
+	size_t limit = app_width(show->app), length = strlen(answer->name), room, end;
+	char facts[100], time[TIME_TEXT];
+
+	snprintf(facts, sizeof facts, "  %s  %.3g%%  %" PRIu64 " launch%s",
+	         answer->time_ns > 0 ? time_text(time, answer->time_ns) : "", answer->share,
+	         answer->launches, plural(answer->launches, "es"));
+	room = (limit ? limit : COLUMNS) - INDENT - strlen(facts);
+	opk_buf_add_printf(out, "\n%2zu  ", at + 1);
+	if (length <= room || room < 3) {
+		opk_buf_add_printf(out, "%s%s\n", answer->name, facts);
+		return;
+	}
+	end = (room - 3) / 2;
+	opk_buf_add(out, answer->name, room - 3 - end);
+	opk_buf_add_printf(out, "...%s%s\n", answer->name + length - end, facts);
+}
+
+static void put_kernel(struct opk_buf *out, const struct show *show, size_t at)
+{
+	const struct opk_answer *answer = opk_answers_get(show->answers, at);
+	size_t findings = show->all ? answer->finding_count : answer->finding_count > 0;
+
+	put_title(out, show, at);
+	put_paragraph(out, show, answer->text);
+	put_bars(out, answer);
+	for (size_t i = 0; i < findings; i++)
+		put_finding(out, show, answer, &answer->findings[i]);
+}
+
+static int show_text(struct show *show, size_t most)
+{
+	opk_autobuf struct opk_buf out = { 0 };
+
+	put_run(&out, show);
+	for (size_t i = 0; i < most; i++)
+		put_kernel(&out, show, i);
+	if (out.failed)
+		return app_nomem(show->app);
+	return app_print(show->app, out.data, out.size);
+}
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-static void fill_kernel(struct app_fields *fields, const struct opk_answer *answer)
+/* Rounded: the last digits say nothing. */
+static union opk_cell percent_cell(double percent)
+{
+	return cell_value(round(10 * percent) / 10);
+}
+
+static void fill_kernel(struct app_fields *fields, size_t at, const struct opk_answer *answer)
 {
 	fields->count = 0;
+	field_number(fields, "number", at + 1);
 	field_text(fields, "kernel", answer->name);
 	field_number(fields, "launches", answer->launches);
-	field_add(fields, "time_ns", OPK_CELL_DOUBLE, cell_value(answer->time_ns));
-	field_add(fields, "share", OPK_CELL_DOUBLE, cell_value(answer->share));
+	field_add(fields, "time_ns", OPK_CELL_DOUBLE, cell_value(round(answer->time_ns)));
+	field_add(fields, "share", OPK_CELL_DOUBLE, percent_cell(answer->share));
 	field_text(fields, "limiter", answer->limiter.name ? answer->limiter.name : "");
-	field_add(fields, "percent", OPK_CELL_DOUBLE, cell_value(answer->limiter.percent));
+	field_add(fields, "percent", OPK_CELL_DOUBLE, percent_cell(answer->limiter.percent));
 	field_flag(fields, "sure", answer->sure);
 	field_text(fields, "next", answer->next.name ? answer->next.name : "");
 	for (size_t i = 0; i < OPK_BARS; i++)
-		field_add(fields, opk_answers_bar(i), OPK_CELL_DOUBLE, cell_value(answer->bars[i]));
-	field_add(fields, "occupancy", OPK_CELL_DOUBLE, cell_value(answer->occupancy));
+		field_add(fields, opk_answers_bar(i), OPK_CELL_DOUBLE,
+		          percent_cell(answer->bars[i]));
+	field_add(fields, "warps", OPK_CELL_DOUBLE, percent_cell(answer->occupancy));
 }
 
-static int put_rows(struct show *show, const struct opk_answers *answers, size_t most)
+static void fill_finding(struct app_fields *fields, const struct show *show, size_t at,
+                         const struct opk_finding *finding)
+{
+	fields->count = 0;
+	field_number(fields, "number", at + 1);
+	field_text(fields, "finding", finding->name);
+	field_add(fields, "gain", OPK_CELL_DOUBLE, percent_cell(100 * finding->gain));
+	field_text(fields, "text", finding->text);
+	if (show->all)
+		field_text(fields, "try", finding->advice);
+	if (show->all)
+		field_text(fields, "because", finding->because);
+}
+
+static int put_findings(struct show *show, size_t most)
 {
 	struct app_fields fields = { 0 };
 	bool begun = false;
 
-	field_text(&fields, "chip", show->meta->chip);
-	field_number(&fields, "kernels", opk_answers_count(answers));
-	field_number(&fields, "launches", opk_answers_launches(answers));
-	field_add(&fields, "time_ns", OPK_CELL_DOUBLE, cell_value(opk_answers_time(answers)));
-	TRY(app_record(show->app, &fields));
 	for (size_t i = 0; i < most; i++) {
-		fill_kernel(&fields, opk_answers_get(answers, i));
-		if (!i)
-			TRY(app_fields_table(show->app, "kernels", &fields));
-		TRY(opk_out_row(show->app->out, fields.cells));
-	}
-	for (size_t i = 0; i < most; i++) {
-		const struct opk_answer *answer = opk_answers_get(answers, i);
+		const struct opk_answer *answer = opk_answers_get(show->answers, i);
+		size_t count = show->all ? answer->finding_count : answer->finding_count > 0;
 
-		for (size_t j = 0; j < answer->finding_count; j++) {
-			const struct opk_finding *finding = &answer->findings[j];
-
-			fields.count = 0;
-			field_text(&fields, "kernel", answer->name);
-			field_text(&fields, "finding", finding->name);
-			field_add(&fields, "gain", OPK_CELL_DOUBLE,
-			          cell_value(100 * finding->gain));
-			field_text(&fields, "text", finding->text);
-			field_text(&fields, "try", finding->advice);
+		for (size_t j = 0; j < count; j++) {
+			fill_finding(&fields, show, i, &answer->findings[j]);
 			if (!begun)
 				TRY(app_fields_table(show->app, "findings", &fields));
 			begun = true;
@@ -63,15 +246,29 @@ static int put_rows(struct show *show, const struct opk_answers *answers, size_t
 	return OPK_OK;
 }
 
-int show_answers(struct show *show, enum opk_kernel_style style)
+static int show_rows(struct show *show, size_t most)
 {
-	opk_auto(opk_answers) struct opk_answers *answers = NULL;
-	size_t most;
+	struct app_fields fields = { 0 };
 
-	TRY(opk_answers_new(&answers, show->app->ctx, show->file, show->kernel, style));
-	most = opk_answers_count(answers);
-	most = show->top < most ? (size_t)show->top : most;
-	TRY(app_begin_output(show->app));
-	TRY(put_rows(show, answers, most));
-	return app_end_output(show->app);
+	field_text(&fields, "run", show->summary->words.run);
+	field_text(&fields, "machine", show->summary->words.machine);
+	field_text(&fields, "complete", show->summary->words.complete);
+	field_add(&fields, "time_ns", OPK_CELL_DOUBLE,
+	          cell_value(round(opk_answers_time(show->answers))));
+	TRY(app_record(show->app, &fields));
+	for (size_t i = 0; i < most; i++) {
+		fill_kernel(&fields, i, opk_answers_get(show->answers, i));
+		if (!i)
+			TRY(app_fields_table(show->app, "kernels", &fields));
+		TRY(opk_out_row(show->app->out, fields.cells));
+	}
+	return put_findings(show, most);
+}
+
+int show_answers(struct show *show)
+{
+	size_t count = opk_answers_count(show->answers);
+	size_t most = show->top < count ? (size_t)show->top : count;
+
+	return app_shows_table(show->app) ? show_text(show, most) : show_rows(show, most);
 }
