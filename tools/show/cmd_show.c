@@ -96,11 +96,13 @@ static int print(struct show *show)
 	for (size_t i = 0; i < show->summary->remarks.count; i++)
 		app_note("%s", show->summary->remarks.items[i]);
 	TRY(code);
+	/* Text of answers begins with the run. */
+	if (!show->answers || !app_shows_table(show->app))
+		TRY(show_run(show));
 	if (show->answers)
 		TRY(show_answers(show));
 	if (show->answers && !show->all)
 		return app_end_output(show->app);
-	TRY(show_run(show));
 	TRY(show_kernels(show));
 	if (strcmp(show->meta->mode, "trace") != 0)
 		TRY(show->summary->evaluation ? show_tables(show) : show_descriptions(show));

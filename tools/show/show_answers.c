@@ -188,16 +188,17 @@ static int show_text(struct show *show, size_t most)
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-/* Rounded: the last digits say nothing. */
+/* Whole percents, as in text: more digits would be noise. */
 static union opk_cell percent_cell(double percent)
 {
-	return cell_value(round(10 * percent) / 10);
+	return cell_value(round(percent));
 }
 
-static void fill_kernel(struct app_fields *fields, size_t at, const struct opk_answer *answer)
+static void fill_kernel(struct app_fields *fields, const struct opk_answer *answer)
 {
+	const struct opk_finding *finding = answer->finding_count ? &answer->findings[0] : NULL;
+
 	fields->count = 0;
-	field_number(fields, "number", at + 1);
 	field_text(fields, "kernel", answer->name);
 	field_number(fields, "launches", answer->launches);
 	field_add(fields, "time_ns", OPK_CELL_DOUBLE, cell_value(round(answer->time_ns)));
@@ -210,20 +211,22 @@ static void fill_kernel(struct app_fields *fields, size_t at, const struct opk_a
 		field_add(fields, opk_answers_bar(i), OPK_CELL_DOUBLE,
 		          percent_cell(answer->bars[i]));
 	field_add(fields, "warps", OPK_CELL_DOUBLE, percent_cell(answer->occupancy));
+	field_text(fields, "finding", finding ? finding->name : "");
+	field_add(fields, "gain", OPK_CELL_DOUBLE,
+	          percent_cell(finding ? 100 * finding->gain : (double)NAN));
+	field_text(fields, "text", finding ? finding->text : "");
 }
 
-static void fill_finding(struct app_fields *fields, const struct show *show, size_t at,
+static void fill_finding(struct app_fields *fields, const struct opk_answer *answer,
                          const struct opk_finding *finding)
 {
 	fields->count = 0;
-	field_number(fields, "number", at + 1);
+	field_text(fields, "kernel", answer->name);
 	field_text(fields, "finding", finding->name);
 	field_add(fields, "gain", OPK_CELL_DOUBLE, percent_cell(100 * finding->gain));
 	field_text(fields, "text", finding->text);
-	if (show->all)
-		field_text(fields, "try", finding->advice);
-	if (show->all)
-		field_text(fields, "because", finding->because);
+	field_text(fields, "try", finding->advice);
+	field_text(fields, "because", finding->because);
 }
 
 static int put_findings(struct show *show, size_t most)
@@ -233,10 +236,9 @@ static int put_findings(struct show *show, size_t most)
 
 	for (size_t i = 0; i < most; i++) {
 		const struct opk_answer *answer = opk_answers_get(show->answers, i);
-		size_t count = show->all ? answer->finding_count : answer->finding_count > 0;
 
-		for (size_t j = 0; j < count; j++) {
-			fill_finding(&fields, show, i, &answer->findings[j]);
+		for (size_t j = 0; j < answer->finding_count; j++) {
+			fill_finding(&fields, answer, &answer->findings[j]);
 			if (!begun)
 				TRY(app_fields_table(show->app, "findings", &fields));
 			begun = true;
@@ -250,19 +252,13 @@ static int show_rows(struct show *show, size_t most)
 {
 	struct app_fields fields = { 0 };
 
-	field_text(&fields, "run", show->summary->words.run);
-	field_text(&fields, "machine", show->summary->words.machine);
-	field_text(&fields, "complete", show->summary->words.complete);
-	field_add(&fields, "time_ns", OPK_CELL_DOUBLE,
-	          cell_value(round(opk_answers_time(show->answers))));
-	TRY(app_record(show->app, &fields));
 	for (size_t i = 0; i < most; i++) {
-		fill_kernel(&fields, i, opk_answers_get(show->answers, i));
+		fill_kernel(&fields, opk_answers_get(show->answers, i));
 		if (!i)
 			TRY(app_fields_table(show->app, "kernels", &fields));
 		TRY(opk_out_row(show->app->out, fields.cells));
 	}
-	return put_findings(show, most);
+	return show->all ? put_findings(show, most) : OPK_OK;
 }
 
 int show_answers(struct show *show)
