@@ -45,15 +45,11 @@ void opk_answers_free(struct opk_answers *answers)
 	free(answers);
 }
 
-bool opk_answers_are_known(const struct opk_answers *answers)
+bool opk_answers_are_whole(const struct opk_answers *answers)
 {
-	for (size_t i = 0; i < answers->count; i++) {
-		if (answers->items[i].limiter.name)
+	for (size_t i = 0; i < answers->count; i++)
+		if (answers->items[i].whole)
 			return true;
-		for (size_t bar = 0; bar < OPK_BARS; bar++)
-			if (!isnan(answers->items[i].bars[bar]))
-				return true;
-	}
 	return false;
 }
 

@@ -21,8 +21,9 @@ struct opk_limiter_rule {
 	struct opk_formula *percent;
 	/* Parts that are named instead where they are about as busy. */
 	struct opk_strlist yields;
-	size_t bar;  /* SIZE_MAX: none */
-	bool either; /* its work may run on another part: it bounds no gain */
+	const char *within; /* the part that says the same of the same unit; or NULL */
+	size_t bar;         /* SIZE_MAX: none */
+	bool either;        /* its work may run on another part: it bounds no gain */
 };
 
 struct opk_finding_rule {
@@ -32,6 +33,7 @@ struct opk_finding_rule {
 };
 
 struct opk_answer_rules {
+	struct opk_strlist needs; /* names of values */
 	OPK_LIST(struct opk_limiter_rule) limiters;
 	OPK_LIST(struct opk_finding_rule) findings;
 	struct opk_strlist texts;

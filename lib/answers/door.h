@@ -34,6 +34,7 @@ struct opk_answer {
 	struct opk_limiter limiter, next;
 	const char *text;      /* what limits it, in words with values */
 	bool sure;             /* the limiter's values are clear */
+	bool whole;            /* what is needed for the limiter is known */
 	double bars[OPK_BARS]; /* percent of peak over the kernel's time; NaN: unknown */
 	double occupancy;      /* percent of the warps that an SM can hold, while it is active */
 	struct opk_finding findings[OPK_MOST_FINDINGS]; /* the greatest gain first */
@@ -51,8 +52,8 @@ int opk_answers_new(struct opk_answers **out, struct opk_ctx *ctx, struct opk_fi
                     const char *kernel, enum opk_kernel_style style);
 void opk_answers_free(struct opk_answers *answers);
 OPK_DEFINE_AUTO(opk_answers)
-/* Whether any limiter or bar is known, or the recording lacks the metrics. */
-bool opk_answers_are_known(const struct opk_answers *answers);
+/* Whether the recording has what answers need: else limiters may be others than these. */
+bool opk_answers_are_whole(const struct opk_answers *answers);
 /* Kernels, or ranges of the program. */
 bool opk_answers_are_kernels(const struct opk_answers *answers);
 /* Launches of all kernels, and how long these ran together. */

@@ -69,15 +69,14 @@ static bool has_name(const struct opk_strlist *names, const char *name)
 	return false;
 }
 
-/* Whether a part is the other one or, such as half of a pipe, a piece of it. */
+/* Whether a part is the other one, or says the same of the same unit. */
 static bool is_within(const struct opk_answer_rules *rules, size_t i, size_t other)
 {
-	const struct opk_limiter_rule *rule = &rules->limiters.items[i], *whole;
+	const char *within = rules->limiters.items[i].within;
 
-	if (other == SIZE_MAX || i == other)
-		return i == other;
-	whole = &rules->limiters.items[other];
-	return rule->bar == whole->bar && has_name(&rule->yields, whole->name);
+	return i == other
+	       || (within && other != SIZE_MAX
+	           && !strcmp(within, rules->limiters.items[other].name));
 }
 
 /* The highest rank of a kind but `but`; SIZE_MAX: nothing is known. The first of equal ones. */
@@ -107,7 +106,8 @@ static char *headline(const struct opk_answer *answer, const struct opk_answer_r
 	double percent = answer->limiter.percent;
 
 	if (chosen == SIZE_MAX)
-		return opk_strdup("what limits it is not known from these metrics");
+		return opk_strdup("limited by nothing that can be named: no part is busy, and "
+		                  "warps wait for many things");
 	switch (rules->limiters.items[chosen].kind) {
 	case OPK_LIMITER_PART:
 		return opk_printf("%slimited by %s: %.0f%% of its peak", sure, label, percent);
@@ -196,18 +196,20 @@ static int choose_limiter(struct opk_answer *answer, struct opk_ctx *ctx,
 	return OPK_OK;
 }
 
-static void fill_bars(struct opk_answer *answer, const struct opk_answer_rules *rules,
-                      const struct ranked *ranked)
+/* A bar is the busiest of its parts, if most of them are known. */
+static double bar_of(const struct opk_answer_rules *rules, const struct ranked *ranked, size_t bar)
 {
-	for (size_t bar = 0; bar < OPK_BARS; bar++)
-		answer->bars[bar] = (double)NAN;
-	for (size_t i = 0; i < rules->limiters.count; i++) {
-		size_t bar = rules->limiters.items[i].bar;
+	size_t known = 0, count = 0;
+	double most = 0;
 
-		if (bar != SIZE_MAX
-		    && (isnan(answer->bars[bar]) || ranked[i].percent > answer->bars[bar]))
-			answer->bars[bar] = ranked[i].percent;
+	for (size_t i = 0; i < rules->limiters.count; i++) {
+		if (rules->limiters.items[i].bar != bar)
+			continue;
+		count++;
+		known += !isnan(ranked[i].percent);
+		most = fmax(most, ranked[i].percent);
 	}
+	return 2 * known > count ? most : (double)NAN;
 }
 
 /* ---- findings ------------------------------------------------------------------------------- */
@@ -268,6 +270,17 @@ static const char *say(struct opk_strlist *texts, const char *says,
 	                                                        : NULL;
 }
 
+static bool has_needs(const struct opk_answer_rules *rules, const struct opk_answer_values *values)
+{
+	size_t at;
+
+	for (size_t i = 0; i < rules->needs.count; i++)
+		if (!opk_index_find(&at, values->names, rules->needs.items[i])
+		    || isnan(values->values[at]))
+			return false;
+	return true;
+}
+
 /* Keeps the findings with the greatest gains, in that order. */
 static void keep(struct opk_answer *answer, const struct opk_finding *finding)
 {
@@ -317,8 +330,10 @@ int opk_answer_judge(struct opk_answer *answer, struct opk_ctx *ctx,
 
 	if (!ranked)
 		return opk_nomem(ctx, "findings");
+	answer->whole = has_needs(rules, values);
 	rank_all(ranked, rules, values);
 	TRY(choose_limiter(answer, ctx, rules, ranked, texts));
-	fill_bars(answer, rules, ranked);
+	for (size_t bar = 0; bar < OPK_BARS; bar++)
+		answer->bars[bar] = bar_of(rules, ranked, bar);
 	return find(answer, ctx, rules, ranked, values, texts);
 }

@@ -70,7 +70,7 @@ static size_t read_bar(struct reading *r, const struct opk_yaml *value)
 
 /* ---- rules ---------------------------------------------------------------------------------- */
 
-static const char limiter_keys[] = "name label percent yields either bar";
+static const char limiter_keys[] = "name label percent yields within either bar";
 static const char finding_keys[] = "name when says gain relieves try because";
 
 static void report_key(struct reading *r, const struct opk_yaml *word, const char *keys)
@@ -90,6 +90,8 @@ static void read_limiter_key(struct reading *r, struct opk_limiter_rule *rule,
 		read_formula(r, &rule->percent, value);
 	else if (!strcmp(word->text, "yields"))
 		read_names(r, &rule->yields, value);
+	else if (!strcmp(word->text, "within"))
+		rule->within = read_text(r, value);
 	else if (!strcmp(word->text, "either"))
 		rule->either = !strcmp(read_text(r, value), "true");
 	else if (!strcmp(word->text, "bar"))
@@ -161,14 +163,20 @@ static void read_finding(struct reading *r, const struct opk_yaml *map)
 
 /* ---- the file ------------------------------------------------------------------------------- */
 
+/* NULL: there is none. */
+static const struct opk_yaml *value_of(const struct opk_yaml *root, const char *key)
+{
+	for (size_t i = 0; i + 1 < root->count; i += 2)
+		if (root->items[i].kind == OPK_YAML_SCALAR && !strcmp(root->items[i].text, key))
+			return &root->items[i + 1];
+	return NULL;
+}
+
 /* Limiters come first: findings name them. */
 static void read_part(struct reading *r, const struct opk_yaml *root, const char *key, int kind)
 {
-	const struct opk_yaml *list = NULL;
+	const struct opk_yaml *list = value_of(root, key);
 
-	for (size_t i = 0; i + 1 < root->count; i += 2)
-		if (root->items[i].kind == OPK_YAML_SCALAR && !strcmp(root->items[i].text, key))
-			list = &root->items[i + 1];
 	if (!list || list->kind != OPK_YAML_LIST || list->count > MOST_RULES) {
 		opk_problems_add(&r->problems, list ? &list->place : &root->place,
 		                 "'%s': a list of at most %d rules is needed", key, MOST_RULES);
@@ -194,6 +202,8 @@ static int read_all(struct reading *r, struct opk_source *source)
 
 	if (code == OPK_ENOMEM)
 		return code;
+	if (root && root->kind == OPK_YAML_MAP && value_of(root, "needs"))
+		read_names(r, &r->rules->needs, value_of(root, "needs"));
 	for (int i = 0; root && root->kind == OPK_YAML_MAP && i <= OPK_LIMITER_KINDS; i++)
 		read_part(r, root, parts[i], i);
 	if (root && root->kind != OPK_YAML_MAP && root->kind != OPK_YAML_BAD)
@@ -236,6 +246,7 @@ void opk_answer_rules_clear(struct opk_answer_rules *rules)
 		opk_formula_free(rules->findings.items[i].gain);
 		opk_strlist_clear(&rules->findings.items[i].relieves);
 	}
+	opk_strlist_clear(&rules->needs);
 	free(rules->limiters.items);
 	free(rules->findings.items);
 	opk_strlist_clear(&rules->texts);

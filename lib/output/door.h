@@ -89,6 +89,8 @@ int opk_out_optional(struct opk_out *out, size_t column);
  * Only for tables for people; without rows it is not shown.
  */
 int opk_out_heading(struct opk_out *out, const char *title, const char *text);
+/* Ends the table, and writes text as it is. Only output for people has it. */
+int opk_out_text(struct opk_out *out, const char *text);
 /* How many rows the current table has so far. */
 size_t opk_out_row_count(const struct opk_out *out);
 /* Writes the rest, such as the end of a table. */

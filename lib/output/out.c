@@ -208,6 +208,16 @@ int opk_out_heading(struct opk_out *out, const char *title, const char *text)
 	return flush(out, FLUSH_AT);
 }
 
+int opk_out_text(struct opk_out *out, const char *text)
+{
+	end_table(out);
+	if (!out->ops->heading)
+		return OPK_OK;
+	opk_buf_add_text(&out->buf, text);
+	out->row_count = 1;
+	return flush(out, FLUSH_AT);
+}
+
 int opk_out_finish(struct opk_out *out)
 {
 	end_table(out);

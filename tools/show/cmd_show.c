@@ -81,9 +81,9 @@ static int find_answers(struct show *show, const struct show_args *args)
 		return OPK_OK;
 	TRY(opk_answers_new(&show->answers, show->app->ctx, show->file, args->kernel,
 	                    kernel_style(show->app, names)));
-	if (opk_answers_are_known(show->answers))
+	if (opk_answers_are_whole(show->answers))
 		return OPK_OK;
-	app_note("what bounds these kernels is not known from these metrics: record the set "
+	app_note("what limits these kernels is not known from these metrics: record the set "
 	         "'answers'");
 	opk_answers_free(opk_take(show->answers));
 	return OPK_OK;

@@ -176,14 +176,16 @@ static void put_kernel(struct opk_buf *out, const struct show *show, size_t at)
 
 static int show_text(struct show *show, size_t most)
 {
-	opk_autobuf struct opk_buf out = { 0 };
+	struct opk_buf out = { 0 };
+	opk_autofree char *text = NULL;
 
 	put_run(&out, show);
 	for (size_t i = 0; i < most; i++)
 		put_kernel(&out, show, i);
-	if (out.failed)
-		return app_nomem(show->app);
-	return app_print(show->app, out.data, out.size);
+	if (show->all)
+		opk_buf_add_text(&out, "\n");
+	text = opk_buf_take_text(&out);
+	return text ? opk_out_text(show->app->out, text) : app_nomem(show->app);
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */
