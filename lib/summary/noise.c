@@ -334,13 +334,13 @@ static int read_files(struct opk_noise *noise, struct opk_file *const *files, si
 
 /* ---- what can be trusted ---------------------------------------------------------------- */
 
-/* Where passes take turns, a launch in so many has the metric. */
+/* Where passes take turns, only some launches have the metric. */
 static uint64_t find_more(const struct opk_noise_value *value, uint64_t launches)
 {
-	double each = (double)launches / (double)value->of.count;
+	uint64_t needed = value->precision.needed, count = value->of.count;
 
-	return value->precision.needed > value->of.count
-	               ? (uint64_t)ceil((double)(value->precision.needed - value->of.count) * each)
+	return needed > count
+	               ? (uint64_t)ceil((double)(needed - count) * (double)launches / (double)count)
 	               : 0;
 }
 

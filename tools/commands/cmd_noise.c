@@ -193,24 +193,30 @@ static void write_percent(char out[TEXT], double percent)
 		snprintf(out, TEXT, percent < 10 ? "%.2g%%" : "%.0f%%", percent);
 }
 
+static union opk_cell cell_needed(const struct opk_noise_value *value, uint64_t launches)
+{
+	return cell_known(launches, value->precision.needed > 0);
+}
+
+/* The first are enough where a line has no room for all. */
+enum { NEEDED_FIELDS = 5 };
+
 static void add_for_people(struct app_fields *fields, const struct noise *n,
                            const struct opk_noise_value *value, char texts[2][TEXT])
 {
 	const struct opk_precision *precision = &value->precision;
+	bool zero = value->mean == 0 && precision->half_width == 0;
 
 	field_text(fields, "metric", value->metric);
-	field_number(fields, "launches", value->of.count);
 	field_add(fields, "mean", OPK_CELL_DOUBLE, cell_value(value->mean));
 	field_text(fields, "unit", value->unit);
-	write_percent(texts[0], precision->spread);
-	write_percent(texts[1], precision->half_width);
-	field_text(fields, "spread", texts[0]);
-	field_text(fields, "trusted to",
-	           value->mean == 0 && precision->half_width == 0 ? "0 exactly" : texts[1]);
-	field_add(fields, "more", OPK_CELL_OPTIONAL,
-	          cell_known(value->more, precision->needed > 0));
-	field_add(fields, n->needed, OPK_CELL_OPTIONAL,
-	          cell_known(precision->needed, precision->needed > 0));
+	write_percent(texts[0], precision->half_width);
+	field_text(fields, "trusted to", zero ? "0 exactly" : texts[0]);
+	field_add(fields, "more", OPK_CELL_OPTIONAL, cell_needed(value, value->more));
+	write_percent(texts[1], precision->spread);
+	field_text(fields, "spread", texts[1]);
+	field_number(fields, "launches", value->of.count);
+	field_add(fields, n->needed, OPK_CELL_OPTIONAL, cell_needed(value, precision->needed));
 }
 
 static void add_for_programs(struct app_fields *fields, const struct noise *n,
@@ -224,10 +230,8 @@ static void add_for_programs(struct app_fields *fields, const struct noise *n,
 	field_number(fields, "launches", value->of.count);
 	field_add(fields, "spread", OPK_CELL_DOUBLE, cell_value(precision->spread));
 	field_add(fields, "trusted_pct", OPK_CELL_DOUBLE, cell_value(precision->half_width));
-	field_add(fields, n->needed, OPK_CELL_OPTIONAL,
-	          cell_known(precision->needed, precision->needed > 0));
-	field_add(fields, "more_launches", OPK_CELL_OPTIONAL,
-	          cell_known(value->more, precision->needed > 0));
+	field_add(fields, n->needed, OPK_CELL_OPTIONAL, cell_needed(value, precision->needed));
+	field_add(fields, "more_launches", OPK_CELL_OPTIONAL, cell_needed(value, value->more));
 	field_add(fields, "mean", OPK_CELL_DOUBLE, cell_value(value->mean));
 	field_text(fields, "unit", value->unit);
 }
@@ -285,8 +289,7 @@ static int begin_metrics(const struct noise *n)
 	for (size_t i = 0; i < row.count && app_shows_table(n->app); i++)
 		if (!strcmp(row.columns[i].name, "unit"))
 			opk_out_unit_in(out, i);
-		else if (!strcmp(row.columns[i].name, "spread")
-		         || !strcmp(row.columns[i].name, "launches"))
+		else if (i >= NEEDED_FIELDS)
 			opk_out_optional(out, i);
 	return OPK_OK;
 }
@@ -300,8 +303,8 @@ static int put_metrics(const struct noise *n)
 		all += n->of->kernels.items[i].values.count;
 	}
 	if (shown < all)
-		app_note("%zu of %zu metrics are not shown, because they are within %g%%, unknown, "
-		         "or come after the first %d: --all shows them",
+		app_note("not shown: %zu of %zu metrics, which are within %g%%, unknown, or not "
+		         "among the first %d; --all shows them",
 		         all - shown, all, n->within, MOST_METRICS);
 	if (!shown && app_shows_table(n->app) && !app_wants_table(n->app, "metrics"))
 		return OPK_OK;
@@ -322,6 +325,14 @@ static void note_mixed(const struct noise *n)
 	if (count)
 		app_note("%zu kernel%s several launch shapes, whose differences are in the spread",
 		         count, count == 1 ? " has" : "s have");
+}
+
+static void note_incomplete(const struct noise *n)
+{
+	for (size_t i = 0; i < n->app->argument_count; i++)
+		if (!opk_file_complete(n->files[i]))
+			app_note("%s was cut off: only the launches that it still holds count",
+			         n->app->arguments[i]);
 }
 
 static void note_rest(const struct noise *n)
@@ -345,6 +356,7 @@ static int print(const struct noise *n)
 	TRY(put_metrics(n));
 	note_rest(n);
 	note_mixed(n);
+	note_incomplete(n);
 	return app_end_output(n->app);
 }
 
