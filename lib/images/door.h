@@ -101,7 +101,7 @@ struct opk_moments {
 };
 void opk_moments_add(struct opk_moments *moments, double value);
 void opk_moments_merge(struct opk_moments *moments, const struct opk_moments *other);
-/* Of single values, by count - 1; NaN for less than two. */
+/* The deviation of single values, by count - 1; NaN for less than two. */
 double opk_moments_deviation(const struct opk_moments *moments);
 
 /* What the mean of a metric over some launches says of the mean of any number of launches. */

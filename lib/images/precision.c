@@ -44,7 +44,7 @@ static double half_width(double spread, double count, double level)
 	return spread * opk_student_quantile(level, count - 1) / sqrt(count);
 }
 
-/* From the number for a deviation that is known, which is a few less, or the same if it is large. */
+/* Counts up from what a known deviation needs: a few less, or the same if it is large. */
 static uint64_t find_needed(double spread, double level, double within)
 {
 	static const double large = 1e7, most = 1e18;

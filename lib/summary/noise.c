@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which means can be trusted to how many percent, and how many more launches would do. */
+/* Finds how far means can be trusted, and how many more launches would do. */
 #include <math.h>
 
 #include "base/nearest.h"

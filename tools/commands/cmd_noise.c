@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* offpeak noise: which means can be trusted, and how many more launches would do. */
+/* offpeak noise: how far means can be trusted, and how many more launches would do. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -461,8 +461,8 @@ const struct command noise_command = {
 	.examples = {
 		{ "noise run.opk", "what the recording can be trusted for" },
 		{ "noise run.opk -k '*gemm*' --within 0.5 --level 99", "a stricter question" },
-		{ "noise before.opk after.opk --columns gpu__time_duration.sum -o noise.csv",
-		  "launches of two runs together" },
+		{ "noise run.opk --columns gpu__time_duration.sum -o noise.csv",
+		  "how far times can be trusted" },
 	},
 	.options = specs,
 	.args_size = sizeof(struct noise_args),
