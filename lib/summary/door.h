@@ -63,6 +63,7 @@ struct opk_summary_values {
 	void (*take)(void *data, size_t group, size_t column, const double *values,
 	             const size_t *rows, size_t count);
 	void *data;
+	const char *by; /* keys that keep groups apart, besides: "shape"; NULL: none */
 };
 /*
  * A summary, for other rooms to read: kernels, ranges or devices in the order of `sort`; columns in
@@ -122,6 +123,7 @@ size_t opk_summary_find(const struct opk_summary *summary, const char *column);
 
 struct opk_noise_options {
 	const char *kernel;         /* as in struct opk_summary_options */
+	const char *by;             /* keeps kernels apart, besides: "shape"; NULL: nothing does */
 	const char *const *columns; /* only these */
 	size_t column_count;        /* 0: all */
 	enum opk_kernel_style kernel_names;
@@ -142,7 +144,7 @@ struct opk_noise_value {
 
 /* A kernel with all its launches, or a user range. */
 struct opk_noise_kernel {
-	const char *name;              /* as asked for in the options */
+	char *name;                    /* with what `by` says */
 	const struct opk_range *range; /* what its launches have in common */
 	size_t number;                 /* its place in the recorded order */
 	uint64_t launches;

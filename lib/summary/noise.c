@@ -18,6 +18,7 @@ static const char duration[] = "duration_ns";
 struct opk_noise_inside {
 	struct opk_ctx *ctx;
 	struct opk_noise_options options;
+	unsigned by; /* of the options */
 	struct opk_strlist metrics, units;
 	struct opk_strlist known; /* metrics that are not wanted, for suggestions */
 	struct opk_index numbers; /* of metrics */
@@ -179,7 +180,7 @@ static int add_taken(struct reader *r, const struct opk_summary *s)
 static int read_ranges(struct reader *r)
 {
 	struct opk_summary_options options = OPK_INIT(options);
-	const struct opk_summary_values values = { take, r };
+	const struct opk_summary_values values = { take, r, r->in->options.by };
 	struct opk_summary *s = NULL;
 	int code;
 
@@ -314,7 +315,7 @@ static int read_file(struct reader *r, const struct opk_file *first)
 	find_kinds(&of_kernels, &r->in->has_shapes, ranges, count);
 	if (r->file == first)
 		r->noise->of_kernels = of_kernels;
-	r->in->groups.key = of_kernels ? OPK_KEY_KERNEL : OPK_KEY_NAME;
+	r->in->groups.key = r->in->by | (of_kernels ? OPK_KEY_KERNEL : OPK_KEY_NAME);
 	TRY(check_alike(r, first, of_kernels, meta));
 	return is_ran(meta) ? read_ran(r) : read_ranges(r);
 }
@@ -425,10 +426,12 @@ static int name_kernels(struct opk_noise *noise)
 	for (size_t i = 0; i < noise->kernels.count; i++) {
 		const struct opk_grouped *group = &in->groups.groups[i];
 
-		noise->kernels.items[i].name = *group->range.kernel
-		                                       ? opk_kernel_names_get(in->names,
-		                                                              &group->range)
-		                                       : group->name;
+		noise->kernels.items[i].name = opk_key_name(in->groups.key,
+		                                            opk_kernel_names_get(in->names,
+		                                                                 &group->range),
+		                                            group->name, &group->range);
+		if (!noise->kernels.items[i].name)
+			return fail_nomem(in);
 	}
 	return OPK_OK;
 }
@@ -484,6 +487,8 @@ int opk_noise_new(struct opk_noise **out, struct opk_ctx *ctx, struct opk_file *
 		return opk_nomem(ctx, "the noise of metrics");
 	noise->inside->ctx = ctx;
 	noise->inside->options = *options;
+	if (options->by)
+		TRY(opk_key_parse(&noise->inside->by, ctx, options->by));
 	TRY(read_files(noise, files, count));
 	TRY(check_columns(noise));
 	TRY(judge(noise));
@@ -497,8 +502,10 @@ void opk_noise_free(struct opk_noise *noise)
 
 	if (!noise)
 		return;
-	for (size_t i = 0; i < noise->kernels.count; i++)
+	for (size_t i = 0; i < noise->kernels.count; i++) {
+		free(noise->kernels.items[i].name);
 		free(noise->kernels.items[i].values.items);
+	}
 	free(noise->kernels.items);
 	if (in) {
 		for (size_t i = 0; i < in->timelines.count; i++)

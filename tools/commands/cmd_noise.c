@@ -13,7 +13,7 @@
 enum { TOP = 5, MOST_METRICS = 10 };
 
 struct noise_args {
-	const char *kernel, *columns, *level, *within;
+	const char *kernel, *by, *columns, *level, *within;
 	uint64_t top;
 	bool all;
 	unsigned kernel_names, table;
@@ -24,6 +24,8 @@ struct noise_args {
 static const struct option_spec specs[] = {
 	{ "kernel", 'k', "PATTERN", "only kernels like this, or user ranges: *gemm*, step/*",
 	  OPTION_TEXT, offsetof(struct noise_args, kernel) },
+	{ "by", 0, "KEY", "keep apart, besides: shape, nvtx, device, host or rank", OPTION_TEXT,
+	  offsetof(struct noise_args, by) },
 	{ "columns", 0, "A,B", "only these metrics", OPTION_TEXT,
 	  offsetof(struct noise_args, columns) },
 	{ "level", 0, "PERCENT", "how sure a statement is to be; default 95", OPTION_TEXT,
@@ -168,7 +170,7 @@ static void fill_kernel(struct app_fields *fields, const struct noise *n,
 
 static int put_kernels(const struct noise *n)
 {
-	static const struct opk_noise_kernel none = { .name = "" };
+	static const struct opk_noise_kernel none;
 	size_t count = top(n);
 	struct app_fields row;
 
@@ -278,7 +280,7 @@ static int put_metrics_of(const struct noise *n, size_t i)
 
 static int begin_metrics(const struct noise *n)
 {
-	static const struct opk_noise_kernel none = { .name = "" };
+	static const struct opk_noise_kernel none;
 	static const struct opk_noise_value nothing = { .metric = "", .unit = "" };
 	struct opk_out *out = n->app->out;
 	struct app_fields row;
@@ -323,7 +325,8 @@ static void note_mixed(const struct noise *n)
 	for (size_t i = 0; i < n->of->kernels.count; i++)
 		count += n->of->kernels.items[i].mixed;
 	if (count)
-		app_note("%zu kernel%s several launch shapes, whose differences are in the spread",
+		app_note("%zu kernel%s several launch shapes, whose differences are in the spread: "
+		         "--by shape keeps them apart",
 		         count, count == 1 ? " has" : "s have");
 }
 
@@ -391,6 +394,7 @@ static int make(struct noise *n)
 {
 	struct opk_noise_options options = {
 		.kernel = n->args->kernel,
+		.by = n->args->by,
 		.columns = opk_strlist_items(&n->columns),
 		.column_count = n->columns.count,
 		.kernel_names = kernel_style(n->app, n->args->kernel_names),
@@ -446,6 +450,10 @@ const struct command noise_command = {
 		"own pass, a metric of several passes has none and is unknown; more_launches counts\n"
 		"launches of the kernel. Where the program has ranges, each is one. What ran on the\n"
 		"timeline has times alone: PM samples are not independent of their neighbours.\n"
+		"\n"
+		"A kernel's launches of all shapes count as one kernel, as in 'offpeak show': what shapes\n"
+		"differ by is in the spread unless --by shape keeps them apart; --by takes several of\n"
+		"these words with ',' between.\n"
 		"\n"
 		"Several recordings add up, kernel by kernel. Launches of one run share its clocks and\n"
 		"memory: only several runs show what runs differ by. The interval is too narrow where a\n"
