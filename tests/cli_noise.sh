@@ -116,7 +116,8 @@ section 'several recordings'
 gives '{m["launches"] for m in j["metrics"]} == {60}' noise "$before" "$recordings/gh100-after.opk" --columns duration
 json 'len(j["metrics"]) == 5'
 refuses 2 'is named twice' noise "$before" "$before"
-refuses 2 'has kernels, and .*nvtx.opk has ranges of the program' noise "$before" "$recordings/gh100-training-nvtx.opk"
+refuses 2 'has launches on a timeline, and .* has ranges around kernels' noise "$trace" "$before"
+refuses 2 'has ranges around kernels, and .*nvtx.opk has ranges of the program' noise "$before" "$recordings/gh100-training-nvtx.opk"
 
 section 'wrong requests'
 refuses 2 'which recordings' noise
@@ -125,6 +126,8 @@ refuses 2 'a name is missing' noise "$before" --columns a,,b
 for level in 0.95 100 -5 nan 95% x; do
 	refuses 2 "--level $level: use a percentage such as 95" noise "$before" --level "$level"
 done
+# The rest of the numbers is as large as it gets.
+gives '[m["launches_for_1e-300pct"] for m in j["metrics"]] == [10 ** 18]' noise "$before" -k 'axpy*' --columns duration --within 1e-300
 for within in 0 100 1x nan -1; do
 	refuses 2 "--within $within: use a percentage such as 1" noise "$before" --within "$within"
 done
