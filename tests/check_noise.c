@@ -2,10 +2,12 @@
 /* How far means can be trusted: Student's distribution, known answers, and how often it is true. */
 #include <math.h>
 
+#include "allocation.h"
 #include "base/student.h"
 #include "container/door.h"
 #include "images/door.h"
 #include "random.h"
+#include "summary/door.h"
 #include "testing.h"
 
 /* ---- Student's distribution ------------------------------------------------------------- */
@@ -279,6 +281,37 @@ CTX_TEST(recorded_launches)
 		ck_assert_msg(share > cases[i].least && share < cases[i].most, "%zu launches: %.4f",
 		              cases[i].drawn, share);
 	}
+}
+
+/* ---- without memory --------------------------------------------------------------------- */
+
+static int find_noise(struct opk_ctx *ctx, struct opk_file *file)
+{
+	static const char *const columns[] = { "duration_ns" };
+	const struct opk_noise_options options = {
+		.kernel = "*gemm*",
+		.by = "shape",
+		.columns = columns,
+		.column_count = 1,
+		.kernel_names = OPK_KERNEL_SHORT,
+		.level = 0.95,
+		.within = 1,
+	};
+	opk_auto(opk_noise) struct opk_noise *noise = NULL;
+
+	return opk_noise_new(&noise, ctx, &file, 1, &options);
+}
+
+/* Of many allocations, which mostly are alike, one of ten fails. */
+CTX_TEST(without_memory)
+{
+	freed(opk_file) *file = NULL;
+
+	ck_ok(ctx,
+	      opk_file_open(&file, ctx, TEST_DATA_DIR "/recordings/gh100-training-kernels.opk"));
+	ck_ok(ctx, find_noise(ctx, file));
+	for (long n = 0; is_short(ctx, n, find_noise(ctx, file)); n += 1 + n / 10)
+		opk_clear_errors(ctx);
 }
 
 SUITE();
