@@ -434,7 +434,7 @@ static int run(struct app *app, void *data)
 const struct command noise_command = {
 	.name = "noise",
 	.synopsis = "RUN.opk...",
-	.summary = "show which metrics can be trusted to how many percent, and how many launches do",
+	.summary = "show how far metrics can be trusted, and how many more launches would do",
 	.details =
 		"A mean over launches says how a kernel behaves as far as its launches are alike. spread\n"
 		"is the standard deviation of launches in percent of their mean. trusted_pct is the half\n"
