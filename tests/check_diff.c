@@ -10,16 +10,6 @@
 
 /* ---- the test --------------------------------------------------------------------------- */
 
-static double uniform(void)
-{
-	return ((double)(random64() >> 11) + 0.5) / 9007199254740992.0;
-}
-
-static double normal(void)
-{
-	return sqrt(-2 * log(uniform())) * cos(2 * 3.14159265358979323846 * uniform());
-}
-
 /* p by counting all ways to choose which of the values are those before. */
 static double count_all(const double *before, size_t n, const double *after, size_t m)
 {
@@ -117,7 +107,7 @@ static struct opk_compared_values make(double values[MOST], uint64_t weights[MOS
                                        double center, double noise)
 {
 	for (size_t i = 0; i < count; i++) {
-		values[i] = center * (1 + noise / 100 * normal());
+		values[i] = center * (1 + noise / 100 * random_normal());
 		weights[i] = 1;
 	}
 	return (struct opk_compared_values){ values, weights, count, false };

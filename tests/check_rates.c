@@ -9,24 +9,14 @@
 enum { MOST_RECORDINGS = 4, ROWS = 40 };
 static const double level = 0.005;
 
-static double uniform(void)
-{
-	return ((double)(random64() >> 11) + 0.5) / 9007199254740992.0;
-}
-
-static double normal(void)
-{
-	return sqrt(-2 * log(uniform())) * cos(2 * 3.14159265358979323846 * uniform());
-}
-
 /* A count by Poisson's distribution; of many, rounded from the normal one. */
 static double poisson(double mean)
 {
-	double limit = exp(-mean), product = uniform(), count = 0;
+	double limit = exp(-mean), product = random_uniform(), count = 0;
 
 	if (mean > 100)
-		return fmax(0, round(mean + sqrt(mean) * normal()));
-	for (; product > limit; product *= uniform())
+		return fmax(0, round(mean + sqrt(mean) * random_normal()));
+	for (; product > limit; product *= random_uniform())
 		count++;
 	return count;
 }
@@ -83,7 +73,7 @@ static void fill(struct opk_counted *side, size_t recordings, double rate, doubl
 	side->count = recordings;
 	for (size_t i = 0; i < recordings; i++) {
 		side->exposures[i] = 1;
-		side->samples[i] = poisson(rate * exp(spread * normal()));
+		side->samples[i] = poisson(rate * exp(spread * random_normal()));
 	}
 }
 

@@ -15,6 +15,7 @@ const struct command *const commands[] = {
 	&eval_command,
 	&show_command,
 	&diff_command,
+	&noise_command,
 	&report_command,
 	&plot_command,
 	&trace_command,

@@ -3,58 +3,14 @@
 #include <float.h>
 #include <math.h>
 
+#include "base/student.h"
 #include "compare/compare.h"
-
-/* A step of Lentz's method for continued fractions: the factor that it adds. */
-static double take_step(double *c, double *d, double term)
-{
-	static const double tiny = 1e-300;
-
-	*d = 1 + term * *d;
-	*d = 1 / (fabs(*d) < tiny ? tiny : *d);
-	*c = 1 + term / *c;
-	*c = fabs(*c) < tiny ? tiny : *c;
-	return *c * *d;
-}
-
-/* The continued fraction of the incomplete beta function. */
-static double fraction(double x, double a, double b)
-{
-	enum { MOST_STEPS = 100000 };
-	static const double precise = 1e-14;
-	double c = 1, d = 0, h = 1 / (1 - (a + b) * x / (a + 1)), step = 0;
-
-	d = h;
-	for (int i = 1; i < MOST_STEPS && fabs(step - 1) > precise; i++) {
-		double m = i, twice = a + 2 * m;
-
-		h *= take_step(&c, &d, m * (b - m) * x / ((twice - 1) * twice));
-		step = take_step(&c, &d, -(a + m) * (a + b + m) * x / (twice * (twice + 1)));
-		h *= step;
-	}
-	return h;
-}
-
-/*
- * The regularized incomplete beta function I_x(a, b): tails of the binomial and of Student's
- * distribution are values of it.
- */
-static double incomplete_beta(double x, double a, double b)
-{
-	double front;
-
-	if (x <= 0 || x >= 1)
-		return x <= 0 ? 0 : 1;
-	front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
-	return x < (a + 1) / (a + b + 2) ? front * fraction(x, a, b) / a
-	                                 : 1 - front * fraction(1 - x, b, a) / b;
-}
 
 /* Two-sided, by doubling the smaller tail: of all samples, which part is of the side before? */
 static double test_binomial(double before, double all, double part)
 {
-	double lower = before < all ? incomplete_beta(1 - part, all - before, before + 1) : 1;
-	double upper = before > 0 ? incomplete_beta(part, before, all - before + 1) : 1;
+	double lower = before < all ? opk_incomplete_beta(1 - part, all - before, before + 1) : 1;
+	double upper = before > 0 ? opk_incomplete_beta(part, before, all - before + 1) : 1;
 
 	return fmin(1, 2 * fmin(lower, upper));
 }
@@ -149,7 +105,7 @@ void opk_rate_test(struct opk_rate_result *out, const struct opk_counted sides[O
 	far = pow(sums[OPK_BEFORE].samples - part * all, 2)
 	      / (factor_of(sums, sides, dispersion, part) * all * part * (1 - part));
 	freedom = freedom_of(dispersion);
-	student = incomplete_beta(freedom / (freedom + far), freedom / 2, 0.5);
+	student = opk_student_tails(sqrt(far), freedom);
 	out->by_student = student > out->p;
 	out->p = fmax(out->p, student);
 }

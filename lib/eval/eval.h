@@ -381,6 +381,13 @@ enum opk_key_part {
 /* Reads "kernel,rank". OPK_EUSAGE lists the words that there are. */
 int opk_key_parse(unsigned *out, struct opk_ctx *ctx, const char *text);
 
+/*
+ * What ranges share by such a key, as text: "gemm 16x6x1 128x1x1"; free(). NULL: out of memory.
+ * `kernel` is the kernel's name to show, or "".
+ */
+char *opk_key_name(unsigned key, const char *kernel, const char *name,
+                   const struct opk_range *range);
+
 struct opk_grouped {
 	struct opk_range range; /* what all have in common; what differs is as if unknown */
 	char *name;             /* of the first */

@@ -100,6 +100,52 @@ static void write_key(struct opk_buf *out, unsigned key, const char *name,
 		put_text(out, range->nvtx);
 }
 
+/* ---- keys for people -------------------------------------------------------------------- */
+
+static void put(struct opk_buf *out, const char *text)
+{
+	if (*text)
+		opk_buf_add_printf(out, "%s%s", out->size ? " " : "", text);
+}
+
+static void put_shape(struct opk_buf *out, const uint32_t shape[3])
+{
+	if (shape[0])
+		opk_buf_add_printf(out, "%s%ux%ux%u", out->size ? " " : "", shape[0], shape[1],
+		                   shape[2]);
+}
+
+static void put_place(struct opk_buf *out, unsigned key, const struct opk_range *range)
+{
+	if (key & OPK_KEY_HOST && range->host)
+		put(out, range->host);
+	if (key & OPK_KEY_RANK && range->rank >= 0)
+		opk_buf_add_printf(out, " rank %d", range->rank);
+	if (key & OPK_KEY_GPU && range->device >= 0)
+		opk_buf_add_printf(out, " device %d", range->device);
+}
+
+char *opk_key_name(unsigned key, const char *kernel, const char *name,
+                   const struct opk_range *range)
+{
+	struct opk_buf out = { 0 };
+
+	if (key & OPK_KEY_NVTX)
+		put(&out, range->nvtx);
+	if (key & OPK_KEY_NAME)
+		put(&out, name);
+	if (key & OPK_KEY_KERNEL)
+		put(&out, *kernel ? kernel : key & OPK_KEY_NAME ? "" : name);
+	if (key & OPK_KEY_SHAPE) {
+		put_shape(&out, range->grid);
+		put_shape(&out, range->block);
+	}
+	if (key & OPK_KEY_SHARED && range->shared_bytes)
+		opk_buf_add_printf(&out, " %uB", range->shared_bytes);
+	put_place(&out, key, range);
+	return opk_buf_take_text(&out);
+}
+
 /* ---- groups ----------------------------------------------------------------------------- */
 
 /* Takes the key over. */

@@ -92,6 +92,37 @@ const struct opk_aggregated *opk_aggregate_get(const struct opk_aggregate *aggre
 /* Samples that were left out because they begin at an earlier event. */
 uint64_t opk_aggregate_left_out(const struct opk_aggregate *aggregate);
 
+/* ---- how well a mean is known: precision.c ---- */
+
+/* The number of values, their mean and the sum of their squared distances from it. From zeros. */
+struct opk_moments {
+	uint64_t count;
+	double mean, squares;
+};
+void opk_moments_add(struct opk_moments *moments, double value);
+void opk_moments_merge(struct opk_moments *moments, const struct opk_moments *other);
+/* The deviation of single values, by count - 1; NaN for less than two. */
+double opk_moments_deviation(const struct opk_moments *moments);
+
+/* What the mean of a metric over some launches says of the mean of any number of launches. */
+struct opk_precision {
+	double spread; /* the standard deviation of a launch, in percent of the mean */
+	/*
+	 * The mean of many more launches is within so many percent, by Student's t, with the
+	 * probability `level`.
+	 */
+	double half_width;
+	/* With how many launches `half_width` is `within`, if they are spread as these. */
+	uint64_t needed;
+};
+/*
+ * `level` is a share such as 0.95, `within` is in percent. Unknown, so that percentages are NaN and
+ * `needed` is 0: of one launch; of a mean that is 0 though values are not. Equal values are 0%
+ * apart; two are too few to say so of other values than 0.
+ */
+void opk_precision_find(struct opk_precision *out, uint64_t count, double mean, double deviation,
+                        double level, double within);
+
 /* A part of a divided recording: ranges that share a key. */
 struct opk_piece {
 	const char *name;       /* "" if they have different names */

@@ -35,7 +35,7 @@ static int open_code(struct report_run *run, struct opk_ctx *ctx, const char *ke
 static int open_run(struct report_run *run, struct opk_ctx *ctx,
                     const struct opk_report_options *options)
 {
-	const struct opk_summary_values values = { report_take_values, run };
+	const struct opk_summary_values values = { report_take_values, run, NULL };
 	struct opk_summary_options summary = OPK_INIT(summary);
 	int code = opk_file_open(&run->file, ctx, run->path);
 

@@ -63,6 +63,7 @@ struct opk_summary_values {
 	void (*take)(void *data, size_t group, size_t column, const double *values,
 	             const size_t *rows, size_t count);
 	void *data;
+	const char *by; /* keys that keep groups apart, besides: "shape"; NULL: none */
 };
 /*
  * A summary, for other rooms to read: kernels, ranges or devices in the order of `sort`; columns in
@@ -117,5 +118,63 @@ bool opk_summary_has_peak(const struct opk_summary *summary, size_t i);
 
 /* The place of a column in `columns` of struct opk_aggregated, by name; SIZE_MAX: none. */
 size_t opk_summary_find(const struct opk_summary *summary, const char *column);
+
+/* ---- how far means can be trusted: noise.c ---- */
+
+struct opk_noise_options {
+	const char *kernel;         /* as in struct opk_summary_options */
+	const char *by;             /* keeps kernels apart, besides: "shape"; NULL: nothing does */
+	const char *const *columns; /* only these */
+	size_t column_count;        /* 0: all */
+	enum opk_kernel_style kernel_names;
+	double level, within; /* as for opk_precision_find() */
+};
+
+/* A metric of a kernel. */
+struct opk_noise_value {
+	const char *metric, *unit;
+	size_t number;         /* of the metric, in the order of the recordings */
+	struct opk_moments of; /* launches that have a value of their own */
+	double mean;           /* of these; if there are none, of all launches together */
+	double deviation;
+	struct opk_precision precision;
+	uint64_t more; /* launches of the kernel until `needed` have the metric; unknown: 0, too */
+	bool trusted;  /* the half-width is at most `within` */
+};
+
+/* A kernel with all its launches, or a user range. */
+struct opk_noise_kernel {
+	char *name;                    /* with what `by` says */
+	const struct opk_range *range; /* what its launches have in common */
+	size_t number;                 /* its place in the recorded order */
+	uint64_t launches;
+	bool mixed;  /* of several launch shapes */
+	double time; /* of all launches; NaN: unknown */
+	/* The least trustworthy come first, those of which nothing is known last. */
+	OPK_LIST(struct opk_noise_value) values;
+	size_t trusted, unknown; /* of them */
+	/*
+	 * So many more launches would do for all values but `all_but`. Values that take more than
+	 * ten times the launches do not count.
+	 */
+	uint64_t more;
+	size_t all_but;
+};
+
+/* Kernels in the order of their time. Recordings add up: runs, or ranks. */
+struct opk_noise {
+	bool of_kernels; /* else user ranges */
+	OPK_LIST(struct opk_noise_kernel) kernels;
+	size_t values, trusted, unknown, zero; /* of all kernels; zero: in all launches */
+	struct opk_noise_inside *inside;       /* for noise.c */
+};
+/*
+ * The files must outlive the result. OPK_EUSAGE: files that have nothing to do with each other, or
+ * the same launches; samples of no kernel; counts of instructions alone; an unknown column.
+ */
+int opk_noise_new(struct opk_noise **out, struct opk_ctx *ctx, struct opk_file *const *files,
+                  size_t count, const struct opk_noise_options *options);
+void opk_noise_free(struct opk_noise *noise);
+OPK_DEFINE_AUTO(opk_noise)
 
 #endif

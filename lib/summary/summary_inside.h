@@ -10,6 +10,7 @@
 #include "base/strlist.h"
 #include "code/door.h"
 #include "container/door.h"
+#include "eval/eval.h"
 #include "images/door.h"
 #include "summary/door.h"
 
@@ -55,5 +56,30 @@ int opk_summary_add_remark(struct opk_summary *s, char *text);
 int opk_summary_read_kernels(struct opk_summary *s);
 void opk_summary_clear_kernels(struct opk_summary *s);
 int opk_summary_write_words(struct opk_summary *s);
+
+/* ---- noise: what the result borrows from, and what is needed until it is complete ---- */
+
+struct opk_noise_inside {
+	struct opk_ctx *ctx;
+	struct opk_noise_options options;
+	unsigned by; /* of the options */
+	struct opk_strlist metrics, units;
+	struct opk_strlist known; /* metrics that are not wanted, for suggestions */
+	struct opk_index numbers; /* of metrics */
+	struct opk_grouping groups;
+	struct opk_kernel_names *names;
+	OPK_LIST(struct opk_evaluation *) timelines; /* have the names of what ran */
+	bool has_shapes;                             /* of launches */
+	/* The first file, its chip and what it has: the others have the same. */
+	const struct opk_file *first;
+	const char *chip, *what;
+};
+
+static inline int noise_nomem(const struct opk_noise_inside *in)
+{
+	return opk_nomem(in->ctx, "the noise of metrics");
+}
+/* noise_read.c: fills in the kernels, whose values are in the order of metrics, with gaps. */
+int opk_noise_read(struct opk_noise *noise, struct opk_file *const *files, size_t count);
 
 #endif

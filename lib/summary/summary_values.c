@@ -38,19 +38,30 @@ int opk_summary_make_condition(struct opk_summary *s)
 	return s->condition ? OPK_OK : summary_nomem(s);
 }
 
+/* free(); NULL: out of memory. */
+static char *find_key(const struct opk_summary *s)
+{
+	const char *key = summary_is_sampled(s)            ? "device"
+	                  : s->kind == OPK_SUMMARY_KERNELS ? "kernel"
+	                                                   : "name";
+
+	return s->take.by ? opk_printf("%s,%s", key, s->take.by) : opk_strdup(key);
+}
+
 static int evaluate(struct opk_summary *s)
 {
 	struct opk_eval_options options = OPK_INIT(options);
 	struct opk_aggregate_options by = OPK_INIT(by);
+	opk_autofree char *key = find_key(s);
 
 	options.metrics = opk_strlist_items(&s->names);
 	options.metric_count = s->names.count;
 	options.allow_incomplete = true;
 	options.where = &s->condition;
 	options.where_count = s->condition && !summary_is_sampled(s);
-	by.key = summary_is_sampled(s)            ? "device"
-	         : s->kind == OPK_SUMMARY_KERNELS ? "kernel"
-	                                          : "name";
+	by.key = key;
+	if (!key)
+		return summary_nomem(s);
 	by.values = s->take.take;
 	by.values_data = s->take.data;
 	TRY(opk_eval_file(&s->evaluation, s->ctx, s->file, &options));

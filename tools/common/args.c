@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/decimal.h"
 #include "chip/door.h"
 #include "common/files.h"
 #include "plan/door.h"
@@ -21,6 +22,37 @@ int check_given(struct app *app, const char *command, const char *inputs, const 
 		return app_error(app, OPK_EUSAGE, "%s: %s is needed", command,
 		                 given ? output : inputs);
 	return app_error(app, OPK_EUSAGE, "%s: %s and %s are needed", command, inputs, output);
+}
+
+int parse_between(struct app *app, double *out, const char *option, const char *text, double above,
+                  double below, const char *like)
+{
+	size_t length = 0;
+
+	if (opk_decimal_read(out, &length, text) == OPK_DECIMAL_GOOD && !text[length]
+	    && *out > above && *out < below)
+		return OPK_OK;
+	return app_error(app, OPK_EUSAGE, "%s %s: use %s", option, text, like);
+}
+
+int split_names(struct app *app, struct opk_strlist *out, const char *option, const char *list)
+{
+	const char *rest = list;
+
+	while (rest) {
+		size_t length = strcspn(rest, ",");
+		opk_autofree char *name = opk_strndup(rest, length);
+
+		rest = rest[length] ? rest + length + 1 : NULL;
+		if (!length)
+			return app_error(app, OPK_EUSAGE, "%s '%s': a name is missing", option,
+			                 list);
+		if (name && opk_strlist_contains(out, name))
+			return app_error(app, OPK_EUSAGE, "%s: %s is there twice", option, name);
+		if (!opk_strlist_take(out, opk_take(name)))
+			return app_nomem(app);
+	}
+	return OPK_OK;
 }
 
 /* Whether an earlier parameter begins with the same "NAME=". */

@@ -47,6 +47,12 @@ static inline enum opk_profiler profiler_of_word(unsigned word)
 /* Sets the set's parameters. */
 int give_parameters(struct app *app, const struct option_list *params, struct opk_set *set);
 
+/* A number between two others, of an option such as "--level": OPK_EUSAGE shows `like`. */
+int parse_between(struct app *app, double *out, const char *option, const char *text, double above,
+                  double below, const char *like);
+/* The names with commas between in the value of an option; none may be there twice. */
+int split_names(struct app *app, struct opk_strlist *out, const char *option, const char *list);
+
 /* OPK_EUSAGE where a command that makes a file of others lacks these or -o, with what it lacks. */
 int check_given(struct app *app, const char *command, const char *inputs, const char *output);
 

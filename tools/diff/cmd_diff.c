@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/decimal.h"
 #include "code/door.h"
 #include "commands.h"
 #include "common/files.h"
@@ -92,19 +91,6 @@ static int choose_files(struct diff *diff, const struct diff_args *args)
 		diff->after = (struct option_list){ { app->arguments[1] }, 1 };
 	}
 	return OPK_OK;
-}
-
-static int parse_level(struct app *app, double *out, const char *text)
-{
-	size_t length = 0;
-
-	*out = 0;
-	if (!text)
-		return OPK_OK;
-	if (opk_decimal_read(out, &length, text) == OPK_DECIMAL_GOOD && !text[length] && *out > 0
-	    && *out < 1)
-		return OPK_OK;
-	return app_error(app, OPK_EUSAGE, "--level %s: use a share such as 0.005", text);
 }
 
 /* Reports wrong rules before any file is opened. */
@@ -240,8 +226,9 @@ static int run_with(struct diff *diff, const struct diff_args *args, struct opk_
 	/* A log has short lines unless the user chooses otherwise. */
 	options.kernel_names = kernel_style(diff->app, args->kernel_names ? args->kernel_names : 1);
 	diff->has_rules = args->fail.count || args->rules;
-	if (!code)
-		code = parse_level(diff->app, &options.level, args->level);
+	if (!code && args->level)
+		code = parse_between(diff->app, &options.level, "--level", args->level, 0, 1,
+		                     "a share such as 0.005");
 	if (!code)
 		code = compare(&of, diff, files, &options);
 	diff->of = of;

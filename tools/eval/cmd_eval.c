@@ -194,28 +194,6 @@ static int check_inputs(struct app *app, const struct raw_args *raw)
 	return OPK_OK;
 }
 
-/* --columns: names with commas between. */
-static int choose_columns(struct eval *eval, const char *list)
-{
-	const char *rest = list;
-
-	while (rest) {
-		size_t length = strcspn(rest, ",");
-		opk_autofree char *name = opk_strndup(rest, length);
-
-		rest = rest[length] ? rest + length + 1 : NULL;
-		if (!length)
-			return app_error(eval->app, OPK_EUSAGE, "--columns '%s': a name is missing",
-			                 list);
-		if (name && opk_strlist_contains(&eval->chosen, name))
-			return app_error(eval->app, OPK_EUSAGE, "--columns: %s is there twice",
-			                 name);
-		if (!opk_strlist_take(&eval->chosen, opk_take(name)))
-			return app_nomem(eval->app);
-	}
-	return OPK_OK;
-}
-
 /* Takes the options over. */
 static int choose(struct eval *eval, const struct eval_args *args)
 {
@@ -224,7 +202,7 @@ static int choose(struct eval *eval, const struct eval_args *args)
 	eval->is_tree = args->layout == LAYOUT_TREE;
 	eval->is_long = args->layout == LAYOUT_LONG;
 	if (args->columns)
-		code = choose_columns(eval, args->columns);
+		code = split_names(eval->app, &eval->chosen, "--columns", args->columns);
 	eval->first_sample = args->first_sample ? (enum first_sample)(args->first_sample - 1)
 	                                        : FIRST_DROP;
 	eval->drops_as_told = args->first_sample == FIRST_DROP + 1;
