@@ -100,7 +100,7 @@ static int evaluate(struct opk_answers *a, struct opk_ctx *ctx, struct opk_file 
 
 	TRY(opk_file_meta(&meta, ctx, file));
 	TRY(opk_file_ranges(&ranges, &count, ctx, file));
-	if (meta->profiler != OPK_PROFILER_RANGE || !count || !strcmp(meta->kind, "set"))
+	if (meta->profiler != OPK_PROFILER_RANGE)
 		return opk_fail(ctx, OPK_EUSAGE, "it has no counters of kernels");
 	a->kernels = has_kernels(ranges, count);
 	by.key = a->kernels ? "kernel" : "name";
