@@ -21,6 +21,7 @@ struct opk_answers {
 	struct opk_aggregate *aggregate;
 	struct opk_index columns; /* of the evaluation */
 	struct opk_kernel_names *names;
+	OPK_LIST(struct opk_moments) times; /* of launches, by group */
 };
 
 const char *opk_answers_bar(size_t bar)
@@ -35,6 +36,7 @@ void opk_answers_free(struct opk_answers *answers)
 	if (!answers)
 		return;
 	free(answers->items);
+	free(answers->times.items);
 	opk_answer_rules_clear(&answers->rules);
 	opk_strlist_clear(&answers->texts);
 	opk_index_clear(&answers->columns);
@@ -88,6 +90,31 @@ static bool has_kernels(const struct opk_range *ranges, size_t count)
 	return false;
 }
 
+/* The spread of launches' times. */
+static void take_values(void *data, size_t group, size_t column, const double *values,
+                        const size_t *rows, size_t count)
+{
+	struct opk_answers *a = data;
+	size_t time;
+
+	(void)rows;
+	if (!opk_index_find(&time, &a->columns, "time") || column != time)
+		return;
+	while (a->times.count <= group && opk_list_add(&a->times))
+		a->times.items[a->times.count - 1] = (struct opk_moments){ 0 };
+	for (size_t i = 0; i < count && group < a->times.count; i++)
+		if (!isnan(values[i]))
+			opk_moments_add(&a->times.items[group], values[i]);
+}
+
+static int index_columns(struct opk_answers *a, struct opk_ctx *ctx)
+{
+	for (size_t i = 0; i < opk_evaluation_column_count(a->evaluation); i++)
+		if (!opk_index_add(&a->columns, opk_evaluation_column(a->evaluation, i), i, NULL))
+			return opk_nomem(ctx, "answers");
+	return OPK_OK;
+}
+
 static int evaluate(struct opk_answers *a, struct opk_ctx *ctx, struct opk_file *file,
                     const char *kernel)
 {
@@ -113,16 +140,11 @@ static int evaluate(struct opk_answers *a, struct opk_ctx *ctx, struct opk_file 
 	options.where = (const char *const *)&condition;
 	options.where_count = kernel != NULL;
 	TRY(opk_eval_file(&a->evaluation, ctx, file, &options));
+	TRY(index_columns(a, ctx));
+	by.values = take_values;
+	by.values_data = a;
 	TRY(opk_aggregate_new(&a->aggregate, ctx, a->evaluation, file, &by));
 	return opk_kernel_names_add(a->names, ctx, ranges, count);
-}
-
-static int index_columns(struct opk_answers *a, struct opk_ctx *ctx)
-{
-	for (size_t i = 0; i < opk_evaluation_column_count(a->evaluation); i++)
-		if (!opk_index_add(&a->columns, opk_evaluation_column(a->evaluation, i), i, NULL))
-			return opk_nomem(ctx, "answers");
-	return OPK_OK;
 }
 
 /* ---- kernels -------------------------------------------------------------------------------- */
@@ -135,9 +157,22 @@ static double mean_of(const struct opk_answers *a, const struct opk_aggregated *
 	return opk_index_find(&at, &a->columns, name) ? of->columns[at].mean : (double)NAN;
 }
 
-static int answer_one(struct opk_answer *answer, struct opk_answers *a, struct opk_ctx *ctx,
-                      const struct opk_aggregated *of)
+static double time_within(const struct opk_answers *a, size_t group)
 {
+	const struct opk_moments *times = &a->times.items[group];
+	struct opk_precision precision;
+
+	if (group >= a->times.count)
+		return (double)NAN;
+	opk_precision_find(&precision, times->count, times->mean, opk_moments_deviation(times),
+	                   0.95, 1);
+	return precision.half_width;
+}
+
+static int answer_one(struct opk_answer *answer, struct opk_answers *a, struct opk_ctx *ctx,
+                      size_t group)
+{
+	const struct opk_aggregated *of = opk_aggregate_get(a->aggregate, group);
 	size_t count = opk_evaluation_column_count(a->evaluation);
 	opk_autofree double *means = opk_alloc_array(count + 1, sizeof *means);
 	struct opk_answer_values values = { &a->columns, means };
@@ -149,6 +184,7 @@ static int answer_one(struct opk_answer *answer, struct opk_answers *a, struct o
 	*answer = (struct opk_answer){
 		.name = *of->range.kernel ? opk_kernel_names_get(a->names, &of->range) : of->name,
 		.launches = of->range.count ? of->range.count : 1,
+		.within = time_within(a, group),
 		.occupancy = mean_of(a, of, "occupancy"),
 	};
 	answer->time_ns = mean_of(a, of, "time") * (double)answer->launches;
@@ -171,7 +207,7 @@ static int answer_all(struct opk_answers *a, struct opk_ctx *ctx)
 	if (!a->items)
 		return opk_nomem(ctx, "answers");
 	for (size_t i = 0; i < a->count; i++) {
-		TRY(answer_one(&a->items[i], a, ctx, opk_aggregate_get(a->aggregate, i)));
+		TRY(answer_one(&a->items[i], a, ctx, i));
 		a->time_ns += isnan(a->items[i].time_ns) ? 0 : a->items[i].time_ns;
 		a->launches += a->items[i].launches;
 	}
@@ -191,7 +227,6 @@ int opk_answers_new(struct opk_answers **out, struct opk_ctx *ctx, struct opk_fi
 	TRY(opk_answer_rules_load(&a->rules, ctx));
 	TRY(opk_kernel_names_new(&a->names, ctx, style));
 	TRY(evaluate(a, ctx, file, kernel));
-	TRY(index_columns(a, ctx));
 	TRY(answer_all(a, ctx));
 	*out = opk_take(a);
 	return OPK_OK;

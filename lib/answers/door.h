@@ -31,6 +31,8 @@ struct opk_answer {
 	const char *name;
 	uint64_t launches;
 	double time_ns, share; /* of all launches; percent of the time of all kernels; or NaN */
+	/* The mean time of many more launches is within so many percent, at 95%; NaN: unknown. */
+	double within;
 	struct opk_limiter limiter, next;
 	const char *text;      /* what limits it, in words with values */
 	bool sure;             /* the limiter's values are clear */

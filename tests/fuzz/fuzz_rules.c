@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Any bytes as a file of rules, for rows of launches and of code, and as a rule of a command line. */
+/* Any bytes as a file of rules, for launches or code, and as a rule of a command line. */
 #include <string.h>
 
 #include "base/ctx.h"

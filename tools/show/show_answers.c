@@ -146,11 +146,13 @@ static void put_title(struct opk_buf *out, const struct show *show, size_t at)
 {
 	const struct opk_answer *answer = opk_answers_get(show->answers, at);
 	size_t limit = app_width(show->app), length = strlen(answer->name), room, end;
-	char facts[100], time[TIME_TEXT];
+	char facts[100], time[TIME_TEXT], within[TIME_TEXT] = "";
 
-	snprintf(facts, sizeof facts, "  %s  %.3g%%  %" PRIu64 " launch%s",
+	if (answer->within >= 1)
+		snprintf(within, sizeof within, ", +-%.2g%%", answer->within);
+	snprintf(facts, sizeof facts, "  %s  %.3g%%  %" PRIu64 " launch%s%s",
 	         answer->time_ns > 0 ? time_text(time, answer->time_ns) : "", answer->share,
-	         answer->launches, plural(answer->launches, "es"));
+	         answer->launches, plural(answer->launches, "es"), within);
 	room = (limit ? limit : COLUMNS) - INDENT - strlen(facts);
 	opk_buf_add_printf(out, "\n%2zu  ", at + 1);
 	if (length <= room || room < 3) {
@@ -196,6 +198,12 @@ static union opk_cell percent_cell(double percent)
 	return cell_value(round(percent));
 }
 
+/* Of small numbers two digits, in steps that are short as text. */
+static union opk_cell within_cell(double within)
+{
+	return cell_value(ceil(within * 8) / 8);
+}
+
 static void fill_kernel(struct app_fields *fields, const struct opk_answer *answer)
 {
 	const struct opk_finding *finding = answer->finding_count ? &answer->findings[0] : NULL;
@@ -205,6 +213,7 @@ static void fill_kernel(struct app_fields *fields, const struct opk_answer *answ
 	field_number(fields, "launches", answer->launches);
 	field_add(fields, "time_ns", OPK_CELL_DOUBLE, cell_value(round(answer->time_ns)));
 	field_add(fields, "share", OPK_CELL_DOUBLE, percent_cell(answer->share));
+	field_add(fields, "within", OPK_CELL_DOUBLE, within_cell(answer->within));
 	field_text(fields, "limiter", answer->limiter.name ? answer->limiter.name : "");
 	field_add(fields, "percent", OPK_CELL_DOUBLE, percent_cell(answer->limiter.percent));
 	field_flag(fields, "sure", answer->sure);
