@@ -7,6 +7,7 @@
 #include "base/nearest.h"
 #include "base/mem.h"
 #include "container/container.h"
+#include "occupancy/occupancy.h"
 
 static double product(const uint32_t shape[3])
 {
@@ -18,8 +19,22 @@ static bool is_launch(const struct opk_range *range)
 	return *range->kernel && range->count < 2;
 }
 
-/* How the member of a range at `offset` becomes a number. */
-enum source { WORD, LONG_WORD, DEVICE, SHAPE, THREADS };
+/*
+ * How the member at `offset` becomes a number: of a range, or, from the first COMPUTED on, of its
+ * occupancy.
+ */
+enum source {
+	WORD,
+	LONG_WORD,
+	PLUS_1,
+	DEVICE,
+	SHAPE,
+	THREADS,
+	COMPUTED,
+	COMPUTED_LONG,
+	COMPUTED_SHARE,
+	WAVES,
+};
 
 static const struct launch_attribute {
 	const char *name;
@@ -30,20 +45,45 @@ static const struct launch_attribute {
 	bool adds; /* over launches */
 } launch_attributes[] = {
 #define OF(source, member) source, offsetof(struct opk_range, member)
+#define IN(source, member) source, offsetof(struct opk_occupancy, member)
 	{ "launch__block_dim_x", "", OF(WORD, block[0]), false, false },
 	{ "launch__block_dim_y", "", OF(WORD, block[1]), false, false },
 	{ "launch__block_dim_z", "", OF(WORD, block[2]), false, false },
 	{ "launch__block_size", "", OF(SHAPE, block), false, false },
+	{ "launch__cluster_dim_x", "", OF(WORD, cluster[0]), false, false },
+	{ "launch__cluster_dim_y", "", OF(WORD, cluster[1]), false, false },
+	{ "launch__cluster_dim_z", "", OF(WORD, cluster[2]), false, false },
+	{ "launch__cluster_size", "", OF(SHAPE, cluster), false, false },
 	{ "launch__context_id", "", OF(WORD, context), false, false },
 	{ "launch__device_id", "", OF(DEVICE, device), true, false },
 	{ "launch__grid_dim_x", "", OF(WORD, grid[0]), false, false },
 	{ "launch__grid_dim_y", "", OF(WORD, grid[1]), false, false },
 	{ "launch__grid_dim_z", "", OF(WORD, grid[2]), false, false },
 	{ "launch__grid_size", "", OF(SHAPE, grid), false, true },
+	{ "launch__occupancy_limit_blocks", "block", IN(COMPUTED, limits[OPK_LIMIT_BLOCKS]), true,
+	  false },
+	{ "launch__occupancy_limit_registers", "block", IN(COMPUTED, limits[OPK_LIMIT_REGISTERS]),
+	  true, false },
+	{ "launch__occupancy_limit_shared_mem", "block", IN(COMPUTED, limits[OPK_LIMIT_SHARED]),
+	  true, false },
+	{ "launch__occupancy_limit_warps", "block", IN(COMPUTED, limits[OPK_LIMIT_WARPS]), true,
+	  false },
 	{ "launch__registers_per_thread", "register/thread", OF(WORD, registers), false, false },
+	{ "launch__registers_per_thread_allocated", "register/thread",
+	  IN(COMPUTED, thread_registers), true, false },
+	{ "launch__shared_mem_per_block_allocated", "byte", IN(COMPUTED_LONG, block_bytes), true,
+	  false },
+	{ "launch__shared_mem_per_block_driver", "byte", IN(COMPUTED, driver_bytes), true, false },
 	{ "launch__shared_mem_per_block_dynamic", "byte", OF(WORD, shared_bytes), true, false },
+	{ "launch__shared_mem_per_block_static", "byte", OF(PLUS_1, static_shared_plus_1), true,
+	  false },
 	{ "launch__stream_id", "", OF(LONG_WORD, stream), true, false },
 	{ "launch__thread_count", "thread", OF(THREADS, grid), false, true },
+	{ "launch__waves_per_multiprocessor", "", IN(WAVES, blocks), true, false },
+	{ "sm__maximum_warps_avg_per_active_cycle", "warp", IN(COMPUTED, warps), true, false },
+	{ "sm__maximum_warps_per_active_cycle_pct", "percent", IN(COMPUTED_SHARE, percent), true,
+	  false },
+#undef IN
 #undef OF
 };
 enum { LAUNCH_ATTRIBUTES = sizeof launch_attributes / sizeof *launch_attributes };
@@ -69,6 +109,10 @@ static double value_of(const struct launch_attribute *attribute, const struct op
 	case THREADS:
 		value = product(range->grid) * product(range->block);
 		break;
+	case PLUS_1:
+		return *(const uint32_t *)member ? *(const uint32_t *)member - 1.0 : (double)NAN;
+	default:
+		return (double)NAN;
 	}
 	return value != 0 || (attribute->zero && is_launch(range)) ? value : (double)NAN;
 }
@@ -99,7 +143,7 @@ static bool begins(const char *name, const char *prefix)
 
 bool opk_attribute_is_name(const char *name)
 {
-	return begins(name, launch_prefix) || begins(name, device_prefix);
+	return begins(name, launch_prefix) || begins(name, device_prefix) || find_launch(name);
 }
 
 bool opk_attribute_is_of_device(const char *name)
@@ -164,6 +208,70 @@ static double get_of_device(const struct opk_meta *meta, const char *fact, int32
 	return device >= 0 || count == 1 ? found : (double)NAN;
 }
 
+/* ---- occupancy ------------------------------------------------------------------------------ */
+
+static uint32_t whole(double number)
+{
+	return number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
+}
+
+/* NULL: the recording does not say what the device is, or this version does not know it. */
+static const struct opk_sm *sm_of(const struct opk_meta *meta, int32_t device)
+{
+	double major = get_of_device(meta, "compute_capability_major", device);
+	double minor = get_of_device(meta, "compute_capability_minor", device);
+
+	return major >= 0 && minor >= 0 ? opk_sm_find(whole(major), whole(minor)) : NULL;
+}
+
+static bool get_occupancy(struct opk_occupancy *out, const struct opk_meta *meta,
+                          const struct opk_range *range)
+{
+	const struct opk_launch_needs needs = {
+		.threads = whole(product(range->block)),
+		.registers = range->registers,
+		.shared_bytes = (uint64_t)range->static_shared_plus_1 - 1 + range->shared_bytes,
+		.cluster = whole(product(range->cluster)),
+		.carveout = (int32_t)(range->carveout_plus_1 - 1),
+	};
+	bool known = is_launch(range) && needs.threads && needs.registers
+	             && range->static_shared_plus_1;
+	const struct opk_sm *sm = known ? sm_of(meta, range->device) : NULL;
+
+	if (sm)
+		*out = opk_occupancy_of(sm, &needs);
+	return sm;
+}
+
+/* How often the GPU is filled with resident blocks. */
+static double waves(const struct opk_occupancy *occupancy, const struct opk_meta *meta,
+                    const struct opk_range *range)
+{
+	double blocks = occupancy->blocks * get_of_device(meta, "multiprocessors", range->device);
+
+	return blocks > 0 ? product(range->grid) / blocks : (double)NAN;
+}
+
+static double computed_value(const struct launch_attribute *attribute, const struct opk_meta *meta,
+                             const struct opk_range *range)
+{
+	struct opk_occupancy occupancy;
+	const void *member = (const char *)&occupancy + attribute->offset;
+
+	if (!meta || !get_occupancy(&occupancy, meta, range))
+		return (double)NAN;
+	switch (attribute->source) {
+	case COMPUTED:
+		return *(const uint32_t *)member;
+	case COMPUTED_LONG:
+		return (double)*(const uint64_t *)member;
+	case COMPUTED_SHARE:
+		return *(const double *)member;
+	default:
+		return waves(&occupancy, meta, range);
+	}
+}
+
 double opk_attribute_value(const char *name, const struct opk_meta *meta,
                            const struct opk_range *range)
 {
@@ -172,7 +280,10 @@ double opk_attribute_value(const char *name, const struct opk_meta *meta,
 
 	if (fact)
 		return meta ? get_of_device(meta, fact, range ? range->device : -1) : (double)NAN;
-	return launch && range ? value_of(launch, range) : (double)NAN;
+	if (!launch || !range)
+		return (double)NAN;
+	return launch->source < COMPUTED ? value_of(launch, range)
+	                                 : computed_value(launch, meta, range);
 }
 
 const char *opk_attribute_unit(const char *name)

@@ -535,7 +535,10 @@ int opk_file_link(size_t *bad, struct opk_ctx *ctx, struct opk_file *file,
  * are evaluated like metrics, but need no counters.
  */
 
-/* "launch__..." or "device__attribute_...": metrics don't have such names. */
+/*
+ * "launch__...", "device__attribute_..." or a computed "sm__maximum_warps_...": metrics don't have
+ * such names.
+ */
 bool opk_attribute_is_name(const char *name);
 /* "device__attribute_..." */
 bool opk_attribute_is_of_device(const char *name);

@@ -213,6 +213,7 @@ struct opk_activity {
 	uint32_t process;                           /* pid */
 	int32_t rank;           /* of an MPI or torchrun job; -1 where unknown */
 	const char *host, *gpu; /* as in struct opk_range */
+	uint32_t cluster[3], carveout_plus_1;
 };
 /*
  * All records of what ran, in the order of the file, which is not always that of time; *count is 0

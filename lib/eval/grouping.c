@@ -142,6 +142,8 @@ static void keep_common(struct opk_grouped *group, unsigned key, const struct op
 		memset(range->grid, 0, sizeof range->grid);
 	if (memcmp(range->block, other->block, sizeof range->block))
 		memset(range->block, 0, sizeof range->block);
+	if (memcmp(range->cluster, other->cluster, sizeof range->cluster))
+		memset(range->cluster, 0, sizeof range->cluster);
 	group->many_streams |= range->stream != other->stream;
 	range->stream = group->many_streams ? 0 : range->stream;
 #define KEEP_COMMON(member, unknown)                                                               \
@@ -151,6 +153,8 @@ static void keep_common(struct opk_grouped *group, unsigned key, const struct op
 	KEEP_COMMON(shared_bytes, 0);
 	KEEP_COMMON(launch, 0);
 	KEEP_COMMON(registers, 0);
+	KEEP_COMMON(static_shared_plus_1, 0);
+	KEEP_COMMON(carveout_plus_1, 0);
 	KEEP_COMMON(sm_mhz, 0);
 	KEEP_COMMON(memory_mhz, 0);
 	KEEP_COMMON(context, 0);

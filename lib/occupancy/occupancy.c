@@ -123,6 +123,7 @@ struct opk_occupancy opk_occupancy_of(const struct opk_sm *sm, const struct opk_
 	struct opk_occupancy out = {
 		.blocks = sm->blocks,
 		.thread_registers = (uint32_t)(warp_registers(needs) / OPK_WARP_THREADS),
+		.driver_bytes = sm->driver_bytes,
 		.block_bytes = round_up(needs->shared_bytes + sm->driver_bytes, sm->unit_bytes),
 	};
 

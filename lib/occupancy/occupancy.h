@@ -54,8 +54,9 @@ struct opk_occupancy {
 	uint32_t limits[OPK_LIMITS]; /* blocks that each allows: at most those of the SM */
 	unsigned limiters;           /* bit 1 << i: limits[i] is the lowest */
 	uint32_t thread_registers;   /* allocated for a thread */
-	uint64_t block_bytes;        /* shared memory allocated for a block */
-	uint64_t sm_bytes;           /* shared memory that the SM is set to */
+	uint32_t driver_bytes;       /* what the driver takes of a block's shared memory */
+	uint64_t block_bytes; /* shared memory allocated for a block, the driver's included */
+	uint64_t sm_bytes;    /* shared memory that the SM is set to */
 };
 
 struct opk_occupancy opk_occupancy_of(const struct opk_sm *sm,
