@@ -37,53 +37,69 @@ enum source {
 };
 
 static const struct launch_attribute {
-	const char *name;
-	const char *unit;
+	const char *name, *unit, *text;
 	enum source source;
 	size_t offset;
 	bool zero; /* 0 is a value of a launch; elsewhere it is not known */
 	bool adds; /* over launches */
 } launch_attributes[] = {
-#define OF(source, member) source, offsetof(struct opk_range, member)
-#define IN(source, member) source, offsetof(struct opk_occupancy, member)
-	{ "launch__block_dim_x", "", OF(WORD, block[0]), false, false },
-	{ "launch__block_dim_y", "", OF(WORD, block[1]), false, false },
-	{ "launch__block_dim_z", "", OF(WORD, block[2]), false, false },
-	{ "launch__block_size", "", OF(SHAPE, block), false, false },
-	{ "launch__cluster_dim_x", "", OF(WORD, cluster[0]), false, false },
-	{ "launch__cluster_dim_y", "", OF(WORD, cluster[1]), false, false },
-	{ "launch__cluster_dim_z", "", OF(WORD, cluster[2]), false, false },
-	{ "launch__cluster_size", "", OF(SHAPE, cluster), false, false },
-	{ "launch__context_id", "", OF(WORD, context), false, false },
-	{ "launch__device_id", "", OF(DEVICE, device), true, false },
-	{ "launch__grid_dim_x", "", OF(WORD, grid[0]), false, false },
-	{ "launch__grid_dim_y", "", OF(WORD, grid[1]), false, false },
-	{ "launch__grid_dim_z", "", OF(WORD, grid[2]), false, false },
-	{ "launch__grid_size", "", OF(SHAPE, grid), false, true },
-	{ "launch__occupancy_limit_blocks", "block", IN(COMPUTED, limits[OPK_LIMIT_BLOCKS]), true,
-	  false },
-	{ "launch__occupancy_limit_registers", "block", IN(COMPUTED, limits[OPK_LIMIT_REGISTERS]),
-	  true, false },
-	{ "launch__occupancy_limit_shared_mem", "block", IN(COMPUTED, limits[OPK_LIMIT_SHARED]),
-	  true, false },
-	{ "launch__occupancy_limit_warps", "block", IN(COMPUTED, limits[OPK_LIMIT_WARPS]), true,
-	  false },
-	{ "launch__registers_per_thread", "register/thread", OF(WORD, registers), false, false },
+#define OF(form, member) .source = form, .offset = offsetof(struct opk_range, member)
+#define ZERO_OF(form, member) OF(form, member), .zero = true
+#define SUM_OF(form, member) OF(form, member), .adds = true
+#define IN(form, member) .source = form, .offset = offsetof(struct opk_occupancy, member)
+#define LIMIT(name, text, limit)                                                                   \
+	{                                                                                          \
+		"launch__occupancy_limit_" name, "block",                                          \
+			"Blocks that can be resident on an SM, limited by " text " alone.",        \
+			IN(COMPUTED, limits[limit])                                                \
+	}
+	{ "launch__block_dim_x", "", "Threads of a block in x.", OF(WORD, block[0]) },
+	{ "launch__block_dim_y", "", "Threads of a block in y.", OF(WORD, block[1]) },
+	{ "launch__block_dim_z", "", "Threads of a block in z.", OF(WORD, block[2]) },
+	{ "launch__block_size", "", "Threads of a block.", OF(SHAPE, block) },
+	{ "launch__cluster_dim_x", "", "Blocks of a cluster in x.", OF(WORD, cluster[0]) },
+	{ "launch__cluster_dim_y", "", "Blocks of a cluster in y.", OF(WORD, cluster[1]) },
+	{ "launch__cluster_dim_z", "", "Blocks of a cluster in z.", OF(WORD, cluster[2]) },
+	{ "launch__cluster_size", "", "Blocks of a cluster; 1 without clusters.",
+	  OF(SHAPE, cluster) },
+	{ "launch__context_id", "", "Number of the context in its process.", OF(WORD, context) },
+	{ "launch__device_id", "", "Index of the device.", ZERO_OF(DEVICE, device) },
+	{ "launch__grid_dim_x", "", "Blocks of the grid in x.", OF(WORD, grid[0]) },
+	{ "launch__grid_dim_y", "", "Blocks of the grid in y.", OF(WORD, grid[1]) },
+	{ "launch__grid_dim_z", "", "Blocks of the grid in z.", OF(WORD, grid[2]) },
+	{ "launch__grid_size", "", "Blocks of the grid.", SUM_OF(SHAPE, grid) },
+	LIMIT("blocks", "the SM's number of blocks", OPK_LIMIT_BLOCKS),
+	LIMIT("registers", "registers", OPK_LIMIT_REGISTERS),
+	LIMIT("shared_mem", "shared memory", OPK_LIMIT_SHARED),
+	LIMIT("warps", "warps", OPK_LIMIT_WARPS),
+	{ "launch__registers_per_thread", "register/thread", "Registers of a thread.",
+	  OF(WORD, registers) },
 	{ "launch__registers_per_thread_allocated", "register/thread",
-	  IN(COMPUTED, thread_registers), true, false },
-	{ "launch__shared_mem_per_block_allocated", "byte", IN(COMPUTED_LONG, block_bytes), true,
-	  false },
-	{ "launch__shared_mem_per_block_driver", "byte", IN(COMPUTED, driver_bytes), true, false },
-	{ "launch__shared_mem_per_block_dynamic", "byte", OF(WORD, shared_bytes), true, false },
-	{ "launch__shared_mem_per_block_static", "byte", OF(PLUS_1, static_shared_plus_1), true,
-	  false },
-	{ "launch__stream_id", "", OF(LONG_WORD, stream), true, false },
-	{ "launch__thread_count", "thread", OF(THREADS, grid), false, true },
-	{ "launch__waves_per_multiprocessor", "", IN(WAVES, blocks), true, false },
-	{ "sm__maximum_warps_avg_per_active_cycle", "warp", IN(COMPUTED, warps), true, false },
-	{ "sm__maximum_warps_per_active_cycle_pct", "percent", IN(COMPUTED_SHARE, percent), true,
-	  false },
+	  "Registers of a thread, rounded up to what is allocated.",
+	  IN(COMPUTED, thread_registers) },
+	{ "launch__shared_mem_per_block_allocated", "byte",
+	  "Shared memory of a block with the driver's, rounded up to what is allocated.",
+	  IN(COMPUTED_LONG, block_bytes) },
+	{ "launch__shared_mem_per_block_driver", "byte",
+	  "Shared memory of a block that the driver takes.", IN(COMPUTED, driver_bytes) },
+	{ "launch__shared_mem_per_block_dynamic", "byte",
+	  "Shared memory of a block that the launch asks for.", ZERO_OF(WORD, shared_bytes) },
+	{ "launch__shared_mem_per_block_static", "byte",
+	  "Shared memory of a block that the kernel declares.", OF(PLUS_1, static_shared_plus_1) },
+	{ "launch__stream_id", "", "The driver's number of the stream.",
+	  ZERO_OF(LONG_WORD, stream) },
+	{ "launch__thread_count", "thread", "Threads of the launch.", SUM_OF(THREADS, grid) },
+	{ "launch__waves_per_multiprocessor", "",
+	  "How often the grid fills the GPU with resident blocks.", IN(WAVES, blocks) },
+	{ "sm__maximum_warps_avg_per_active_cycle", "warp",
+	  "Theoretical occupancy: warps that can be resident on an SM.", IN(COMPUTED, warps) },
+	{ "sm__maximum_warps_per_active_cycle_pct", "percent",
+	  "Theoretical occupancy: warps that can be resident on an SM, of the most it can hold.",
+	  IN(COMPUTED_SHARE, percent) },
+#undef LIMIT
 #undef IN
+#undef SUM_OF
+#undef ZERO_OF
 #undef OF
 };
 enum { LAUNCH_ATTRIBUTES = sizeof launch_attributes / sizeof *launch_attributes };
@@ -291,6 +307,13 @@ const char *opk_attribute_unit(const char *name)
 	const struct launch_attribute *launch = find_launch(name);
 
 	return launch ? launch->unit : "";
+}
+
+const char *opk_attribute_text(const char *name)
+{
+	const struct launch_attribute *launch = find_launch(name);
+
+	return launch ? launch->text : "A number of the device: what info lists as device.N.NAME.";
 }
 
 bool opk_attribute_adds(const char *name)

@@ -433,4 +433,17 @@ int opk_writer_add_buf(struct opk_writer *writer, uint32_t type, const struct op
  */
 int opk_writers_finish(struct opk_writer *const *writers, size_t count);
 
+/*
+ * Attributes: numbers about a launch or its device, with Nsight Compute's names.
+ */
+
+/* Whether recordings may have it: any attribute of a device, and known ones of launches. */
+bool opk_attribute_exists(const char *name);
+/* "": it has no unit, or the unit is not known. */
+const char *opk_attribute_unit(const char *name);
+/* What it is, as a sentence. */
+const char *opk_attribute_text(const char *name);
+/* Whether values are added over launches. */
+bool opk_attribute_adds(const char *name);
+
 #endif
