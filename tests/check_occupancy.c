@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Occupancy: limits of SMs, known launches, and NVIDIA's calculator as a witness. */
+#include <math.h>
+
 #include "chip/chip.h"
+#include "container/container.h"
 #include "occupancy/occupancy.h"
 #include "random.h"
 #include "testing.h"
@@ -119,6 +122,98 @@ TEST(allocations)
 	ck_assert_uint_eq(got.sm_bytes, 228 * 1024);
 	ck_assert_uint_eq(got.blocks, 16);
 	ck_assert_uint_eq(opk_occupancy_most_clusters(&got, &needs, 132), 528);
+}
+
+/* ---- numbers of recordings -------------------------------------------------------------- */
+
+#define H100                                                                                       \
+	{ "device.0.compute_capability_major", "9" },                                              \
+		{ "device.0.compute_capability_minor", "0" },                                      \
+	{                                                                                          \
+		"device.0.multiprocessors", "132"                                                  \
+	}
+
+static const struct opk_property facts[] = { H100 };
+static const struct opk_property odd_facts[] = { { "device.0.compute_capability_major", "-1e300" },
+	                                         { "device.0.compute_capability_minor", "1e300" } };
+
+static const struct opk_range known_launch = {
+	.kernel = "k",
+	.grid = { 264, 2, 1 },
+	.block = { 16, 16, 1 },
+	.registers = 33,
+	.shared_bytes = 1000,
+	.static_shared_plus_1 = 25,
+	.cluster = { 2, 1, 1 },
+};
+
+static double value_of(const char *name, const struct opk_range *range)
+{
+	const struct opk_meta meta = { .run = facts, .run_count = COUNT(facts) };
+
+	return opk_attribute_value(name, &meta, range);
+}
+
+static const struct {
+	struct here here;
+	const char *name;
+	double value;
+} value_rows[] = {
+	{ HERE, "launch__occupancy_limit_blocks", 32 },
+	{ HERE, "launch__occupancy_limit_registers", 6 },
+	{ HERE, "launch__occupancy_limit_shared_mem", 114 },
+	{ HERE, "launch__occupancy_limit_warps", 8 },
+	{ HERE, "launch__registers_per_thread_allocated", 40 },
+	{ HERE, "launch__shared_mem_per_block_allocated", 2048 },
+	{ HERE, "launch__shared_mem_per_block_driver", 1024 },
+	{ HERE, "launch__shared_mem_per_block_static", 24 },
+	{ HERE, "launch__cluster_size", 2 },
+	{ HERE, "launch__waves_per_multiprocessor", 528.0 / (6 * 132) },
+	{ HERE, "sm__maximum_warps_avg_per_active_cycle", 48 },
+	{ HERE, "sm__maximum_warps_per_active_cycle_pct", 75 },
+};
+
+TEST_EACH(values, value_rows)
+{
+	double got = value_of(row->name, &known_launch);
+
+	ck_row(row, got == row->value, "%.17g", got);
+	ck_row(row, opk_attribute_exists(row->name) && *opk_attribute_text(row->name), "text");
+}
+
+static const char pct[] = "sm__maximum_warps_per_active_cycle_pct";
+
+/* A preference in the recording counts. */
+TEST(preferred_carveout)
+{
+	struct opk_range range = known_launch;
+
+	range.carveout_plus_1 = 1 + 4;
+	ck_assert(value_of("launch__occupancy_limit_shared_mem", &range) == 8);
+}
+
+/* What is not known makes nan, never 0. */
+TEST(unknown_values)
+{
+	const struct opk_meta none = { 0 }, odd = { .run = odd_facts, .run_count = 2 };
+	struct opk_range range = known_launch;
+
+	ck_assert(isnan(opk_attribute_value(pct, &none, &range)));
+	ck_assert(isnan(opk_attribute_value(pct, &odd, &range)));
+	ck_assert(isnan(opk_attribute_value(pct, NULL, &range)));
+	ck_assert(isnan(value_of(pct, NULL)));
+	range.static_shared_plus_1 = 0;
+	ck_assert(isnan(value_of(pct, &range)));
+	ck_assert(isnan(value_of("launch__shared_mem_per_block_static", &range)));
+	range = known_launch;
+	range.count = 2;
+	ck_assert(isnan(value_of(pct, &range)));
+	range = known_launch;
+	range.block[2] = 0;
+	ck_assert(isnan(value_of(pct, &range)));
+	range.block[2] = UINT32_MAX;
+	ck_assert(value_of(pct, &range) == 0);
+	ck_assert(isnan(value_of("launch__waves_per_multiprocessor", &range)));
 }
 
 /* ---- NVIDIA's calculator ---------------------------------------------------------------- */
