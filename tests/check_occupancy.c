@@ -192,6 +192,37 @@ TEST(preferred_carveout)
 	ck_assert(value_of("launch__occupancy_limit_shared_mem", &range) == 8);
 }
 
+/* Launches that were added up have what they have in common. */
+TEST(sum_of_launches)
+{
+	struct opk_range range = known_launch;
+
+	range.count = 2;
+	ck_assert(value_of(pct, &range) == 75);
+	range.grid[0] = range.grid[1] = range.grid[2] = 0;
+	ck_assert(isnan(value_of("launch__waves_per_multiprocessor", &range)));
+	range.registers = 0;
+	ck_assert(isnan(value_of(pct, &range)));
+}
+
+/* A range without a device has what all devices have in common. */
+TEST(several_devices)
+{
+	static const struct opk_property alike[] = { H100,
+		                                     { "device.1.compute_capability_major", "9" },
+		                                     { "device.1.multiprocessors", "114" } };
+	const struct opk_meta meta = { .run = alike, .run_count = COUNT(alike) };
+	struct opk_range range = known_launch;
+
+	range.device = -1;
+	ck_assert(opk_attribute_value(pct, &meta, &range) == 75);
+	ck_assert(isnan(opk_attribute_value("launch__waves_per_multiprocessor", &meta, &range)));
+	range.device = 0;
+	ck_assert(opk_attribute_value("launch__waves_per_multiprocessor", &meta, &range) > 0);
+	range.device = 1;
+	ck_assert(isnan(opk_attribute_value(pct, &meta, &range)));
+}
+
 /* What is not known makes nan, never 0. */
 TEST(unknown_values)
 {
@@ -205,9 +236,6 @@ TEST(unknown_values)
 	range.static_shared_plus_1 = 0;
 	ck_assert(isnan(value_of(pct, &range)));
 	ck_assert(isnan(value_of("launch__shared_mem_per_block_static", &range)));
-	range = known_launch;
-	range.count = 2;
-	ck_assert(isnan(value_of(pct, &range)));
 	range = known_launch;
 	range.block[2] = 0;
 	ck_assert(isnan(value_of(pct, &range)));

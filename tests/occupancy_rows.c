@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * usage: occupancy_rows FILE
- * Compares the occupancy that offpeak computes with CUDA's, in lines that tests/gpu/occupancy.cu printed. Exit code 1:
- * a launch has another number of blocks, or more clusters than is possible.
+ * Compares the occupancy that offpeak computes with CUDA's, in lines that tests/gpu/occupancy.cu
+ * printed. Exit code 1: a launch has another number of blocks, or more clusters than is possible.
  */
 #include <stdio.h>
 #include <stdlib.h>

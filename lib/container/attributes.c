@@ -207,21 +207,23 @@ static double number_of(const char *text)
 	return end != text && !*end ? number : (double)NAN;
 }
 
-/* If there is only one device, a range without a device is of that one. */
+/* A range without a device has what all devices have in common. */
 static double get_of_device(const struct opk_meta *meta, const char *fact, int32_t device)
 {
 	double found = (double)NAN;
-	size_t count = 0;
+	bool first = true;
 
 	for (size_t i = 0; i < meta->run_count; i++) {
 		int32_t of = device_of(&meta->run[i], fact);
 
 		if (of < 0 || (device >= 0 && of != device))
 			continue;
+		if (!first && found != number_of(meta->run[i].value))
+			return (double)NAN;
 		found = number_of(meta->run[i].value);
-		count++;
+		first = false;
 	}
-	return device >= 0 || count == 1 ? found : (double)NAN;
+	return found;
 }
 
 /* ---- occupancy ------------------------------------------------------------------------------ */
@@ -250,8 +252,7 @@ static bool get_occupancy(struct opk_occupancy *out, const struct opk_meta *meta
 		.cluster = whole(product(range->cluster)),
 		.carveout = (int32_t)(range->carveout_plus_1 - 1),
 	};
-	bool known = is_launch(range) && needs.threads && needs.registers
-	             && range->static_shared_plus_1;
+	bool known = needs.threads && needs.registers && range->static_shared_plus_1;
 	const struct opk_sm *sm = known ? sm_of(meta, range->device) : NULL;
 
 	if (sm)
@@ -264,8 +265,9 @@ static double waves(const struct opk_occupancy *occupancy, const struct opk_meta
                     const struct opk_range *range)
 {
 	double blocks = occupancy->blocks * get_of_device(meta, "multiprocessors", range->device);
+	double grid = product(range->grid);
 
-	return blocks > 0 ? product(range->grid) / blocks : (double)NAN;
+	return blocks > 0 && grid > 0 ? grid / blocks : (double)NAN;
 }
 
 static double computed_value(const struct launch_attribute *attribute, const struct opk_meta *meta,

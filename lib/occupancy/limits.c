@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Limits of an SM. Warps, blocks and shared memory are those of the table "Technical Specifications
- * per Compute Capability" of the CUDA C++ Programming Guide 13.0, earlier editions for 7.0 and 7.2.
- * The sizes of shared memory are in its chapters about compute capabilities. Units of allocation and
- * barriers are those of the occupancy calculator that NVIDIA publishes with the CUDA toolkit.
+ * Limits of an SM. The table "Technical Specifications per Compute Capability" in the CUDA C++
+ * Programming Guide 13.0 has warps, blocks and shared memory, earlier editions those of 7.0 and
+ * 7.2; its chapters about compute capabilities have the sizes that shared memory can be set to.
+ * The occupancy calculator in the CUDA toolkit has the units of allocation and the barriers.
  */
 #include "occupancy/occupancy.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Computes occupancy: the lowest of the limits that warps, registers, shared memory and so on set. */
+/* Computes occupancy: the lowest limit of warps, registers, shared memory and so on. */
 #include "occupancy/occupancy.h"
 
 /*

@@ -51,7 +51,7 @@ enum opk_limit {
 struct opk_occupancy {
 	uint32_t blocks, warps;      /* resident on an SM; 0: the kernel cannot be launched */
 	double percent;              /* resident warps of the most that are possible */
-	uint32_t limits[OPK_LIMITS]; /* blocks that each allows: at most those of the SM */
+	uint32_t limits[OPK_LIMITS]; /* blocks that each of them allows */
 	unsigned limiters;           /* bit 1 << i: limits[i] is the lowest */
 	uint32_t thread_registers;   /* allocated for a thread */
 	uint32_t driver_bytes;       /* what the driver takes of a block's shared memory */

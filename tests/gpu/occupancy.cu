@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * usage: occupancy [launch] COUNT
- * Prints a line for each of COUNT launches with different registers, shared memory, carveouts and clusters: what
- * offpeak needs to compute their occupancy, and what CUDA says it is. With `launch` it launches them, too.
+ * Prints a line for each of COUNT launches with different registers, shared memory, carveouts and
+ * clusters: what offpeak needs to compute their occupancy, and what CUDA says it is. With `launch`
+ * it launches them, too.
  * tests/occupancy_rows reads the lines.
  */
 #include <cstdio>
