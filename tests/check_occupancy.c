@@ -44,6 +44,27 @@ TEST(all_chips_are_known)
 	}
 }
 
+/* What the driver of an H100 says about its device. */
+CTX_TEST(driver_agrees)
+{
+	freed(opk_file) *file = NULL;
+	const struct opk_sm *sm = opk_sm_find(9, 0);
+	const struct opk_meta *meta;
+#define FACT(name) opk_attribute_value("device__attribute_" name, meta, NULL)
+
+	ck_ok(ctx, opk_file_open(&file, ctx, TEST_DATA_DIR "/recordings/gh100-witness.opk"));
+	ck_ok(ctx, opk_file_meta(&meta, ctx, file));
+	ck_assert(FACT("compute_capability_major") == 9);
+	ck_assert(FACT("max_threads_per_multiprocessor") == sm->warps * OPK_WARP_THREADS);
+	ck_assert(FACT("max_blocks_per_multiprocessor") == sm->blocks);
+	ck_assert(FACT("max_registers_per_multiprocessor") == 65536);
+	ck_assert(FACT("max_shared_memory_per_block_optin") == sm->block_bytes);
+	ck_assert(FACT("reserved_shared_memory_per_block") == sm->driver_bytes);
+	ck_assert(FACT("max_shared_memory_per_multiprocessor")
+	          == sm->block_bytes + sm->driver_bytes);
+#undef FACT
+}
+
 /* ---- launches --------------------------------------------------------------------------- */
 
 enum {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Limits of an SM. The table "Technical Specifications per Compute Capability" in the CUDA C++
- * Programming Guide 13.0 has warps, blocks and shared memory, earlier editions those of 7.0 and
- * 7.2; its chapters about compute capabilities have the sizes that shared memory can be set to.
- * The occupancy calculator in the CUDA toolkit has the units of allocation and the barriers.
+ * Limits of an SM: warps, blocks and sizes of shared memory from the tables "Device and Streaming
+ * Multiprocessor (SM) Information", "Memory Information" and "Shared Memory Capacity per Compute
+ * Capability" of NVIDIA's CUDA Programming Guide 13, those of 7.0 and 7.2 from earlier editions;
+ * units of allocation and barriers from the occupancy calculator in the CUDA toolkit.
  */
 #include "occupancy/occupancy.h"
 
