@@ -199,6 +199,7 @@ TEST_EACH(values, value_rows)
 	double got = value_of(row->name, &known_launch);
 
 	ck_row(row, got == row->value, "%.17g", got);
+	ck_row(row, opk_attribute_is_name(row->name), "it is a metric");
 	ck_row(row, opk_attribute_exists(row->name) && *opk_attribute_text(row->name), "text");
 }
 

@@ -142,7 +142,8 @@ static const struct {
 	{ "multiprocessor_count", "multiprocessors" },
 };
 
-static const char launch_prefix[] = "launch__", device_prefix[] = "device__attribute_";
+static const char launch_prefix[] = "launch__", device_prefix[] = "device__attribute_",
+		  computed_prefix[] = "sm__maximum_warps_";
 
 static const struct launch_attribute *find_launch(const char *name)
 {
@@ -159,7 +160,8 @@ static bool begins(const char *name, const char *prefix)
 
 bool opk_attribute_is_name(const char *name)
 {
-	return begins(name, launch_prefix) || begins(name, device_prefix) || find_launch(name);
+	return begins(name, launch_prefix) || begins(name, device_prefix)
+	       || (begins(name, computed_prefix) && find_launch(name));
 }
 
 bool opk_attribute_is_of_device(const char *name)
