@@ -814,14 +814,14 @@ struct opk_range {
 	uint64_t stream;      /* the driver's id of the stream; 0: the default stream */
 	uint64_t duration_ns; /* host time between push and pop of a user range */
 	uint32_t registers;   /* per thread */
-	uint32_t context;     /* index in its process, from 1 */
-	uint32_t process;     /* pid */
-	uint32_t pass;        /* the pass whose counters it has, from 1; 0: it has all passes */
-	int32_t rank;         /* in an MPI or torchrun job; -1: unknown */
+	uint32_t context, process; /* index in its process, from 1; pid */
+	uint32_t pass; /* the pass whose counters it has, from 1; 0: it has all passes */
+	int32_t rank;  /* in an MPI or torchrun job; -1: unknown */
 	uint32_t sm_mhz, memory_mhz; /* the GPU's clocks at about its end, by NVML; 0: unknown */
 	uint64_t count; /* how many ranges opk_sum() added to this one; 0: it is a single range */
-	const char *host,
-		*gpu; /* else the facts "hostname" and "device.N.uuid" or "device.N.pci" */
+	const char *host, *gpu; /* else facts: "hostname", "device.N.uuid" or "device.N.pci" */
+	uint32_t static_shared_plus_1, carveout_plus_1; /* bytes of a block; preferred percent */
+	uint32_t cluster[3];                            /* in blocks; 1, 1, 1 without clusters */
 };
 
 /* Start and end of a sample in ns of host time, as CUPTI gave them while collecting. */

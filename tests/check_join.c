@@ -394,6 +394,7 @@ TEST_EACH(keys, key_rows)
 #define RAN(nvtx_, launch_, stream_, context_, process_, rank_, start, end, ...)                   \
 	{                                                                                          \
 		.name = "n", .kernel = "x", .symbol = "s", .registers = 32, .pass = 1,             \
+		.static_shared_plus_1 = 1, .cluster = { launch_, 1, 1 }, .carveout_plus_1 = rank_, \
 		.nvtx = nvtx_, .launch = launch_, .stream = stream_, .context = context_,          \
 		.process = process_, .rank = rank_, .start_ns = start, .end_ns = end, __VA_ARGS__  \
 	}
@@ -418,6 +419,9 @@ FAKE_TEST(common_facts)
 	ck_assert_str_eq(range->symbol, "s");
 	ck_assert_str_eq(range->nvtx, "");
 	ck_assert_uint_eq(range->registers, 32);
+	/* Shared memory is unknown where the preferred share of it is. */
+	ck_assert(!range->static_shared_plus_1);
+	ck_assert(!range->cluster[0] && !range->cluster[1] && !range->carveout_plus_1);
 	ck_assert_uint_eq(range->duration_ns, 151); /* the mean of the two known ones */
 	ck_assert(!range->launch && !range->context && !range->process && !range->start_ns);
 	ck_assert(!range->end_ns && !range->stream && range->rank == -1 && range->pass == 1);

@@ -398,6 +398,9 @@ static void check_range(const struct here *here, const struct opk_range *got,
 	ck_row(row, got->rank == wanted->rank, "%d", got->rank);
 	ck_row(row, got->sm_mhz == wanted->sm_mhz, "%u", got->sm_mhz);
 	ck_row(row, got->memory_mhz == wanted->memory_mhz, "%u", got->memory_mhz);
+	ck_row(row, got->static_shared_plus_1 == wanted->static_shared_plus_1, "static");
+	ck_row(row, !memcmp(got->cluster, wanted->cluster, sizeof got->cluster), "cluster");
+	ck_row(row, got->carveout_plus_1 == wanted->carveout_plus_1, "carveout");
 	ck_row(row, got->count == wanted->count, "%ju", (uintmax_t)got->count);
 }
 
@@ -446,6 +449,19 @@ CTX_TEST(range_rows)
 		    .memory_mhz = 2619,
 		    .count = 12 } },
 		{ HERE,
+		  "{\"static_shared_bytes\":0,\"cluster\":[2,1,1],\"carveout\":4294967294}",
+		  { .name = "",
+		    .kernel = "",
+		    .symbol = "",
+		    .nvtx = "",
+		    .device = -1,
+		    .rank = -1,
+		    .static_shared_plus_1 = 1,
+		    .cluster = { 2, 1, 1 },
+		    .carveout_plus_1 = UINT32_MAX } },
+		{ HERE, "{\"static_shared_bytes\":\"0\",\"cluster\":[2],\"carveout\":null}",
+		  NOTHING_KNOWN },
+		{ HERE,
 		  "{\"nvtx\":1,\"stream\":null,\"duration_ns\":\"5\",\"registers\":[],\"rank\":{}}",
 		  NOTHING_KNOWN },
 		{ HERE, "{\"name\":1,\"kernel\":[]}", NOTHING_KNOWN },
@@ -489,6 +505,9 @@ static const struct {
 	{ HERE, "[{\"grid\":[1,2,-3]}]", "member grid is out of range" },
 	{ HERE, "[{\"block\":[4294967296,1,1]}]", "member block is out of range" },
 	{ HERE, "[{\"registers\":4294967296}]", "member registers is out of range" },
+	{ HERE, "[{\"carveout\":4294967295}]", "member carveout is out of range" },
+	{ HERE, "[{\"static_shared_bytes\":-1}]", "member static_shared_bytes is out of range" },
+	{ HERE, "[{\"cluster\":[1,1,4294967296]}]", "member cluster is out of range" },
 	{ HERE, "[{\"pass\":4294967296}]", "member pass is out of range" },
 	{ HERE, "[{},{\"group\":1}]", "row 2 of the range table is of a pass group" },
 	{ HERE, "[{\"process\":-3}]", "member process is out of range" },
@@ -534,7 +553,10 @@ CTX_TEST(range_round_trip)
 		  .process = 15,
 		  .pass = 16,
 		  .rank = 0,
-		  .count = 17 },
+		  .count = 17,
+		  .static_shared_plus_1 = 18,
+		  .carveout_plus_1 = 1,
+		  .cluster = { 2, 4, 1 } },
 		{ .name = "", .kernel = "", .symbol = "", .nvtx = "", .device = -1, .rank = -1 },
 	};
 	static const struct here here = HERE;

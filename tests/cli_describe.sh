@@ -87,6 +87,14 @@ refuses 2 'has no metric' describe GH100 "$(printf 'a%.0s' $(seq 5000))__b.sum"
 refuses 2 'for PM sampling' describe GH100 smsp__sass_thread_inst_executed_op_fadd_pred_on.sum --profiler pm
 refuses 2 'which chip and which metric' describe GH100
 
+section 'numbers about launches and devices'
+gives 'j["unit"] == "block" and j["adds"] is False and "shared memory alone" in j["description"]' \
+	describe GH100 launch__occupancy_limit_shared_mem
+gives '"device.N.NAME" in j["description"]' describe GH100 device__attribute_clock_rate
+refuses 2 '--table counters: launch__block_size is not a metric; use summary' \
+	describe GH100 launch__block_size --table counters
+refuses 2 "GH100 has no metric 'launch__blocks'" describe GH100 launch__blocks
+
 section "nvprof's names"
 gives 'j["legacy"] == "achieved_occupancy" and j["kind"] == "metric"' describe GH100 achieved_occupancy
 json 'j["formula"] == j["terms"][0]["term"] == "sm__warps_active.avg.pct_of_peak_sustained_active"'

@@ -90,6 +90,17 @@ err_has '1 of 2 metrics, sm__cycles_elapsed.sum, is nan in every row: what is ne
 # An attribute of launches needs no sample.
 run 0 eval "$recordings/gh100-ranks-pm.opk" --per kernel --where 'kernel=*Kernel2<*' --metrics launch__block_size --strict
 out_lacks nan
+# Occupancy is computed from what ran: 128 threads, 96 registers, 103,808 bytes of shared memory.
+run 0 eval "$recordings/gh100-ranks-pm.opk" --per launch --where 'kernel=*Broadcast*' --top 1 --columns \
+	launch__occupancy_limit_blocks,launch__occupancy_limit_registers,launch__occupancy_limit_shared_mem,launch__occupancy_limit_warps
+out_has '^32,5,2,16$'
+run 0 eval "$recordings/gh100-ranks-pm.opk" --per launch --where 'kernel=*Broadcast*' --top 1 --columns \
+	sm__maximum_warps_per_active_cycle_pct,sm__maximum_warps_avg_per_active_cycle,launch__shared_mem_per_block_allocated,launch__cluster_size
+out_has '^12\.5,8,104832,nan$'
+# Launches of a kernel with different grids have no common number of waves.
+run 0 eval "$recordings/gh100-ranks-pm.opk" --per kernel --columns \
+	launches,sm__maximum_warps_per_active_cycle_pct,launch__waves_per_multiprocessor
+out_has '^988,100,nan$'
 
 section 'samples and what ran'
 pass 'samples' "$BUILD/tests/add_kernels" "$recordings/gh100-training-pm.opk" both.opk

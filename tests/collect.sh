@@ -31,6 +31,18 @@ info 'j["complete"] and j["kind"] == "recording" and j["integrity"] == "ok"' \
 	'j["cupti_version"] == 130001 and j["chip"] == "GH100"'
 info '(lambda run: run["command"].endswith("fake_app init ctx:0 launch:vadd:2x3x4:64x2:512 klaunch:lib launch:=plain") and run["cuda_version"] == "13000" and run["cupti"].endswith("/cupti/.libs/libcupti.so") and run["hostname"] and run["started"].endswith("Z") and run["device.0.name"] == "NVIDIA Fake GH100" and run["device.0.mig"] == "no" and run["device.0.uuid"] == "GPU-fa4e0000-0000-0000-0000-000000000000" and run["device.0.memory_bytes"] == "85899345920" and run["device.0.warp_size"] == "32")({r["name"]: r["value"] for r in j["run"]})'
 
+section 'what limits occupancy'
+quietly '' init ctx:0 launch:a klaunch:b ex:c:4:32:0:2x1x1 ex:d:4:32:0:2x2x1@50 launch:a
+rows_are 'short static cluster carveout' \
+	'a 2048 1x1x1 -1; b 2048 1x1x1 -1; c 2048 2x1x1 -1; d 2048 2x2x1 50; a 2048 1x1x1 -1'
+# What cannot change is asked once for each function: shared memory is attribute 1.
+log_has 4 '^cuFuncGetAttribute 1$'
+FAKE_GPU_CLUSTER=4 FAKE_GPU_CARVEOUT=0 quietly '' init ctx:0 launch:a ex:b:4:32:0:1x1x1@100
+rows_are 'short static cluster carveout' 'a 2048 4x1x1 0; b 2048 1x1x1 100'
+# The kernels of a graph are unknown.
+quietly '--max-ranges 9' init ctx:0 graph:3 graph
+rows_are 'static cluster carveout' '-1 0x0x0 -1; -1 0x0x0 -1'
+
 section 'ranks and the environment'
 RANK=3 SLURM_PROCID=9 CUDA_VISIBLE_DEVICES=0 records rank 3 '' init ctx:0 launch:k
 # Ranks are numbers: a value that is not a number is stored as text only.

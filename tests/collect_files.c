@@ -185,6 +185,8 @@ static void print_row(const struct opk_range *row)
 	printf("launch=%" PRIu64 "\tstream=%" PRIu64 "\tduration=%" PRIu64 "\t", row->launch,
 	       row->stream, row->duration_ns);
 	printf("sm_mhz=%u\tmemory_mhz=%u\t", row->sm_mhz, row->memory_mhz);
+	printf("cluster=%ux%ux%u\tstatic=%d\tcarveout=%d\t", row->cluster[0], row->cluster[1],
+	       row->cluster[2], (int)row->static_shared_plus_1 - 1, (int)row->carveout_plus_1 - 1);
 	printf("shared=%u\tregisters=%u\ttimes=%s", row->shared_bytes, row->registers,
 	       row->start_ns && row->end_ns >= row->start_ns ? "good" : "bad");
 }
@@ -258,6 +260,8 @@ static void print_activity(const struct opk_activity *a)
 	       a->block[1], a->block[2]);
 	printf("registers=%u\tstatic=%u\tshared=%u\tbytes=%" PRIu64 "\t", a->registers,
 	       a->static_shared_bytes, a->shared_bytes, a->bytes);
+	printf("cluster=%ux%ux%u\tcarveout=%d\t", a->cluster[0], a->cluster[1], a->cluster[2],
+	       (int)a->carveout_plus_1 - 1);
 	printf("device=%d\tcontext=%u\tstream=%" PRIu64 "\tprocess=%u\trank=%d\t", a->device,
 	       a->context, a->stream, a->process, a->rank);
 	printf("correlation=%u\tnode=%" PRIu64 "\tthread=%" PRIu64 "\t", a->correlation,

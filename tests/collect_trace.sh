@@ -36,6 +36,8 @@ run 0 verify run.opk
 trace '--trace all -v' init ctx:0 launch:a copy:512 memset:64
 err_has '^offpeak-collect: 3 records of what ran$'
 ran 'kind name bytes' 'kernel a(const float *, const float *, float *, int) 0; copy memcpy HtoD 512; set memset 64'
+trace '--trace kernels' init ctx:0 launch:a ex:b:4:32:0:2x2x1@50
+ran 'short static cluster carveout' 'a 2048 1x1x1 -1; b 2048 2x2x1 50'
 # Each node of a graph is a kernel of its own, with the correlation id of one call.
 trace '--trace kernels' init ctx:0 graph:3
 ran 'name node' 'node 1; node 2; node 3'

@@ -9,7 +9,7 @@
 rooms='
 lib/base
 lib/adapters/deflate lib/adapters/nv lib/adapters/sqlite lib/adapters/yaml
-lib/child
+lib/child lib/occupancy
 lib/container
 lib/formula
 lib/chip

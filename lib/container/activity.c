@@ -39,6 +39,10 @@ static const struct opk_record_column columns[] = {
 	COLUMN(23, INDEX, rank),
 	COLUMN(24, TEXT, host),
 	COLUMN(25, TEXT, gpu),
+	COLUMN(26, NUMBER, cluster[0]),
+	COLUMN(27, NUMBER, cluster[1]),
+	COLUMN(28, NUMBER, cluster[2]),
+	COLUMN(29, NUMBER, carveout_plus_1),
 };
 static const struct opk_activity none = {
 	.device = -1, .rank = -1, .name = "", .symbol = "", .host = "", .gpu = ""
@@ -138,10 +142,15 @@ struct opk_range opk_activity_range(const struct opk_activity *activity)
 		.process = activity->process,
 		.registers = activity->registers,
 		.shared_bytes = activity->shared_bytes,
+		.carveout_plus_1 = activity->carveout_plus_1,
 	};
 
+	/* CUPTI always says what a kernel has. */
+	if (activity->kind == OPK_ACTIVITY_KERNEL && activity->static_shared_bytes < UINT32_MAX)
+		range.static_shared_plus_1 = activity->static_shared_bytes + 1;
 	memcpy(range.grid, activity->grid, sizeof range.grid);
 	memcpy(range.block, activity->block, sizeof range.block);
+	memcpy(range.cluster, activity->cluster, sizeof range.cluster);
 	return range;
 }
 

@@ -535,21 +535,18 @@ int opk_file_link(size_t *bad, struct opk_ctx *ctx, struct opk_file *file,
  * are evaluated like metrics, but need no counters.
  */
 
-/* "launch__..." or "device__attribute_...": metrics don't have such names. */
+/*
+ * "launch__...", "device__attribute_..." or a computed "sm__maximum_warps_...": metrics don't have
+ * such names.
+ */
 bool opk_attribute_is_name(const char *name);
 /* "device__attribute_..." */
 bool opk_attribute_is_of_device(const char *name);
-/* Whether recordings may have it: any attribute of a device, and known ones of launches. */
-bool opk_attribute_exists(const char *name);
 /* OPK_EUSAGE: recordings have no such attribute, or this one lacks attributes of its devices. */
 int opk_attribute_check(struct opk_ctx *ctx, const char *name, const struct opk_meta *meta);
 /* NaN if not known. `meta` and `range` may be NULL. */
 double opk_attribute_value(const char *name, const struct opk_meta *meta,
                            const struct opk_range *range);
-/* "": it has no unit, or the unit is not known. */
-const char *opk_attribute_unit(const char *name);
-/* Whether values are added over launches. */
-bool opk_attribute_adds(const char *name);
 /* Attributes of launches; NULL past the end. */
 const char *opk_attribute_known(size_t i);
 

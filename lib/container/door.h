@@ -213,6 +213,7 @@ struct opk_activity {
 	uint32_t process;                           /* pid */
 	int32_t rank;           /* of an MPI or torchrun job; -1 where unknown */
 	const char *host, *gpu; /* as in struct opk_range */
+	uint32_t cluster[3], carveout_plus_1;
 };
 /*
  * All records of what ran, in the order of the file, which is not always that of time; *count is 0
@@ -431,5 +432,18 @@ int opk_writer_add_buf(struct opk_writer *writer, uint32_t type, const struct op
  * replaced come back.
  */
 int opk_writers_finish(struct opk_writer *const *writers, size_t count);
+
+/*
+ * Attributes: numbers about a launch or its device, with Nsight Compute's names.
+ */
+
+/* Whether recordings may have it: any attribute of a device, and known ones of launches. */
+bool opk_attribute_exists(const char *name);
+/* "": it has no unit, or the unit is not known. */
+const char *opk_attribute_unit(const char *name);
+/* What it is, as a sentence. */
+const char *opk_attribute_text(const char *name);
+/* Whether values are added over launches. */
+bool opk_attribute_adds(const char *name);
 
 #endif

@@ -32,6 +32,7 @@ static bool is_empty(const struct opk_member *member, const void *object)
 	case OPK_MEMBER_TEXT:
 		return !*(const char *const *)value || !**(const char *const *)value;
 	case OPK_MEMBER_NUMBER:
+	case OPK_MEMBER_PLUS_1:
 		return !number_at(value, member->width);
 	case OPK_MEMBER_INDEX:
 		return *(const int32_t *)value < 0;
@@ -100,6 +101,9 @@ static void put_value(struct opk_json_writer *json, const struct opk_member *mem
 	case OPK_MEMBER_INDEX:
 		opk_json_put_u64(json, number_at(value, member->width));
 		break;
+	case OPK_MEMBER_PLUS_1:
+		opk_json_put_u64(json, number_at(value, member->width) - 1);
+		break;
 	case OPK_MEMBER_FLAG:
 		opk_json_put_bool(json, *(const bool *)value);
 		break;
@@ -149,6 +153,7 @@ static const enum opk_json_type types[] = {
 	[OPK_MEMBER_SHIFT] = OPK_JSON_NUMBER,  [OPK_MEMBER_OBJECT] = OPK_JSON_OBJECT,
 	[OPK_MEMBER_TEXTS] = OPK_JSON_ARRAY,   [OPK_MEMBER_PAIRS] = OPK_JSON_OBJECT,
 	[OPK_MEMBER_OBJECTS] = OPK_JSON_ARRAY, [OPK_MEMBER_PASSES] = OPK_JSON_ARRAY,
+	[OPK_MEMBER_PLUS_1] = OPK_JSON_NUMBER,
 };
 
 static int refuse(const struct opk_members_reader *r, const char *key, const char *why)
@@ -182,6 +187,14 @@ static bool read_number(void *value, const struct opk_json *number, uint64_t mos
 	return true;
 }
 
+static bool read_plus_1(uint32_t *value, const struct opk_json *number)
+{
+	bool good = read_number(value, number, UINT32_MAX - 1);
+
+	*value += good;
+	return good;
+}
+
 /* The shape stays unknown if the list is not three numbers. */
 static bool read_shape(uint32_t *shape, const struct opk_json *list)
 {
@@ -208,6 +221,8 @@ static bool read_one(void *to, const struct opk_member *member, const struct opk
 		return read_number(value, found, member->width == 8 ? UINT64_MAX : UINT32_MAX);
 	case OPK_MEMBER_INDEX:
 		return read_number(value, found, INT32_MAX);
+	case OPK_MEMBER_PLUS_1:
+		return read_plus_1(value, found);
 	case OPK_MEMBER_FLAG:
 		*(bool *)value = found->boolean;
 		return true;

@@ -12,6 +12,7 @@ enum opk_member_form {
 	OPK_MEMBER_TEXT,     /* const char *: a text; "" */
 	OPK_MEMBER_NUMBER,   /* of 4 or 8 bytes, unsigned; 0 */
 	OPK_MEMBER_INDEX,    /* int32_t, counted from 0; -1 */
+	OPK_MEMBER_PLUS_1,   /* uint32_t: the number plus 1; 0 */
 	OPK_MEMBER_FLAG,     /* bool, always written; true */
 	OPK_MEMBER_PROFILER, /* enum opk_profiler: its name */
 	OPK_MEMBER_SHAPE,    /* uint32_t[3]: an array; zeros */

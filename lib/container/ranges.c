@@ -6,6 +6,9 @@
 	OPK_MEMBER(opk_range, member, #member, .rules = OPK_MEMBER_BOUNDED, ##__VA_ARGS__)
 #define NUMBER(member) RANGE(member, .form = OPK_MEMBER_NUMBER)
 
+#define PLUS_1(member, key)                                                                        \
+	OPK_MEMBER(opk_range, member, key, .rules = OPK_MEMBER_BOUNDED, .form = OPK_MEMBER_PLUS_1)
+
 /* In the order in which they are written. A value of another type counts as missing. */
 static const struct opk_member members[] = {
 	RANGE(name),
@@ -31,6 +34,9 @@ static const struct opk_member members[] = {
 	NUMBER(count),
 	RANGE(host),
 	RANGE(gpu),
+	PLUS_1(static_shared_plus_1, "static_shared_bytes"),
+	RANGE(cluster, .form = OPK_MEMBER_SHAPE),
+	PLUS_1(carveout_plus_1, "carveout"),
 };
 static const struct opk_members range_table = OPK_MEMBERS(members, opk_range);
 

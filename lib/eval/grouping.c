@@ -188,8 +188,14 @@ static void keep_common(struct opk_grouped *group, unsigned key, const struct op
 		memset(range->grid, 0, sizeof range->grid);
 	if (memcmp(range->block, other->block, sizeof range->block))
 		memset(range->block, 0, sizeof range->block);
+	if (memcmp(range->cluster, other->cluster, sizeof range->cluster))
+		memset(range->cluster, 0, sizeof range->cluster);
 	group->many_streams |= range->stream != other->stream;
 	range->stream = group->many_streams ? 0 : range->stream;
+	/* 0 would be taken for a known size, or for no preference. */
+	if (range->shared_bytes != other->shared_bytes
+	    || range->carveout_plus_1 != other->carveout_plus_1)
+		range->static_shared_plus_1 = 0;
 #define KEEP_COMMON(member, unknown)                                                               \
 	range->member = range->member == other->member ? range->member : (unknown)
 	KEEP_COMMON(start_ns, 0);
@@ -197,6 +203,8 @@ static void keep_common(struct opk_grouped *group, unsigned key, const struct op
 	KEEP_COMMON(shared_bytes, 0);
 	KEEP_COMMON(launch, 0);
 	KEEP_COMMON(registers, 0);
+	KEEP_COMMON(static_shared_plus_1, 0);
+	KEEP_COMMON(carveout_plus_1, 0);
 	KEEP_COMMON(sm_mhz, 0);
 	KEEP_COMMON(memory_mhz, 0);
 	KEEP_COMMON(context, 0);

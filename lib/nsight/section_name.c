@@ -9,7 +9,7 @@ static const struct {
 	const char *prefix, *reason;
 } families[] = {
 	{ "launch__",
-	  "of the launch or its occupancy as calculated; recordings have grid, block and registers" },
+	  "of the launch or its occupancy as calculated; eval takes those that recordings have" },
 	{ "device__", "attributes of the device" },
 	{ "derived__", "derived by Nsight Compute itself" },
 	{ "smsp__pcsamp_", "states of warps, sampled at instructions" },

@@ -4,6 +4,7 @@
 #include <cudaProfiler.h>
 #include <dlfcn.h>
 #include <pthread.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -314,8 +315,30 @@ static int word_cooperative(const char *const *fields)
 	                                                    r.block[2], r.shared, stream, NULL);
 }
 
+static void add_cluster(CUlaunchConfig *config, CUlaunchAttribute *attributes,
+                        const unsigned cluster[3])
+{
+	CUlaunchAttribute *attribute = &attributes[config->numAttrs++];
+
+	attribute->id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+	attribute->value.clusterDim.x = cluster[0];
+	attribute->value.clusterDim.y = cluster[1];
+	attribute->value.clusterDim.z = cluster[2];
+}
+
+static void add_carveout(CUlaunchConfig *config, CUlaunchAttribute *attributes, unsigned percent)
+{
+	CUlaunchAttribute *attribute = &attributes[config->numAttrs++];
+
+	attribute->id = CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT;
+	attribute->value.sharedMemCarveout = percent;
+}
+
+/* After the launch's own fields: CLUSTER, as 2x1x1, and a carveout in percent, as 2x1x1@50 */
 static int word_launch_ex(const char *const *fields)
 {
+	CUlaunchAttribute attributes[2] = { 0 };
+	unsigned cluster[3], carveout = UINT_MAX;
 	struct request r;
 	int status = read_request(&r, fields, MODULE);
 	CUlaunchConfig config = {
@@ -327,8 +350,13 @@ static int word_launch_ex(const char *const *fields)
 		.blockDimZ = r.block[2],
 		.sharedMemBytes = r.shared,
 		.hStream = stream,
+		.attrs = attributes,
 	};
 
+	if (sscanf(fields[4], "%ux%ux%u@%u", &cluster[0], &cluster[1], &cluster[2], &carveout) >= 3)
+		add_cluster(&config, attributes, cluster);
+	if (carveout <= 100)
+		add_carveout(&config, attributes, carveout);
 	return status ? status : (int)cuda.cuLaunchKernelEx(&config, r.function, NULL, NULL);
 }
 

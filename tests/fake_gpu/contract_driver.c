@@ -87,12 +87,18 @@ CONTRACT_TEST(functions_and_kernels)
 	CUkernel kernel;
 	CUfunction again = NULL;
 	CUmodule module;
-	int registers = 0;
+	int registers = 0, number = 0;
 
 	load();
 	make_context();
 	OK(api.cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, make_kernel()));
 	EXPECT(registers > 0, "no registers");
+	OK(api.cuFuncGetAttribute(&number, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+	                          make_kernel()));
+	EXPECT(number == -1, "a carveout of %d%% is preferred", number);
+	OK(api.cuFuncGetAttribute(&number, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH,
+	                          make_kernel()));
+	EXPECT(number == 0, "a cluster of %d is required", number);
 	OK(api.cuLibraryLoadData(&library, code, NULL, NULL, 0, NULL, NULL, 0));
 	EXPECT_STATUS(api.cuLibraryGetKernel(&kernel, library, "none"), CUDA_ERROR_NOT_FOUND);
 	OK(api.cuLibraryGetKernel(&kernel, library, "other"));

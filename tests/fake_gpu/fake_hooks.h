@@ -13,6 +13,7 @@ struct fake_work {
 	enum { FAKE_KERNEL, FAKE_COPY, FAKE_SET } kind;
 	const char *name; /* of a kernel; never freed */
 	unsigned grid[3], block[3], shared;
+	uint32_t cluster[3], carveout_plus_1; /* zeros: the launch does not say */
 	uint32_t device, context, stream, correlation;
 	uint64_t node; /* of a graph */
 	uint64_t bytes;

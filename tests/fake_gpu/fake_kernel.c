@@ -234,7 +234,8 @@ CUresult cuFuncGetName(const char **name, CUfunction function)
 
 static int function_attribute(int *value, CUfunction_attribute which, CUfunction function)
 {
-	static const int values[CU_FUNC_ATTRIBUTE_MAX] = {
+	const int cluster = (int)fake_number("FAKE_GPU_CLUSTER", 0);
+	const int values[CU_FUNC_ATTRIBUTE_MAX] = {
 		[CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK] = 1024,
 		[CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES] = 2048,
 		[CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES] = 64,
@@ -242,6 +243,11 @@ static int function_attribute(int *value, CUfunction_attribute which, CUfunction
 		[CU_FUNC_ATTRIBUTE_PTX_VERSION] = 90,
 		[CU_FUNC_ATTRIBUTE_BINARY_VERSION] = 90,
 		[CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES] = 49152,
+		[CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT] = (int)
+			fake_number("FAKE_GPU_CARVEOUT", UINT64_MAX),
+		[CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH] = cluster,
+		[CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT] = cluster > 0,
+		[CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH] = cluster > 0,
 	};
 
 	if (!is_function(function))
@@ -369,6 +375,21 @@ static CUresult run_kernel(const char *call, CUpti_CallbackId id, const void *pa
 	});
 }
 
+static struct fake_work work_of(const CUlaunchConfig *config)
+{
+	struct fake_work work = WORK(config);
+
+	for (unsigned i = 0; i < config->numAttrs; i++) {
+		const CUlaunchAttribute *attribute = &config->attrs[i];
+
+		if (attribute->id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+			memcpy(work.cluster, &attribute->value.clusterDim, sizeof work.cluster);
+		if (attribute->id == CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT)
+			work.carveout_plus_1 = attribute->value.sharedMemCarveout + 1;
+	}
+	return work;
+}
+
 static CUresult run_config(const char *call, CUpti_CallbackId id,
                            const cuLaunchKernelEx_params *params)
 {
@@ -383,7 +404,7 @@ static CUresult run_config(const char *call, CUpti_CallbackId id,
 		.function = function_of(params->f),
 		.valid = name_of(params->f) && VALID_SHAPE(config),
 		.kernels = 1,
-		.work = WORK(config),
+		.work = work_of(config),
 	});
 }
 

@@ -78,7 +78,7 @@ static bool count_instructions(const struct launch *launch, uint64_t index)
 	return true;
 }
 
-static bool record(const struct launch *launch, const struct kernel *kernel, uint64_t index)
+static bool record(const struct launch *launch, struct kernel *kernel, uint64_t index)
 {
 	const struct settings *settings = &collector.settings;
 	struct session *session = collector_session(launch->context);
@@ -93,7 +93,7 @@ static bool record(const struct launch *launch, const struct kernel *kernel, uin
 		return false;
 	}
 	row = collector_row(launch->context);
-	launch_describe(&row, launch);
+	launch_describe(&row, &kernel->function, launch);
 	row.symbol = kernel->symbol;
 	row.kernel = kernel->name;
 	row.launch = index;
@@ -120,7 +120,7 @@ static bool rest(const struct launch *launch)
 
 static bool begin(const struct launch *launch)
 {
-	const struct kernel *kernel = kernels_find(collector.kernels, launch->symbol);
+	struct kernel *kernel = kernels_find(collector.kernels, launch->symbol);
 	uint64_t index = ++collector.launches;
 
 	tally->launches = index;

@@ -6,6 +6,7 @@
 #include "chip/door.h"
 #include "commands.h"
 #include "common/args.h"
+#include "container/door.h"
 #include "plan/door.h"
 
 struct describe_args {
@@ -187,6 +188,25 @@ static int describe(struct app *app, const struct opk_description *d, bool any)
 	return any ? note_code(app, opk_listing_get(metric, 0)) : OPK_OK;
 }
 
+/* ---- a number about a launch or its device */
+
+static int describe_attribute(struct app *app, const char *name)
+{
+	const char *unit = opk_attribute_unit(name);
+	struct app_fields fields = { 0 };
+
+	if (app->only && !app_wants_table(app, "summary"))
+		return app_error(app, OPK_EUSAGE, "--table %s: %s is not a metric; use summary",
+		                 app->only, name);
+	TRY(app_begin_output(app));
+	field_text(&fields, "attribute", name);
+	field_note(app, &fields, "unit", unit);
+	field_text(&fields, "description", opk_attribute_text(name));
+	field_flag(&fields, "adds", opk_attribute_adds(name));
+	TRY(app_record(app, &fields));
+	return app_end_output(app);
+}
+
 static int new_description(struct opk_description **out, struct app *app, unsigned profiler)
 {
 	const char *chip = app->arguments[0], *name = app->arguments[1];
@@ -203,6 +223,8 @@ static int run(struct app *app, void *data)
 	if (app->argument_count < 2)
 		return app_error(app, OPK_EUSAGE, "describe: which chip and which metric?");
 	TRY(app_choose_table(app, TABLES, args->table, "summary"));
+	if (opk_attribute_exists(app->arguments[1]))
+		return describe_attribute(app, app->arguments[1]);
 	TRY(new_description(&d, app, args->profiler));
 	return describe(app, d, !args->profiler);
 }
@@ -226,7 +248,11 @@ const struct command describe_command = {
 		"METRIC may also be a metric or event of nvprof: the output has the formula over metrics of\n"
 		"the chip, NVIDIA's own text where it is another one, and a note that says why. A term with\n"
 		"{op} means several metrics; the first is named. Where the chip has no counterpart, a\n"
-		"message says what it lacks.",
+		"message says what it lacks.\n"
+		"\n"
+		"METRIC may also be Nsight Compute's name for a number about a launch or its device,\n"
+		"which recordings have without counters, such as launch__waves_per_multiprocessor; adds\n"
+		"says whether it is added over launches.",
 	.examples = {
 		{ "describe GH100 dram__throughput",
 		  "its unit, passes, raw counters and constituents" },

@@ -139,6 +139,11 @@ static void add_kernel(const CUpti_ActivityKernel9 *record)
 	activity->registers = record->registersPerThread;
 	activity->static_shared_bytes = (uint32_t)record->staticSharedMemory;
 	activity->shared_bytes = (uint32_t)record->dynamicSharedMemory;
+	activity->cluster[0] = record->clusterX ? record->clusterX : 1;
+	activity->cluster[1] = record->clusterY ? record->clusterY : 1;
+	activity->cluster[2] = record->clusterZ ? record->clusterZ : 1;
+	if (record->isSharedMemoryCarveoutRequested)
+		activity->carveout_plus_1 = record->sharedMemoryCarveoutRequested + 1u;
 }
 
 static const char *copy_name(uint8_t kind)

@@ -73,7 +73,7 @@ static struct kernel *kernel_new(const struct kernels *kernels, const char *symb
 	return opk_take(kernel);
 }
 
-const struct kernel *kernels_find(struct kernels *kernels, const char *symbol)
+struct kernel *kernels_find(struct kernels *kernels, const char *symbol)
 {
 	opk_auto(kernel) struct kernel *kernel = NULL;
 	size_t found;

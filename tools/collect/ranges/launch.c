@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "collect/ranges/ranges.h"
+
 #define CALL(name) CUPTI_DRIVER_TRACE_CBID_##name
 
 /* cuLaunchKernel's parameters and cuLaunchKernelEx' configuration have the same members. */
@@ -25,16 +27,30 @@ static void from_kernel(struct launch *launch, const cuLaunchKernel_params *para
 	launch->function = params->f;
 }
 
+static void from_attribute(struct launch *launch, const CUlaunchAttribute *attribute)
+{
+	if (attribute->id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
+		launch->cluster[0] = attribute->value.clusterDim.x;
+		launch->cluster[1] = attribute->value.clusterDim.y;
+		launch->cluster[2] = attribute->value.clusterDim.z;
+	} else if (attribute->id == CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT) {
+		launch->carveout = (int32_t)attribute->value.sharedMemCarveout;
+	}
+}
+
 static void from_config(struct launch *launch, const cuLaunchKernelEx_params *params)
 {
 	TAKE_SHAPE(launch, params->config);
 	launch->function = params->f;
+	for (unsigned i = 0; i < params->config->numAttrs; i++)
+		from_attribute(launch, &params->config->attrs[i]);
 }
 
 bool launch_read(struct launch *launch, CUpti_CallbackId call, const CUpti_CallbackData *data)
 {
 	*launch = (struct launch){ .symbol = data->symbolName ? data->symbolName : "",
-		                   .context = data->context };
+		                   .context = data->context,
+		                   .carveout = -1 };
 	launch->per_thread = call == CALL(cuLaunchKernel_ptsz)
 	                     || call == CALL(cuLaunchCooperativeKernel_ptsz)
 	                     || call == CALL(cuLaunchKernelEx_ptsz)
@@ -79,27 +95,71 @@ bool launch_is_captured(const struct launch *launch)
 	       && status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-static uint32_t registers_of(CUfunction function)
+/* Negative: the driver does not say. */
+static int ask(CUfunction function, CUfunction_attribute which)
 {
-	int registers = 0;
+	int value = -1;
 
-	if (!function)
-		return 0;
-	if (target.cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function)
-	    && target.cuKernelGetFunction
-	    && !target.cuKernelGetFunction(&function, (CUkernel)function))
-		target.cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, function);
-	return registers > 0 ? (uint32_t)registers : 0;
+	return target.cuFuncGetAttribute(&value, which, function) ? -1 : value;
 }
 
-void launch_describe(struct opk_range *row, const struct launch *launch)
+static uint32_t cluster_extent(CUfunction function, CUfunction_attribute which)
+{
+	int blocks = ask(function, which);
+
+	return blocks > 0 ? (uint32_t)blocks : 1;
+}
+
+static void learn(struct function_facts *facts, CUfunction function)
+{
+	facts->static_shared_plus_1 = (uint32_t)(ask(function, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)
+	                                         + 1);
+	facts->cluster[0] = cluster_extent(function, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH);
+	facts->cluster[1] = cluster_extent(function, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT);
+	facts->cluster[2] = cluster_extent(function, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH);
+}
+
+/* A program may change a function's between launches. */
+static int carveout_of(CUfunction function, const struct launch *launch)
+{
+	return launch->carveout >= 0
+	               ? launch->carveout
+	               : ask(function, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT);
+}
+
+/* A handle may be used again after its module is gone, so registers are asked each time. */
+static void describe_function(struct opk_range *row, struct function_facts *facts,
+                              const struct launch *launch)
+{
+	CUfunction function = launch->function;
+	int registers = ask(function, CU_FUNC_ATTRIBUTE_NUM_REGS);
+
+	if (registers < 0 && target.cuKernelGetFunction
+	    && !target.cuKernelGetFunction(&function, (CUkernel)function))
+		registers = ask(function, CU_FUNC_ATTRIBUTE_NUM_REGS);
+	if (registers < 0)
+		return;
+	if (facts->handle != launch->function || facts->registers != registers)
+		learn(facts, function);
+	facts->handle = launch->function;
+	facts->registers = registers;
+	row->registers = (uint32_t)registers;
+	row->static_shared_plus_1 = facts->static_shared_plus_1;
+	memcpy(row->cluster, launch->cluster[0] ? launch->cluster : facts->cluster,
+	       sizeof row->cluster);
+	row->carveout_plus_1 = (uint32_t)(carveout_of(function, launch) + 1);
+}
+
+void launch_describe(struct opk_range *row, struct function_facts *facts,
+                     const struct launch *launch)
 {
 	uint32_t stream = 0;
 
 	memcpy(row->grid, launch->grid, sizeof row->grid);
 	memcpy(row->block, launch->block, sizeof row->block);
 	row->shared_bytes = launch->shared_bytes;
-	row->registers = registers_of(launch->function);
+	if (launch->function)
+		describe_function(row, facts, launch);
 	if (!target.cuptiGetStreamIdEx(launch->context, launch->stream, launch->per_thread,
 	                               &stream))
 		row->stream = stream;

@@ -9,6 +9,8 @@ struct launch {
 	const char *symbol; /* mangled; borrowed from CUPTI during the call */
 	uint32_t grid[3], block[3];
 	uint32_t shared_bytes; /* dynamic */
+	uint32_t cluster[3];   /* in blocks; zeros: the call does not say */
+	int32_t carveout;      /* preferred percent of shared memory; -1: the call does not say */
 	CUcontext context;
 	CUstream stream;
 	bool per_thread;     /* stream 0 is the thread's own default stream */
@@ -21,7 +23,9 @@ bool launch_read(struct launch *launch, CUpti_CallbackId call, const CUpti_Callb
 CUstream launch_stream(const struct launch *launch);
 /* During capture of its stream into a graph, a launch call launches nothing. */
 bool launch_is_captured(const struct launch *launch);
+struct function_facts;
 /* Fills a range's row with facts about the launch, except its strings. */
-void launch_describe(struct opk_range *row, const struct launch *launch);
+void launch_describe(struct opk_range *row, struct function_facts *facts,
+                     const struct launch *launch);
 
 #endif

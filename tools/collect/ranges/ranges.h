@@ -80,10 +80,18 @@ void offpeak_collect_pop(void);
 
 /* The kernels launched so far, each once: their names, and whether a filter wants them. */
 
+/* What the driver says about the function that was launched last: it does not change. */
+struct function_facts {
+	const void *handle;
+	int registers;                             /* of a thread */
+	uint32_t static_shared_plus_1, cluster[3]; /* as in struct opk_range */
+};
+
 struct kernel {
 	char *symbol; /* mangled */
 	char *name;   /* demangled; the symbol itself if that fails */
 	bool wanted;  /* symbol or name matches the filter, or there is no filter */
+	struct function_facts function;
 };
 
 struct kernels;
@@ -91,7 +99,7 @@ struct kernels;
 /* `filter` is borrowed; NULL wants all. NULL: memory is out. */
 struct kernels *kernels_new(const regex_t *filter);
 /* Valid until kernels_free(); NULL: memory is out. */
-const struct kernel *kernels_find(struct kernels *kernels, const char *symbol);
+struct kernel *kernels_find(struct kernels *kernels, const char *symbol);
 void kernels_free(struct kernels *kernels);
 
 /* Functions that were launched or sampled. Begins zeroed, with `kernels`, which it does not own. */
