@@ -19,8 +19,9 @@ struct opk_limiter_rule {
 	const char *name, *label;
 	enum opk_limiter_kind kind;
 	struct opk_formula *percent;
-	/* Parts that are named instead where they are about as busy. */
+	/* Parts that are named instead where this one is busier by so many points at most. */
 	struct opk_strlist yields;
+	double margin;
 	const char *within; /* the part that says the same of the same unit; or NULL */
 	size_t bar;         /* SIZE_MAX: none */
 	bool either;        /* its work may run on another part: it bounds no gain */

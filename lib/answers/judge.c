@@ -11,9 +11,8 @@ static const double busy = 60, half = 50, some = 40; /* a part */
 static const double surely = 75, lead = 3;           /* a part, and before the next one */
 static const double idle = 30;                       /* of the SMs' time */
 static const double waiting = 30, some_wait = 20;    /* of the warps' time */
-static const double alike = 10;      /* parts that differ by less are about as busy */
-static const double worth = 0.02;    /* a smaller gain is not told */
-static const double least_next = 20; /* a smaller limiter is not told */
+static const double worth = 0.02;                    /* a smaller gain is not told */
+static const double least_next = 20;                 /* a smaller limiter is not told */
 
 enum { NUMBER_TEXT = 32 };
 
@@ -45,7 +44,7 @@ static double rank_of(const struct ranked *ranked, const struct opk_answer_rules
 	for (size_t j = 0; j < yields->count; j++)
 		if (opk_index_find(&other, &rules->numbers, yields->items[j])
 		    && ranked[other].percent >= busy
-		    && ranked[i].percent <= ranked[other].percent + alike
+		    && ranked[i].percent <= ranked[other].percent + rules->limiters.items[i].margin
 		    && rank >= ranked[other].rank)
 			rank = ranked[other].rank - 1e-6;
 	return rank;

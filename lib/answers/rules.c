@@ -4,10 +4,10 @@
 
 #include "adapters/yaml/yaml_tree.h"
 #include "answers/answers_inside.h"
-#include "base/nearest.h"
+#include "base/decimal.h"
 #include "chip/chip.h"
 
-enum { MOST_RULES = 500 };
+enum { MOST_RULES = 500, MARGIN = 10, MOST_MARGIN = 100 };
 
 struct reading {
 	struct opk_ctx *ctx;
@@ -70,13 +70,27 @@ static size_t read_bar(struct reading *r, const struct opk_yaml *value)
 
 /* ---- rules ---------------------------------------------------------------------------------- */
 
-static const char limiter_keys[] = "name label percent yields within either bar";
+static const char limiter_keys[] = "name label percent yields margin within either bar";
 static const char finding_keys[] = "name when says gain relieves try because";
 
 static void report_key(struct reading *r, const struct opk_yaml *word, const char *keys)
 {
 	opk_problems_add(&r->problems, &word->place, "unknown key '%.100s'; there are: %s",
 	                 word->text, keys);
+}
+
+static void read_margin(struct reading *r, struct opk_limiter_rule *rule,
+                        const struct opk_yaml *value)
+{
+	const char *text = read_text(r, value);
+	double points;
+	size_t length;
+
+	if (opk_decimal_read(&points, &length, text) == OPK_DECIMAL_GOOD && !text[length]
+	    && points >= 0 && points <= MOST_MARGIN)
+		rule->margin = points;
+	else
+		opk_problems_add(&r->problems, &value->place, "points from 0 to 100 are needed");
 }
 
 static void read_limiter_key(struct reading *r, struct opk_limiter_rule *rule,
@@ -90,6 +104,8 @@ static void read_limiter_key(struct reading *r, struct opk_limiter_rule *rule,
 		read_formula(r, &rule->percent, value);
 	else if (!strcmp(word->text, "yields"))
 		read_names(r, &rule->yields, value);
+	else if (!strcmp(word->text, "margin"))
+		read_margin(r, rule, value);
 	else if (!strcmp(word->text, "within"))
 		rule->within = read_text(r, value);
 	else if (!strcmp(word->text, "either"))
@@ -107,7 +123,7 @@ static void read_limiter(struct reading *r, const struct opk_yaml *map, enum opk
 
 	if (!opk_problems_need(&r->problems, rule))
 		return;
-	*rule = (struct opk_limiter_rule){ .kind = kind, .bar = SIZE_MAX };
+	*rule = (struct opk_limiter_rule){ .kind = kind, .margin = MARGIN, .bar = SIZE_MAX };
 	for (size_t i = 0; i + 1 < map->count; i += 2)
 		if (map->items[i].kind != OPK_YAML_BAD)
 			read_limiter_key(r, rule, &map->items[i], &map->items[i + 1]);

@@ -41,7 +41,11 @@ full() {
 
 # What the findings need: by kernel replay, and each launch with one pass.
 answers() {
-	run 'answers' "$collect" -c "$sets/answers.opk" -o "$out/limits-answers.opk" -- "$program" 3
+	run 'answers' "$collect" -c "$sets/answers.opk" -o "$out/limits.opk" -- "$program" "${RUNS:-3}"
+}
+
+# The same, each launch with one pass: with few passes, and with cheap ones.
+rotated() {
 	run 'answers, rotated' "$collect" --replay rotate -c "$sets/answers.opk" -o "$out/limits-rotated.opk" -- "$program" 60
 	run 'answers, rotated, cheap' "$collect" --replay rotate -c "$sets/answers-cheap.opk" -o "$out/limits-cheap.opk" -- "$program" 60
 	run 'without' "$program" 60
@@ -49,7 +53,7 @@ answers() {
 
 # The kernels of unseen.cu, with Nsight Compute's rules.
 unseen() {
-	run 'unseen' "$collect" -c "$sets/answers.opk" -o "$out/unseen.opk" -- "$unseen" 3
+	run 'unseen' "$collect" -c "$sets/answers.opk" -o "$out/unseen.opk" -- "$unseen" "${RUNS:-3}"
 	rules unseen "$unseen"
 }
 
@@ -59,7 +63,7 @@ training() {
 	run 'training, alone' $step 120
 	run 'training' "$collect" --replay rotate -c "$sets/answers.opk" -o "$out/training.opk" -- $step 120
 	run 'training, cheap' "$collect" --replay rotate -c "$sets/answers-cheap.opk" -o "$out/training-cheap.opk" -- $step 120
-	run 'training, ranges' "$collect" --range user --replay rotate -c "$sets/answers.opk" -o "$out/training-ranges.opk" -- $step 120
+	run 'training, ranges' "$collect" --range user --replay application -c "$sets/answers.opk" -o "$out/training-ranges.opk" -- $step 3
 }
 
 # rules NAME PROGRAM: Nsight Compute's rules, of each kernel once.

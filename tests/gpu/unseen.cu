@@ -308,6 +308,23 @@ __global__ void mri_q(const float4 *__restrict__ voxels, float2 *__restrict__ ou
 	}
 	out[thread_number()] = make_float2(real, imaginary);
 }
+/* The samples come through L1: then the pipe of sine and cosine should be the limit. */
+__global__ void mri_q_eased(const float4 *__restrict__ voxels, const float4 *__restrict__ from, float2 *__restrict__ out)
+{
+	float4 v = voxels[thread_number()];
+	float real = 0, imaginary = 0;
+
+#pragma unroll 8
+	for (int i = 0; i < SAMPLES; i++) {
+		float4 s = __ldg(&from[i]);
+		float sine, cosine;
+
+		__sincosf(s.x * v.x + s.y * v.y + s.z * v.z, &sine, &cosine);
+		real += s.w * cosine;
+		imaginary += s.w * sine;
+	}
+	out[thread_number()] = make_float2(real, imaginary);
+}
 static __device__ __forceinline__ unsigned xorshift(unsigned &x)
 {
 	x ^= x << 13;
@@ -641,6 +658,7 @@ static void run_simulations(const float *a, float *b)
 {
 	RUN(nbody, sms * 4, 128, 0, (const float4 *)a, (float4 *)b, (unsigned)sms * 512);
 	RUN(mri_q, sms * 8, 256, 0, (const float4 *)a, (float2 *)b);
+	RUN(mri_q_eased, sms * 8, 256, 0, (const float4 *)a, (const float4 *)a, (float2 *)b);
 	RUN(monte_carlo, sms * 8, 256, 0, (unsigned *)b, 2000);
 	RUN(mandelbrot_area, sms * 8, 256, 0, (unsigned *)b, 4, 512);
 	RUN(logistic_rk4, sms, 128, 0, a, b, 8000, 1.5f, 0.001f);
