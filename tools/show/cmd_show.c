@@ -127,7 +127,7 @@ static int show_kernels_first(struct show *show, const struct show_args *args)
 {
 	show->top = args->top ? args->top : TOP;
 	show->all = args->all;
-	show->metrics = args->metrics;
+	show->metrics = args->metrics || args->sort;
 	TRY(find_answers(show, args));
 	if (show->answers && !show->all)
 		TRY(opk_summary_make_head(&show->summary, show->app->ctx, show->file));
