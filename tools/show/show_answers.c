@@ -212,7 +212,7 @@ static union opk_cell percent_cell(double percent)
 	return cell_value(round(percent));
 }
 
-/* Of small numbers two digits, in steps that are short as text. */
+/* Two digits where it is small, in steps that are short as text. */
 static union opk_cell within_cell(double within)
 {
 	return cell_value(ceil(within * 8) / 8);
