@@ -14,6 +14,7 @@ struct show_args {
 	const char *kernel, *sort;
 	uint64_t top;
 	unsigned kernel_names;
+	const char *by;
 	bool source, metrics, all;
 	struct option_list source_paths;
 };
@@ -30,6 +31,8 @@ static const struct option_spec specs[] = {
 	  offsetof(struct show_args, source) },
 	{ "metrics", 0, NULL, "the recorded values, instead of what they say", OPTION_FLAG,
 	  offsetof(struct show_args, metrics) },
+	{ "by", 0, "KEY", "answers keep apart, besides: nvtx, shape, device, host or rank",
+	  OPTION_TEXT, offsetof(struct show_args, by) },
 	{ "all", 0, NULL, "all that can be said of each kernel, and all values", OPTION_FLAG,
 	  offsetof(struct show_args, all) },
 	{ "source-path", 0, "OLD=NEW",
@@ -68,16 +71,19 @@ static int show_run(struct show *show)
 /* What limits the kernels, if the recording has the metrics that say so. */
 static int find_answers(struct show *show, const struct show_args *args)
 {
-	/* Short in every format. */
-	unsigned names = args->kernel_names ? args->kernel_names : 1;
+	struct opk_answers_options options = {
+		.kernel = args->kernel,
+		/* Short in every format. */
+		.style = kernel_style(show->app, args->kernel_names ? args->kernel_names : 1),
+		.by = args->by,
+	};
 	int code;
 
 	if ((args->metrics && !args->all) || args->sort
 	    || show->meta->profiler != OPK_PROFILER_RANGE || !strcmp(show->meta->kind, "set")
 	    || !strcmp(show->meta->mode, "trace"))
 		return OPK_OK;
-	code = opk_answers_new(&show->answers, show->app->ctx, show->file, args->kernel,
-	                       kernel_style(show->app, names));
+	code = opk_answers_new(&show->answers, show->app->ctx, show->file, &options);
 	if (code)
 		return opk_add(show->app->ctx, code, "can't show %s", show->app->arguments[0]);
 	if (opk_answers_are_whole(show->answers))
@@ -169,9 +175,18 @@ static int run(struct app *app, void *data)
 const struct command show_command = {
 	.name = "show",
 	.synopsis = "FILE.opk",
-	.summary = "show a recording to people: the run, its kernels by time, their values",
+	.summary = "show a recording to people: what limits its kernels, or their values",
 	.details =
-		"First what ran, where, and how complete the recording is. Then the kernels, or the\n"
+		"If the recording has the metrics of the set 'answers', show says what limits each\n"
+		"kernel, or range of the program, by rules: first how long its launches took together,\n"
+		"and how far their mean may be off, at 95%, where that is 1% or more; what limits it;\n"
+		"how busy the parts of the GPU were over the kernel's whole time, in percent of their\n"
+		"peaks, and how many of an SM's warps were there; and what may be tried. What that can\n"
+		"save is a bound: it is never more, and may be much less. --all has everything that the\n"
+		"rules say, and then the values. docs/findings.md has the rules and how they were tested.\n"
+		"\n"
+		"Otherwise, or with --metrics or --sort:\n"
+		"first what ran, where, and how complete the recording is. Then the kernels, or the\n"
 		"ranges of the program, by the time that they took in all launches: their own\n"
 		"gpu__time_duration.sum, else the host's durations of ranges, else elapsed cycles such as\n"
 		"sm__cycles_elapsed.max; where none of these was recorded, in the order in which they\n"
@@ -208,7 +223,8 @@ const struct command show_command = {
 	.options = specs,
 	.args_size = sizeof(struct show_args),
 	.examples = {
-		{ "show run.opk", "the run, the five kernels that took longest, and their values" },
+		{ "show run.opk", "what limits the five kernels that took longest, if that was recorded" },
+		{ "show run.opk --metrics", "the run, the five kernels that took longest, and their values" },
 		{ "show hot.opk --source --kernel '*dgemm*'", "the hottest lines of these kernels" },
 		{ "show nvtx.opk --top 3 --sort smsp__inst_executed.sum",
 		  "the ranges that executed most instructions" },
