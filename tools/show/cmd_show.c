@@ -226,8 +226,6 @@ const struct command show_command = {
 		{ "show run.opk", "what limits the five kernels that took longest, if that was recorded" },
 		{ "show run.opk --metrics", "the run, the five kernels that took longest, and their values" },
 		{ "show hot.opk --source --kernel '*dgemm*'", "the hottest lines of these kernels" },
-		{ "show nvtx.opk --top 3 --sort smsp__inst_executed.sum",
-		  "the ranges that executed most instructions" },
 	},
 	.max_arguments = 1,
 	.arguments = ARGUMENTS_ARE_FILES,
