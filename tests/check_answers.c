@@ -4,11 +4,13 @@
 #include <string.h>
 
 #include "answers/answers_inside.h"
+#include "base/file.h"
 
 #include "allocation.h"
 
 static const char good[] =
 	"needs: [time]\n"
+	"doubt: time < 0\n"
 	"parts:\n"
 	"  - {name: fma, label: FMA, percent: fma, bar: compute}\n"
 	"  - {name: half, label: half, percent: half, yields: [fma], within: fma,\n"
@@ -16,7 +18,9 @@ static const char good[] =
 	"  - {name: dram, label: DRAM, percent: dram, bar: dram}\n"
 	"  - {name: l2, label: L2, percent: l2, yields: [dram], margin: 20, bar: l2}\n"
 	"idle:\n"
-	"  - {name: blocks, label: too few blocks, percent: 100 - active}\n"
+	"  - {name: blocks, label: too few blocks,\n"
+	"     percent: \"if(active > 30, 100 - active, 0)\"}\n"
+	"  - {name: gaps, label: gaps, percent: 100 - active, unsure: true}\n"
 	"waits:\n"
 	"  - {name: memory, label: memory, percent: memory}\n"
 	"  - {name: fixed, label: results, percent: fixed}\n"
@@ -47,11 +51,16 @@ CTX_TEST(errors)
 	static const struct {
 		const char *old, *with, *wanted;
 	} rows[] = {
-		{ "label: DRAM", "lable: DRAM", "f.yaml:6:18: unknown key 'lable'" },
-		{ "label: DRAM, ", "", "f.yaml:6:5: name, label and percent are needed" },
-		{ "name: dram", "name: fma", "f.yaml:6:5: a second 'fma'" },
-		{ "percent: dram", "percent: 1 +", "f.yaml:6:" },
+		{ "label: DRAM", "lable: DRAM", "f.yaml:7:18: unknown key 'lable'" },
+		{ "label: DRAM, ", "", "f.yaml:7:5: name, label and percent are needed" },
+		{ "name: dram", "name: fma", "f.yaml:7:5: a second 'fma'" },
+		{ "percent: dram", "percent: 1 +", "f.yaml:7:" },
 		{ "bar: dram", "bar: sram", "there is no bar 'sram'" },
+		{ "yields: [dram]", "yields: [sram]", "there is no limiter 'sram' before it" },
+		{ "within: fma", "within: l2", "there is no limiter 'l2' before it" },
+		{ "either: true", "either: yes", "true is needed, or no such key" },
+		{ "unsure: true", "unsure: 1", "true is needed, or no such key" },
+		{ "doubt: time", "doubt: time +", "f.yaml:2:" },
 		{ "margin: 20", "margin: -1", "points from 0 to 100 are needed" },
 		{ "margin: 20", "margin: 5x", "points from 0 to 100 are needed" },
 		{ "yields: [dram]", "yields: dram", "a list of names is needed here" },
@@ -98,6 +107,65 @@ CTX_TEST(rules_without_memory)
 			break;
 		opk_clear_errors(ctx);
 	}
+}
+
+/* ---- the shipped rules ---------------------------------------------------------------------- */
+
+static char *read_text(struct opk_ctx *ctx, const char *path)
+{
+	void *data;
+	size_t size;
+
+	ck_ok(ctx, opk_read_file(&data, &size, ctx, path));
+	return data;
+}
+
+/* A column of the set, as its file has it; a misspelt name would never hold. */
+static void is_column(const char *set, const char *name, const char *where)
+{
+	static const char *const forms[] = { "as: %s}", "as: %s,", "\n  %s: ", "\n  %s:\n" };
+
+	for (size_t i = 0; i < COUNT(forms); i++) {
+		char text[200];
+
+		snprintf(text, sizeof text, forms[i], name);
+		if (strstr(set, text))
+			return;
+	}
+	ck_abort_msg("%s: '%s' is no column of the set answers", where, name);
+}
+
+static void are_columns(const char *set, const struct opk_formula *formula, const char *where)
+{
+	for (size_t i = 0; i < opk_formula_name_count(formula); i++)
+		is_column(set, opk_formula_name(formula, i), where);
+}
+
+CTX_TEST(shipped_names)
+{
+	struct opk_answer_rules rules = { 0 };
+	opk_autofree char *text = read_text(ctx, TEST_DATA_DIR "/findings.yaml");
+	opk_autofree char *set = read_text(ctx, TEST_DATA_DIR "/sets/answers.yaml");
+
+	ck_ok(ctx, read_rules(ctx, &rules, text));
+	for (size_t i = 0; i < rules.needs.count; i++)
+		is_column(set, rules.needs.items[i], "needs");
+	are_columns(set, rules.doubt, "doubt");
+	for (size_t i = 0; i < rules.limiters.count; i++)
+		are_columns(set, rules.limiters.items[i].percent, rules.limiters.items[i].name);
+	for (size_t i = 0; i < rules.findings.count; i++) {
+		const struct opk_finding_rule *rule = &rules.findings.items[i];
+
+		are_columns(set, rule->when, rule->name);
+		are_columns(set, rule->gain, rule->name);
+		for (const char *at = rule->says; (at = strchr(at, '{')); at++) {
+			char name[100];
+
+			snprintf(name, sizeof name, "%.*s", (int)strcspn(at + 1, "}"), at + 1);
+			is_column(set, name, rule->name);
+		}
+	}
+	opk_answer_rules_clear(&rules);
 }
 
 /* ---- what they say -------------------------------------------------------------------------- */
@@ -246,7 +314,37 @@ static const struct {
 	  "",
 	  false,
 	  false,
-	  "limited by nothing that can be named: no part is busy, and warps wait for many things" },
+	  "not known: its launches lack metrics that the answer needs" },
+	{ HERE,
+	  { NAN, 0, 0, 90, 0, 90, 10, 0 },
+	  "",
+	  "",
+	  false,
+	  false,
+	  "not known: its launches lack metrics that the answer needs" },
+	/* Waits that are about as long leave doubt; so does what the rules doubt. */
+	{ HERE,
+	  { 1, 0, 0, 0, 0, 90, 48, 50 },
+	  "fixed",
+	  "",
+	  false,
+	  true,
+	  "probably limited by results: 50% of its warps' time" },
+	{ HERE,
+	  { -1, 0, 0, 90, 0, 90, 10, 0 },
+	  "dram",
+	  "",
+	  false,
+	  true,
+	  "probably limited by DRAM: 90% of its peak" },
+	/* A limiter that is never sure. */
+	{ HERE,
+	  { 1, 0, 0, 0, 0, 20, 90, 0 },
+	  "gaps",
+	  "",
+	  false,
+	  true,
+	  "probably SMs are idle 80% of the time: gaps" },
 	{ HERE,
 	  { 1, NAN, NAN, 90, NAN, NAN, NAN, NAN },
 	  "dram",

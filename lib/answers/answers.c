@@ -193,21 +193,21 @@ static int evaluate(struct opk_answers *a, struct opk_ctx *ctx, struct opk_file 
 
 /* ---- kernels -------------------------------------------------------------------------------- */
 
-static double mean_of(const struct opk_answers *a, const struct opk_aggregated *of,
-                      const char *name)
+static double value_of(const struct opk_answers *a, const double *values, const char *name)
 {
 	size_t at;
 
-	return opk_index_find(&at, &a->columns, name) ? of->columns[at].mean : (double)NAN;
+	return opk_index_find(&at, &a->columns, name) ? values[at] : (double)NAN;
 }
 
 static double time_within(const struct opk_answers *a, size_t group)
 {
-	const struct opk_moments *times = &a->times.items[group];
+	const struct opk_moments *times;
 	struct opk_precision precision;
 
 	if (group >= a->times.count)
 		return (double)NAN;
+	times = &a->times.items[group];
 	opk_precision_find(&precision, times->count, times->mean, opk_moments_deviation(times),
 	                   0.95, 1);
 	return precision.half_width;
@@ -222,6 +222,28 @@ static const char *name_of(struct opk_answers *a, const struct opk_aggregated *o
 	return opk_strlist_take(&a->texts, name) ? a->texts.items[a->texts.count - 1] : NULL;
 }
 
+/* Values that say nothing of these launches together, or that can't be, are not known. */
+static void forget(double *means, const struct opk_answers *a, const struct opk_aggregated *of)
+{
+	static const struct {
+		const char *name;
+		bool mixed, several; /* of launches of different shapes; of several launches */
+	} columns[] = {
+		{ "blocks", true, false },
+		{ "threads_per_block", true, false },
+		{ "imbalance", false, true }, /* the busiest SM of all launches together */
+	};
+	bool mixed = a->kernels && (!of->range.grid[0] || !of->range.block[0]);
+	size_t at;
+
+	for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+		if (opk_index_find(&at, &a->columns, columns[i].name)
+		    && ((mixed && columns[i].mixed) || (of->range.count > 1 && columns[i].several)))
+			means[at] = (double)NAN;
+	if (opk_index_find(&at, &a->columns, "occupancy") && means[at] > 101)
+		means[at] = (double)NAN;
+}
+
 static int answer_one(struct opk_answer *answer, struct opk_answers *a, struct opk_ctx *ctx,
                       size_t group)
 {
@@ -234,16 +256,17 @@ static int answer_one(struct opk_answer *answer, struct opk_answers *a, struct o
 		return opk_nomem(ctx, "answers");
 	for (size_t i = 0; i < count; i++)
 		means[i] = of->columns[i].mean;
+	forget(means, a, of);
 	*answer = (struct opk_answer){
 		.name = name_of(a, of),
 		.launches = of->range.count ? of->range.count : 1,
 		.within = time_within(a, group),
-		.occupancy = mean_of(a, of, "occupancy"),
-		.possible = mean_of(a, of, "possible"),
+		.occupancy = value_of(a, means, "occupancy"),
+		.possible = value_of(a, means, "possible"),
 	};
 	if (!answer->name)
 		return opk_nomem(ctx, "answers");
-	answer->time_ns = mean_of(a, of, "time") * (double)answer->launches;
+	answer->time_ns = value_of(a, means, "time") * (double)answer->launches;
 	return opk_answer_judge(answer, ctx, &a->rules, &values, &a->texts);
 }
 
@@ -256,19 +279,35 @@ static int by_time(const void *x, const void *y)
 	return (a->time_ns < b->time_ns) - (a->time_ns > b->time_ns);
 }
 
-static int answer_all(struct opk_answers *a, struct opk_ctx *ctx)
+/* Whether a range's time is in no other one's; kernels have none inside. */
+static bool is_outermost(const struct opk_answers *a, const char *name)
+{
+	for (size_t i = 0; i < a->count && !a->kernels; i++) {
+		size_t length = strlen(a->items[i].name);
+
+		if (!strncmp(name, a->items[i].name, length) && name[length] == '/')
+			return false;
+	}
+	return true;
+}
+
+/* `some`: not all kernels of the recording. */
+static int answer_all(struct opk_answers *a, struct opk_ctx *ctx, bool some)
 {
 	a->count = opk_aggregate_count(a->aggregate);
 	a->items = opk_alloc_array(a->count + 1, sizeof *a->items);
 	if (!a->items)
 		return opk_nomem(ctx, "answers");
-	for (size_t i = 0; i < a->count; i++) {
+	for (size_t i = 0; i < a->count; i++)
 		TRY(answer_one(&a->items[i], a, ctx, i));
-		a->time_ns += isnan(a->items[i].time_ns) ? 0 : a->items[i].time_ns;
+	for (size_t i = 0; i < a->count; i++) {
+		if (!isnan(a->items[i].time_ns) && is_outermost(a, a->items[i].name))
+			a->time_ns += a->items[i].time_ns;
 		a->launches += a->items[i].launches;
 	}
+	/* Of some kernels alone it is not known what share of the time they have. */
 	for (size_t i = 0; i < a->count; i++)
-		a->items[i].share = 100 * a->items[i].time_ns / a->time_ns;
+		a->items[i].share = some ? (double)NAN : 100 * a->items[i].time_ns / a->time_ns;
 	qsort(a->items, a->count, sizeof *a->items, by_time);
 	return OPK_OK;
 }
@@ -295,7 +334,7 @@ int opk_answers_new(struct opk_answers **out, struct opk_ctx *ctx, struct opk_fi
 	TRY(opk_set_find_on(&a->set, ctx, "answers", meta->chip));
 	if (has_needs(a, meta)) {
 		TRY(evaluate(a, ctx, file, options->kernel));
-		TRY(answer_all(a, ctx));
+		TRY(answer_all(a, ctx, options->kernel != NULL));
 	}
 	*out = opk_take(a);
 	return OPK_OK;

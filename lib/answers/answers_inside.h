@@ -24,6 +24,7 @@ struct opk_limiter_rule {
 	double margin;
 	const char *within; /* the part that says the same of the same unit; or NULL */
 	size_t bar;         /* SIZE_MAX: none */
+	bool unsure;        /* it is never named without doubt */
 	bool either;        /* its work may run on another part: it bounds no gain */
 };
 
@@ -34,7 +35,8 @@ struct opk_finding_rule {
 };
 
 struct opk_answer_rules {
-	struct opk_strlist needs; /* names of values */
+	struct opk_strlist needs;  /* names of values */
+	struct opk_formula *doubt; /* above 0: nothing is sure; or NULL */
 	OPK_LIST(struct opk_limiter_rule) limiters;
 	OPK_LIST(struct opk_finding_rule) findings;
 	struct opk_strlist texts;

@@ -22,7 +22,7 @@ struct opk_answer_finding {
 	const char *name; /* of the rule */
 	const char *text; /* a sentence with its values */
 	const char *advice, *because;
-	/* At most this share of the kernel's time can be saved, from 0 to 1; NaN: not known. */
+	/* At most this share of the kernel's time can be saved, from 0 to 1. */
 	double gain;
 };
 
@@ -30,7 +30,8 @@ struct opk_answer_finding {
 struct opk_answer {
 	const char *name;
 	uint64_t launches;
-	double time_ns, share; /* of all launches; percent of the time of all kernels; or NaN */
+	/* Of all launches; percent of the time of all kernels, or of the outermost ranges; or NaN. */
+	double time_ns, share;
 	/* The mean time of many more launches is within so many percent, at 95%; NaN: unknown. */
 	double within;
 	struct opk_limiter limiter, next;

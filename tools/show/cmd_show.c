@@ -29,9 +29,9 @@ static const struct option_spec specs[] = {
 	KERNEL_NAMES_OPTION(struct show_args, kernel_names),
 	{ "source", 0, NULL, "the lines of code where time goes; default 10", OPTION_FLAG,
 	  offsetof(struct show_args, source) },
-	{ "metrics", 0, NULL, "the recorded values, instead of what they say", OPTION_FLAG,
-	  offsetof(struct show_args, metrics) },
-	{ "by", 0, "KEY", "answers keep apart, besides: nvtx, shape, device, host or rank",
+	{ "metrics", 0, NULL, "the recorded values, instead of what limits the kernels",
+	  OPTION_FLAG, offsetof(struct show_args, metrics) },
+	{ "by", 0, "KEY", "keep a kernel's answers apart by nvtx, shape, device, host or rank",
 	  OPTION_TEXT, offsetof(struct show_args, by) },
 	{ "all", 0, NULL, "all that can be said of each kernel, and all values", OPTION_FLAG,
 	  offsetof(struct show_args, all) },
@@ -79,6 +79,9 @@ static int find_answers(struct show *show, const struct show_args *args)
 	};
 	int code;
 
+	if (args->by && (args->metrics || args->sort))
+		return app_error(show->app, OPK_EUSAGE,
+		                 "show --by is for answers, not for --metrics and --sort");
 	if ((args->metrics && !args->all) || args->sort
 	    || show->meta->profiler != OPK_PROFILER_RANGE || !strcmp(show->meta->kind, "set")
 	    || !strcmp(show->meta->mode, "trace"))
@@ -89,6 +92,10 @@ static int find_answers(struct show *show, const struct show_args *args)
 	if (opk_answers_are_whole(show->answers))
 		return OPK_OK;
 	opk_answers_free(opk_take(show->answers));
+	if (args->by)
+		return app_error(show->app, OPK_EUSAGE,
+		                 "show --by: the recording lacks what answers need; 'offpeak eval "
+		                 "--aggregate' keeps values apart");
 	return OPK_OK;
 }
 
@@ -181,9 +188,9 @@ const struct command show_command = {
 		"kernel, or range of the program, by rules: first how long its launches took together,\n"
 		"and how far their mean may be off, at 95%, where that is 1% or more; what limits it;\n"
 		"how busy the parts of the GPU were over the kernel's whole time, in percent of their\n"
-		"peaks, and how many of an SM's warps were there; and what may be tried. What that can\n"
-		"save is a bound: it is never more, and may be much less. --all has everything that the\n"
-		"rules say, and then the values. docs/findings.md has the rules and how they were tested.\n"
+		"peaks, and how many warps an SM held; and what may be tried. What that can\n"
+		"save is a bound: it is never more, and may be much less. --all has up to five things to\n"
+		"try, and then the values. docs/findings.md has the rules and how they were tested.\n"
 		"\n"
 		"Otherwise, or with --metrics or --sort:\n"
 		"first what ran, where, and how complete the recording is. Then the kernels, or the\n"
