@@ -115,6 +115,46 @@ static int index_columns(struct opk_answers *a, struct opk_ctx *ctx)
 	return OPK_OK;
 }
 
+/* The entry of a list with this short name; NULL: none. */
+static const struct opk_set_item *find_item(const struct opk_set_items *items, const char *name)
+{
+	for (size_t i = 0; i < items->count; i++) {
+		const struct opk_set_item *item = &items->items[i], *inside;
+
+		if (item->as.text && !strcmp(item->as.text, name))
+			return item;
+		inside = find_item(&item->items, name);
+		if (inside)
+			return inside;
+	}
+	return NULL;
+}
+
+static bool has_metric(const struct opk_meta *meta, const struct opk_set_item *item)
+{
+	for (size_t i = 0; i < meta->metric_count; i++) {
+		if (!strcmp(meta->metrics[i], item->what.text))
+			return true;
+		for (size_t j = 0; j < item->any.count; j++)
+			if (!strcmp(meta->metrics[i], item->any.items[j].text))
+				return true;
+	}
+	return false;
+}
+
+/* Whether metrics that are needed were recorded: evaluating the set takes long in vain without. */
+static bool has_needs(const struct opk_answers *a, const struct opk_meta *meta)
+{
+	for (size_t i = 0; i < a->rules.needs.count; i++) {
+		const struct opk_set_item *item = find_item(&a->set->items,
+		                                            a->rules.needs.items[i]);
+
+		if (item && !has_metric(meta, item))
+			return false;
+	}
+	return true;
+}
+
 static int evaluate(struct opk_answers *a, struct opk_ctx *ctx, struct opk_file *file,
                     const char *kernel)
 {
@@ -135,6 +175,8 @@ static int evaluate(struct opk_answers *a, struct opk_ctx *ctx, struct opk_file 
 	if (kernel && !condition)
 		return opk_nomem(ctx, "answers");
 	TRY(opk_set_find_on(&a->set, ctx, "answers", meta->chip));
+	if (!has_needs(a, meta))
+		return OPK_OK;
 	options.set = a->set;
 	options.allow_incomplete = true;
 	options.where = (const char *const *)&condition;
@@ -202,6 +244,8 @@ static int by_time(const void *x, const void *y)
 
 static int answer_all(struct opk_answers *a, struct opk_ctx *ctx)
 {
+	if (!a->aggregate)
+		return OPK_OK;
 	a->count = opk_aggregate_count(a->aggregate);
 	a->items = opk_alloc_array(a->count + 1, sizeof *a->items);
 	if (!a->items)

@@ -71,6 +71,7 @@ struct opk_summary_values {
  */
 struct opk_summary {
 	enum opk_summary_kind kind;
+	bool only_words;            /* nothing else was made */
 	enum opk_summary_time time; /* of groups */
 	struct opk_summary_group *groups;
 	size_t group_count;
@@ -110,6 +111,8 @@ struct opk_summary {
 int opk_summary_make(struct opk_summary **out, struct opk_ctx *ctx, struct opk_file *file,
                      const struct opk_summary_options *options,
                      const struct opk_summary_values *values);
+/* Its words alone, without evaluating anything: what was recorded, where, how complete. */
+int opk_summary_make_head(struct opk_summary **out, struct opk_ctx *ctx, struct opk_file *file);
 /* The metrics in `peaks` of kernels on the timeline, in that order. */
 size_t opk_summary_peak_count(const struct opk_summary *summary);
 const char *opk_summary_peak(const struct opk_summary *summary, size_t i);

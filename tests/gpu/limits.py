@@ -62,4 +62,5 @@ def main(table, shown):
           (named, len(rows), sums["unknown"], sums["sure"], sums["finding"], bounds - sums["bound"], bounds))
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -65,26 +65,23 @@ static int show_run(struct show *show)
 	return app_record(show->app, &fields);
 }
 
-static bool can_answer(const struct show *show)
-{
-	return show->meta->profiler == OPK_PROFILER_RANGE && show->summary->evaluation
-	       && show->summary->group_count && show->summary->kind != OPK_SUMMARY_DEVICES;
-}
-
-/* What bounds the kernels, if the recording has any of the metrics that say so. */
+/* What limits the kernels, if the recording has the metrics that say so. */
 static int find_answers(struct show *show, const struct show_args *args)
 {
 	/* Short in every format. */
 	unsigned names = args->kernel_names ? args->kernel_names : 1;
+	int code;
 
-	if ((args->metrics && !args->all) || args->sort || !can_answer(show))
+	if ((args->metrics && !args->all) || args->sort
+	    || show->meta->profiler != OPK_PROFILER_RANGE || !strcmp(show->meta->kind, "set")
+	    || !strcmp(show->meta->mode, "trace"))
 		return OPK_OK;
-	TRY(opk_answers_new(&show->answers, show->app->ctx, show->file, args->kernel,
-	                    kernel_style(show->app, names)));
+	code = opk_answers_new(&show->answers, show->app->ctx, show->file, args->kernel,
+	                       kernel_style(show->app, names));
+	if (code)
+		return opk_add(show->app->ctx, code, "can't show %s", show->app->arguments[0]);
 	if (opk_answers_are_whole(show->answers))
 		return OPK_OK;
-	app_note("what limits these kernels is not known from these metrics: record the set "
-	         "'answers'");
 	opk_answers_free(opk_take(show->answers));
 	return OPK_OK;
 }
@@ -96,6 +93,11 @@ static int print(struct show *show)
 	for (size_t i = 0; i < show->summary->remarks.count; i++)
 		app_note("%s", show->summary->remarks.items[i]);
 	TRY(code);
+	if (!show->answers && show->summary->kind == OPK_SUMMARY_KERNELS && !show->metrics
+	    && show->summary->evaluation)
+		app_note(
+			"what limits these kernels is not known from these metrics: record the set "
+			"'answers'");
 	/* Text of answers begins with the run. */
 	if (!show->answers || !app_shows_table(show->app))
 		TRY(show_run(show));
@@ -125,8 +127,12 @@ static int show_kernels_first(struct show *show, const struct show_args *args)
 {
 	show->top = args->top ? args->top : TOP;
 	show->all = args->all;
-	TRY(summarize(show, show->app->arguments[0], args));
+	show->metrics = args->metrics || args->sort;
 	TRY(find_answers(show, args));
+	if (show->answers && !show->all)
+		TRY(opk_summary_make_head(&show->summary, show->app->ctx, show->file));
+	else
+		TRY(summarize(show, show->app->arguments[0], args));
 	return print(show);
 }
 

@@ -176,6 +176,20 @@ static void put_kernel(struct opk_buf *out, const struct show *show, size_t at)
 		put_finding(out, show, answer, &answer->findings[i]);
 }
 
+static void note_rest(const struct show *show, size_t most)
+{
+	const struct opk_answers *answers = show->answers;
+	size_t count = opk_answers_count(answers), left = count - most;
+	double share = 0;
+
+	for (size_t i = most; i < count; i++)
+		share += opk_answers_get(answers, i)->share;
+	if (left)
+		app_note("%zu more %s%s, %.3g%% of the time: --top %zu shows %s", left,
+		         opk_answers_are_kernels(answers) ? "kernel" : "range", plural(left, "s"),
+		         share, count, left == 1 ? "it" : "them");
+}
+
 static int show_text(struct show *show, size_t most)
 {
 	struct opk_buf out = { 0 };
@@ -277,5 +291,6 @@ int show_answers(struct show *show)
 	size_t count = opk_answers_count(show->answers);
 	size_t most = show->top < count ? (size_t)show->top : count;
 
+	note_rest(show, most);
 	return app_shows_table(show->app) ? show_text(show, most) : show_rows(show, most);
 }
