@@ -8,12 +8,13 @@
 #include "container/door.h"
 #include "show/show.h"
 
-enum { TOP = 5 };
+/* FULL_NAMES: the place of the word. */
+enum { TOP = 5, FULL_NAMES = 2 };
 
 struct show_args {
 	const char *kernel, *sort;
 	uint64_t top;
-	unsigned kernel_names;
+	unsigned kernel_names, names;
 	bool source, metrics, all;
 	struct option_list source_paths;
 };
@@ -30,6 +31,8 @@ static const struct option_spec specs[] = {
 	  offsetof(struct show_args, source) },
 	{ "metrics", 0, NULL, "the recorded values, instead of what they say", OPTION_FLAG,
 	  offsetof(struct show_args, metrics) },
+	{ "names", 0, "words|full", "text names metrics in words (default), or by their full names",
+	  OPTION_WORD, offsetof(struct show_args, names) },
 	{ "all", 0, NULL, "all that can be said of each kernel, and all values", OPTION_FLAG,
 	  offsetof(struct show_args, all) },
 	{ "source-path", 0, "OLD=NEW",
@@ -127,6 +130,7 @@ static int show_kernels_first(struct show *show, const struct show_args *args)
 {
 	show->top = args->top ? args->top : TOP;
 	show->all = args->all;
+	show->full_names = args->names == FULL_NAMES;
 	show->metrics = args->metrics || args->sort;
 	TRY(find_answers(show, args));
 	if (show->answers && !show->all)
