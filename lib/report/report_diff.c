@@ -206,9 +206,19 @@ static void put_unmatched(struct report_page *page, const struct opk_diff_found 
 	opk_json_end_array(json);
 }
 
-static void put_diff(struct report_page *page, const struct opk_diff_found *diff,
+static void put_headline(struct report_page *page, const struct opk_diff *diff,
+                         struct opk_kernel_names *names)
+{
+	opk_autofree char *text = opk_diff_headline(diff, names);
+
+	page->block.failed |= !text;
+	put_text(&page->json, "headline", text ? text : "");
+}
+
+static void put_diff(struct report_page *page, const struct opk_diff *of,
                      struct opk_kernel_names *names)
 {
+	const struct opk_diff_found *diff = opk_diff_found(of);
 	size_t columns = diff->column_count, most = MOST_CELLS / (columns ? columns : 1);
 	size_t count = diff->row_count;
 	struct opk_json_writer *json = &page->json;
@@ -218,6 +228,7 @@ static void put_diff(struct report_page *page, const struct opk_diff_found *diff
 	put_text(json, "before", opk_base_name(page->runs[0].path));
 	put_text(json, "after", opk_base_name(page->runs[1].path));
 	put_number(json, "total", count);
+	put_headline(page, of, names);
 	put_differences(json, diff);
 	put_summary(json, diff);
 	put_peaks(page, diff);
@@ -327,7 +338,7 @@ int report_write_diff(struct report_page *page, const struct opk_eval_options *e
 	report_begin_run(page, &run, part.title);
 	report_begin(page, &run, &part, part.title, "");
 	report_begin_data(page, &run, part.id);
-	put_diff(page, opk_diff_found(diff), names);
+	put_diff(page, diff, names);
 	report_end_data(page);
 	report_end(page);
 	code = write_rooflines(page, &run);
