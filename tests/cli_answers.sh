@@ -38,6 +38,11 @@ out_has '^1 kernel, 1 launch, ' 'SMs are idle 100% of the time: the kernel is to
 COLUMNS=40 run 0 show "$limits" --kernel 'occupancy_registers_eased*'
 out_has '^ 1  occup.*ased  [0-9]* us  100%  1 launch$'
 
+section 'kernels kept apart'
+run 0 show "$recordings/gh100-rotated.opk" --by shape --top 1
+out_has '^ 1  histogram 16384x1x1 256x1x1  19 ms'
+says 2 "'foo' is nothing that ranges share" show "$recordings/gh100-rotated.opk" --by foo
+
 section 'rows'
 works show "$recordings/gh100-rotated.opk" --format json
 json 'len(str(j)) < 4096' '[k["limiter"] for k in j["kernels"]] == ["atomics", "l1", "issue", "l2_latency", "dram"]' \

@@ -5,6 +5,7 @@
 
 #include "answers/answers_inside.h"
 #include "base/metric.h"
+#include "eval/eval.h"
 #include "images/door.h"
 #include "set/set.h"
 
@@ -12,6 +13,8 @@ struct opk_answers {
 	struct opk_answer *items;
 	size_t count;
 	bool kernels;
+	char *key; /* of the statistics */
+	unsigned keys;
 	uint64_t launches;
 	double time_ns; /* of all kernels */
 	struct opk_answer_rules rules;
@@ -36,6 +39,7 @@ void opk_answers_free(struct opk_answers *answers)
 	if (!answers)
 		return;
 	free(answers->items);
+	free(answers->key);
 	free(answers->times.items);
 	opk_answer_rules_clear(&answers->rules);
 	opk_strlist_clear(&answers->texts);
@@ -155,38 +159,36 @@ static bool has_needs(const struct opk_answers *a, const struct opk_meta *meta)
 	return true;
 }
 
+/* What is kept apart: kernels or, of recordings without these, ranges. */
+static int find_key(struct opk_answers *a, struct opk_ctx *ctx,
+                    const struct opk_answers_options *options)
+{
+	const char *by = options->by;
+
+	a->key = opk_printf("%s%s%s", a->kernels ? "kernel" : "name", by ? "," : "", by ? by : "");
+	return a->key ? opk_key_parse(&a->keys, ctx, a->key) : opk_nomem(ctx, "answers");
+}
+
 static int evaluate(struct opk_answers *a, struct opk_ctx *ctx, struct opk_file *file,
                     const char *kernel)
 {
 	struct opk_eval_options options = OPK_INIT(options);
 	struct opk_aggregate_options by = OPK_INIT(by);
 	opk_autofree char *condition = NULL;
-	const struct opk_meta *meta;
-	const struct opk_range *ranges;
-	size_t count;
 
-	TRY(opk_file_meta(&meta, ctx, file));
-	TRY(opk_file_ranges(&ranges, &count, ctx, file));
-	if (meta->profiler != OPK_PROFILER_RANGE)
-		return opk_fail(ctx, OPK_EUSAGE, "it has no counters of kernels");
-	a->kernels = has_kernels(ranges, count);
-	by.key = a->kernels ? "kernel" : "name";
-	condition = kernel ? opk_printf("%s=%s", by.key, kernel) : NULL;
+	condition = kernel ? opk_printf("%s=%s", a->kernels ? "kernel" : "name", kernel) : NULL;
 	if (kernel && !condition)
 		return opk_nomem(ctx, "answers");
-	TRY(opk_set_find_on(&a->set, ctx, "answers", meta->chip));
-	if (!has_needs(a, meta))
-		return OPK_OK;
 	options.set = a->set;
 	options.allow_incomplete = true;
 	options.where = (const char *const *)&condition;
 	options.where_count = kernel != NULL;
 	TRY(opk_eval_file(&a->evaluation, ctx, file, &options));
 	TRY(index_columns(a, ctx));
+	by.key = a->key;
 	by.values = take_values;
 	by.values_data = a;
-	TRY(opk_aggregate_new(&a->aggregate, ctx, a->evaluation, file, &by));
-	return opk_kernel_names_add(a->names, ctx, ranges, count);
+	return opk_aggregate_new(&a->aggregate, ctx, a->evaluation, file, &by);
 }
 
 /* ---- kernels -------------------------------------------------------------------------------- */
@@ -211,6 +213,15 @@ static double time_within(const struct opk_answers *a, size_t group)
 	return precision.half_width;
 }
 
+/* "gemm step/forward"; NULL: out of memory. */
+static const char *name_of(struct opk_answers *a, const struct opk_aggregated *of)
+{
+	const char *kernel = *of->range.kernel ? opk_kernel_names_get(a->names, &of->range) : "";
+	char *name = opk_key_name(a->keys, kernel, of->name, &of->range);
+
+	return opk_strlist_take(&a->texts, name) ? a->texts.items[a->texts.count - 1] : NULL;
+}
+
 static int answer_one(struct opk_answer *answer, struct opk_answers *a, struct opk_ctx *ctx,
                       size_t group)
 {
@@ -224,11 +235,13 @@ static int answer_one(struct opk_answer *answer, struct opk_answers *a, struct o
 	for (size_t i = 0; i < count; i++)
 		means[i] = of->columns[i].mean;
 	*answer = (struct opk_answer){
-		.name = *of->range.kernel ? opk_kernel_names_get(a->names, &of->range) : of->name,
+		.name = name_of(a, of),
 		.launches = of->range.count ? of->range.count : 1,
 		.within = time_within(a, group),
 		.occupancy = mean_of(a, of, "occupancy"),
 	};
+	if (!answer->name)
+		return opk_nomem(ctx, "answers");
 	answer->time_ns = mean_of(a, of, "time") * (double)answer->launches;
 	return opk_answer_judge(answer, ctx, &a->rules, &values, &a->texts);
 }
@@ -244,8 +257,6 @@ static int by_time(const void *x, const void *y)
 
 static int answer_all(struct opk_answers *a, struct opk_ctx *ctx)
 {
-	if (!a->aggregate)
-		return OPK_OK;
 	a->count = opk_aggregate_count(a->aggregate);
 	a->items = opk_alloc_array(a->count + 1, sizeof *a->items);
 	if (!a->items)
@@ -262,16 +273,29 @@ static int answer_all(struct opk_answers *a, struct opk_ctx *ctx)
 }
 
 int opk_answers_new(struct opk_answers **out, struct opk_ctx *ctx, struct opk_file *file,
-                    const char *kernel, enum opk_kernel_style style)
+                    const struct opk_answers_options *options)
 {
 	opk_auto(opk_answers) struct opk_answers *a = opk_alloc(sizeof *a);
+	const struct opk_meta *meta;
+	const struct opk_range *ranges;
+	size_t count;
 
 	if (!a)
 		return opk_nomem(ctx, "answers");
 	TRY(opk_answer_rules_load(&a->rules, ctx));
-	TRY(opk_kernel_names_new(&a->names, ctx, style));
-	TRY(evaluate(a, ctx, file, kernel));
-	TRY(answer_all(a, ctx));
+	TRY(opk_kernel_names_new(&a->names, ctx, options->style));
+	TRY(opk_file_meta(&meta, ctx, file));
+	TRY(opk_file_ranges(&ranges, &count, ctx, file));
+	if (meta->profiler != OPK_PROFILER_RANGE)
+		return opk_fail(ctx, OPK_EUSAGE, "it has no counters of kernels");
+	a->kernels = has_kernels(ranges, count);
+	TRY(find_key(a, ctx, options));
+	TRY(opk_kernel_names_add(a->names, ctx, ranges, count));
+	TRY(opk_set_find_on(&a->set, ctx, "answers", meta->chip));
+	if (has_needs(a, meta)) {
+		TRY(evaluate(a, ctx, file, options->kernel));
+		TRY(answer_all(a, ctx));
+	}
 	*out = opk_take(a);
 	return OPK_OK;
 }

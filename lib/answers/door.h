@@ -18,7 +18,7 @@ struct opk_limiter {
 };
 
 /* Something to do about a kernel. */
-struct opk_finding {
+struct opk_answer_finding {
 	const char *name; /* of the rule */
 	const char *text; /* a sentence with its values */
 	const char *advice, *because;
@@ -39,8 +39,14 @@ struct opk_answer {
 	bool whole;            /* what is needed for the limiter is known */
 	double bars[OPK_BARS]; /* percent of peak over the kernel's time; NaN: unknown */
 	double occupancy;      /* percent of the warps that an SM can hold, while it is active */
-	struct opk_finding findings[OPK_MOST_FINDINGS]; /* the greatest gain first */
+	struct opk_answer_finding findings[OPK_MOST_FINDINGS]; /* the greatest gain first */
 	size_t finding_count;
+};
+
+struct opk_answers_options {
+	const char *kernel; /* only kernels, or ranges, like this; NULL: all */
+	enum opk_kernel_style style;
+	const char *by; /* what keeps kernels apart besides: "nvtx", "shape,rank"; NULL: nothing */
 };
 
 struct opk_answers;
@@ -51,7 +57,7 @@ struct opk_answers;
  * installed. Others: as opk_eval_file().
  */
 int opk_answers_new(struct opk_answers **out, struct opk_ctx *ctx, struct opk_file *file,
-                    const char *kernel, enum opk_kernel_style style);
+                    const struct opk_answers_options *options);
 void opk_answers_free(struct opk_answers *answers);
 OPK_DEFINE_AUTO(opk_answers)
 /* Whether the recording has what answers need: else limiters may be others than these. */

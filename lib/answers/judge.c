@@ -281,7 +281,7 @@ static bool has_needs(const struct opk_answer_rules *rules, const struct opk_ans
 }
 
 /* Keeps the findings with the greatest gains, in that order. */
-static void keep(struct opk_answer *answer, const struct opk_finding *finding)
+static void keep(struct opk_answer *answer, const struct opk_answer_finding *finding)
 {
 	size_t at = answer->finding_count;
 
@@ -303,10 +303,11 @@ static int find(struct opk_answer *answer, struct opk_ctx *ctx,
 	for (size_t i = 0; i < rules->findings.count; i++) {
 		const struct opk_finding_rule *rule = &rules->findings.items[i];
 		double bound = bound_of(rules, ranked, rule);
-		struct opk_finding finding = { .name = rule->name,
-			                       .advice = rule->advice,
-			                       .because = rule->because,
-			                       .gain = opk_answer_value(values, rule->gain) };
+		struct opk_answer_finding finding = { .name = rule->name,
+			                              .advice = rule->advice,
+			                              .because = rule->because,
+			                              .gain = opk_answer_value(values,
+			                                                       rule->gain) };
 
 		finding.gain = finding.gain < bound ? finding.gain : bound;
 		/* NaN: it does not hold as far as is known. */

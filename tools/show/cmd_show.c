@@ -15,6 +15,7 @@ struct show_args {
 	const char *kernel, *sort;
 	uint64_t top;
 	unsigned kernel_names, names;
+	const char *by;
 	bool source, metrics, all;
 	struct option_list source_paths;
 };
@@ -33,6 +34,8 @@ static const struct option_spec specs[] = {
 	  offsetof(struct show_args, metrics) },
 	{ "names", 0, "words|full", "text names metrics in words (default), or by their full names",
 	  OPTION_WORD, offsetof(struct show_args, names) },
+	{ "by", 0, "KEY", "answers keep apart, besides: nvtx, shape, device, host or rank",
+	  OPTION_TEXT, offsetof(struct show_args, by) },
 	{ "all", 0, NULL, "all that can be said of each kernel, and all values", OPTION_FLAG,
 	  offsetof(struct show_args, all) },
 	{ "source-path", 0, "OLD=NEW",
@@ -71,16 +74,19 @@ static int show_run(struct show *show)
 /* What limits the kernels, if the recording has the metrics that say so. */
 static int find_answers(struct show *show, const struct show_args *args)
 {
-	/* Short in every format. */
-	unsigned names = args->kernel_names ? args->kernel_names : 1;
+	struct opk_answers_options options = {
+		.kernel = args->kernel,
+		/* Short in every format. */
+		.style = kernel_style(show->app, args->kernel_names ? args->kernel_names : 1),
+		.by = args->by,
+	};
 	int code;
 
 	if ((args->metrics && !args->all) || args->sort
 	    || show->meta->profiler != OPK_PROFILER_RANGE || !strcmp(show->meta->kind, "set")
 	    || !strcmp(show->meta->mode, "trace"))
 		return OPK_OK;
-	code = opk_answers_new(&show->answers, show->app->ctx, show->file, args->kernel,
-	                       kernel_style(show->app, names));
+	code = opk_answers_new(&show->answers, show->app->ctx, show->file, &options);
 	if (code)
 		return opk_add(show->app->ctx, code, "can't show %s", show->app->arguments[0]);
 	if (opk_answers_are_whole(show->answers))
@@ -173,9 +179,18 @@ static int run(struct app *app, void *data)
 const struct command show_command = {
 	.name = "show",
 	.synopsis = "FILE.opk",
-	.summary = "show a recording to people: the run, its kernels by time, their values",
+	.summary = "show a recording to people: what limits its kernels, or their values",
 	.details =
-		"First what ran, where, and how complete the recording is. Then the kernels, or the\n"
+		"If the recording has the metrics of the set 'answers', show says what limits each\n"
+		"kernel, or range of the program, by rules: first how long its launches took together,\n"
+		"and how far their mean may be off, at 95%, where that is 1% or more; what limits it;\n"
+		"how busy the parts of the GPU were over the kernel's whole time, in percent of their\n"
+		"peaks, and how many of an SM's warps were there; and what may be tried. What that can\n"
+		"save is a bound: it is never more, and may be much less. --all has everything that the\n"
+		"rules say, and then the values. docs/findings.md has the rules and how they were tested.\n"
+		"\n"
+		"Otherwise, or with --metrics or --sort:\n"
+		"first what ran, where, and how complete the recording is. Then the kernels, or the\n"
 		"ranges of the program, by the time that they took in all launches: their own\n"
 		"gpu__time_duration.sum, else the host's durations of ranges, else elapsed cycles such as\n"
 		"sm__cycles_elapsed.max; where none of these was recorded, in the order in which they\n"
@@ -201,7 +216,8 @@ const struct command show_command = {
 		"eval'. The lines' texts are read here, where the paths exist or --source-path leads.\n"
 		"\n"
 		"A bar shows how near a value is to its peak, where it is a percentage of that, or was\n"
-		"recorded together with it.\n"
+		"recorded together with it. Text names metrics in words, or --names full as eval does; what is 0\n"
+		"in all that is shown is in one line, and a peak beside its rate: --all gives each a line.\n"
 		"\n"
 		"--sort takes the names of columns, too: the greatest come first. --kernel takes patterns\n"
 		"(* ? [a-z]) over a kernel's whole name or the plain one, or over a range's name.\n"
@@ -212,10 +228,9 @@ const struct command show_command = {
 	.options = specs,
 	.args_size = sizeof(struct show_args),
 	.examples = {
-		{ "show run.opk", "the run, the five kernels that took longest, and their values" },
+		{ "show run.opk", "what limits the five kernels that took longest, if that was recorded" },
+		{ "show run.opk --metrics", "the run, the five kernels that took longest, and their values" },
 		{ "show hot.opk --source --kernel '*dgemm*'", "the hottest lines of these kernels" },
-		{ "show nvtx.opk --top 3 --sort smsp__inst_executed.sum",
-		  "the ranges that executed most instructions" },
 	},
 	.max_arguments = 1,
 	.arguments = ARGUMENTS_ARE_FILES,

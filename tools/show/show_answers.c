@@ -125,7 +125,7 @@ static void put_bars(struct opk_buf *out, const struct opk_answer *answer)
 }
 
 static void put_finding(struct opk_buf *out, const struct show *show,
-                        const struct opk_answer *answer, const struct opk_finding *finding)
+                        const struct opk_answer *answer, const struct opk_answer_finding *finding)
 {
 	double saved = finding->gain * answer->time_ns;
 	opk_autofree char *advice = NULL;
@@ -212,7 +212,7 @@ static union opk_cell percent_cell(double percent)
 	return cell_value(round(percent));
 }
 
-/* Of small numbers two digits, in steps that are short as text. */
+/* Two digits where it is small, in steps that are short as text. */
 static union opk_cell within_cell(double within)
 {
 	return cell_value(ceil(within * 8) / 8);
@@ -220,7 +220,8 @@ static union opk_cell within_cell(double within)
 
 static void fill_kernel(struct app_fields *fields, const struct opk_answer *answer)
 {
-	const struct opk_finding *finding = answer->finding_count ? &answer->findings[0] : NULL;
+	const struct opk_answer_finding *finding = answer->finding_count ? &answer->findings[0]
+	                                                                 : NULL;
 
 	fields->count = 0;
 	field_text(fields, "kernel", answer->name);
@@ -243,7 +244,7 @@ static void fill_kernel(struct app_fields *fields, const struct opk_answer *answ
 }
 
 static void fill_finding(struct app_fields *fields, const struct opk_answer *answer,
-                         const struct opk_finding *finding)
+                         const struct opk_answer_finding *finding)
 {
 	fields->count = 0;
 	field_text(fields, "kernel", answer->name);
