@@ -49,20 +49,26 @@ static size_t count_too_few(const struct opk_diff *diff)
 	return count;
 }
 
+/* The short name of a kernel is enough where rows are kernels; free(). */
+static char *name_row(const struct opk_diff *diff, const struct opk_diff_row *row,
+                      struct opk_kernel_names *names)
+{
+	const char *kernel = row->range.kernel;
+
+	if (row->code || !*kernel || strcmp(diff->by, "kernel") != 0)
+		return opk_diff_row_name(diff, row, names);
+	return opk_strdup(names ? opk_kernel_names_get(names, &row->range) : kernel);
+}
+
 /* "transpose (-70.4%, of which the SM clock's part is up to +0.292%)" */
 static void put_row(struct opk_buf *out, const struct opk_diff *diff,
                     const struct opk_diff_row *row, struct opk_kernel_names *names)
 {
 	const struct opk_diff_value *value = &row->values[diff->time];
-	const char *kernel = row->range.kernel;
-	opk_autofree char *code = row->code ? opk_diff_row_name(diff, row, names) : NULL;
+	opk_autofree char *name = name_row(diff, row, names);
 
-	out->failed |= row->code && !code;
-	opk_buf_add_printf(out, "%s (",
-	                   code       ? code
-	                   : !*kernel ? row->name
-	                   : names    ? opk_kernel_names_get(names, &row->range)
-	                              : kernel);
+	out->failed |= !name;
+	opk_buf_add_printf(out, "%s (", name ? name : "");
 	if (isfinite(value->change))
 		opk_buf_add_printf(out, "%+.3g%%", value->change);
 	else

@@ -120,6 +120,9 @@ size_t opk_table_block_end(const struct opk_table_layout *layout, size_t first);
 size_t opk_table_block(size_t *columns, const struct opk_table_layout *layout, size_t first,
                        size_t end);
 
+/* Whether the column has names, which are not broken. */
+bool opk_table_is_whole(const struct opk_out *out, size_t column);
+
 /* The characters of a text; each counts as one column wide. */
 size_t opk_text_width(const char *text, size_t size);
 /* How many bytes of the text fit on a line of this width; *skipped: blanks dropped after them. */

@@ -105,9 +105,7 @@ static bool has_long_word(const char *text, size_t width)
 static void put_long_names(struct opk_out *out, struct block *block)
 {
 	for (size_t i = 0; i < block->count; i++) {
-		size_t column = block->columns[i];
-
-		if (column >= 64 || !(out->whole >> column & 1)
+		if (!opk_table_is_whole(out, block->columns[i])
 		    || !has_long_word(block->texts[i], width_of(block, i)))
 			continue;
 		opk_table_prose(out, block->texts[i], 0, false);
