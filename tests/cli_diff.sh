@@ -49,6 +49,8 @@ out_has '^metric +change +before +after +unit +verdict +spread before +spread af
 	'^lts__t_bytes\.sum +-77\.3% +228\.58 +51\.883 +MB +changed +0\.012% +0\.038%$'
 run 0 diff "$before" "$before" --top 1 --format table
 out_has '^In time nothing changed by more than noise\.$'
+run 0 diff "$before" "$after" --format table -o table.txt
+same 'a file has tables alone' "$(grep -c 'changed in time' table.txt)" 0
 run 0 diff "$before" "$after" --table rows --format table
 out_lacks 'changed in time'
 if has_terminals; then

@@ -62,4 +62,9 @@ pass 'words beside the rows of a timeline, names in titles' \
 	sh -c 'grep -q ">DRAM throughput<" timeline.svg && grep -q "<title>dram__throughput.avg.pct" timeline.svg'
 works report "$roofline" -o page.html
 pass 'the page has both' grep -q '"name":"dram__bytes.sum","words":"DRAM bytes"' page.html
+works report "$recordings/gh100-before.opk" "$recordings/gh100-after.opk" -o pair.html
+pass 'words in a comparison' grep -q '"name":"lts__t_sector_hit_rate.pct","words":"L2 hit rate"' pair.html
+# The page begins with the sentence of diff.
+run 0 diff "$recordings/gh100-before.opk" "$recordings/gh100-after.opk" --format table --kernel-names short
+pass 'one sentence' grep -qF "\"headline\":\"$(sed '/^$/,$d' "$tmp/out" | paste -s -d ' ')\"" pair.html
 finish

@@ -135,7 +135,7 @@
 	}
 
 	function valueRow(data, column, value) {
-		return element('tr', {}, [element('td', { class: 'metric', text: column.name }),
+		return element('tr', {}, [element('td', { class: 'metric', text: offpeak.words(column), title: column.name }),
 			element('td', { class: 'number', text: offpeak.formatLine(value[BEFORE], column.unit) }),
 			element('td', { class: 'number', text: offpeak.formatLine(value[AFTER], column.unit) }),
 			element('td', { class: 'number' }, [element('span', { class: changeClass(data, column, value), text: changeText(value) })]),

@@ -526,12 +526,12 @@ static int put_peaks(struct diff *diff)
 	return OPK_OK;
 }
 
-/* For people, a sentence comes first. */
+/* For people, a sentence comes first; a file begins as tables do, so that it can be replaced. */
 static int put_headline(struct diff *diff)
 {
 	opk_autofree char *text = opk_diff_headline(diff->of, diff->names);
 
-	if (!app_shows_table(diff->app) || diff->app->only)
+	if (!app_shows_table(diff->app) || diff->app->only || diff->app->output)
 		return OPK_OK;
 	if (!text)
 		return app_nomem(diff->app);
