@@ -239,6 +239,7 @@ static int answer_one(struct opk_answer *answer, struct opk_answers *a, struct o
 		.launches = of->range.count ? of->range.count : 1,
 		.within = time_within(a, group),
 		.occupancy = mean_of(a, of, "occupancy"),
+		.possible = mean_of(a, of, "possible"),
 	};
 	if (!answer->name)
 		return opk_nomem(ctx, "answers");

@@ -38,7 +38,8 @@ struct opk_answer {
 	bool sure;             /* the limiter's values are clear */
 	bool whole;            /* what is needed for the limiter is known */
 	double bars[OPK_BARS]; /* percent of peak over the kernel's time; NaN: unknown */
-	double occupancy;      /* percent of the warps that an SM can hold, while it is active */
+	/* Percent of the warps that an SM can hold: while it is active; the most of such blocks. */
+	double occupancy, possible;
 	struct opk_answer_finding findings[OPK_MOST_FINDINGS]; /* the greatest gain first */
 	size_t finding_count;
 };

@@ -109,6 +109,16 @@ static void put_bar(struct opk_buf *out, double percent, bool last)
 	put_gap(out, BAR, last);
 }
 
+/* "warps 47%", or "warps 47 of 48%" where an SM can't hold all of such blocks. */
+static void put_warps(struct opk_buf *out, const struct opk_answer *answer)
+{
+	if (isnan(answer->occupancy) || !(answer->possible < 99.5))
+		put_percent(out, "warps", answer->occupancy, true);
+	else
+		opk_buf_add_printf(out, "warps %.0f of %.0f%%", answer->occupancy,
+		                   answer->possible);
+}
+
 static void put_bars(struct opk_buf *out, const struct opk_answer *answer)
 {
 	static const char *const labels[OPK_BARS] = { "compute", "issue", "L1", "L2", "DRAM" };
@@ -116,7 +126,7 @@ static void put_bars(struct opk_buf *out, const struct opk_answer *answer)
 	opk_buf_add_printf(out, "%*s", INDENT, "");
 	for (size_t i = 0; i < OPK_BARS; i++)
 		put_percent(out, labels[i], answer->bars[i], false);
-	put_percent(out, "warps", answer->occupancy, true);
+	put_warps(out, answer);
 	opk_buf_add_printf(out, "\n%*s", INDENT, "");
 	for (size_t i = 0; i < OPK_BARS; i++)
 		put_bar(out, answer->bars[i], false);
@@ -237,6 +247,7 @@ static void fill_kernel(struct app_fields *fields, const struct opk_answer *answ
 		field_add(fields, opk_answers_bar(i), OPK_CELL_DOUBLE,
 		          percent_cell(answer->bars[i]));
 	field_add(fields, "warps", OPK_CELL_DOUBLE, percent_cell(answer->occupancy));
+	field_add(fields, "possible", OPK_CELL_DOUBLE, percent_cell(answer->possible));
 	field_text(fields, "finding", finding ? finding->name : "");
 	field_add(fields, "gain", OPK_CELL_DOUBLE,
 	          percent_cell(finding ? 100 * finding->gain : (double)NAN));
