@@ -24,7 +24,7 @@ static const struct {
 	{ HERE, "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "L1 sectors of global loads" },
 	{ HERE, "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_miss.avg",
 	  "L1 sectors of global loads, misses per L1" },
-	/* Words before those of the piece before. */
+	/* Words that go in front of the last piece's. */
 	{ HERE, "sm__inst_executed_pipe_fma.sum", "FMA instructions" },
 	{ HERE, "sm__inst_executed_pipe_tensor_op_hmma.avg.pct_of_peak_sustained_elapsed",
 	  "tensor HMMA instructions, of peak" },

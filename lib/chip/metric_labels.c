@@ -99,7 +99,7 @@ struct label {
 	size_t last; /* where the words of the last piece begin */
 };
 
-/* Puts words with a blank after them before those of the last piece. */
+/* Inserts words and a blank in front of the last piece's words. */
 static void put_before(struct label *label, const char *words, size_t length)
 {
 	char rest[LONGEST];
