@@ -96,6 +96,15 @@ CTX_TEST(long_names)
 	name[250] = '\0';
 	ck_ok(ctx, opk_metric_labels(&labels, ctx, (const char *const *)&name, 1));
 	ck_assert(*labels.items[0]);
+	/* Their words are longer than there is room for. */
+	for (size_t i = 0; i < 3; i++) {
+		opk_strlist_clear(&labels);
+		strcpy(name, "sm__");
+		while (strlen(name) < 245)
+			strcat(name, i == 0 ? "st_" : i == 1 ? "pipe_xu_st_" : "tma_red_op_dmma_");
+		ck_ok(ctx, opk_metric_labels(&labels, ctx, (const char *const *)&name, 1));
+		ck_assert_uint_lt(strlen(labels.items[0]), 512);
+	}
 }
 
 static const char *label_with(struct opk_ctx *ctx, struct opk_strlist *labels, const char *text)

@@ -124,6 +124,7 @@ static void put_after(struct label *label, const char *words, size_t length)
 static void add_words(struct label *label, const char *words, size_t length)
 {
 	bool before = length && *words == '<';
+	size_t end;
 
 	words += before;
 	length -= before;
@@ -133,6 +134,9 @@ static void add_words(struct label *label, const char *words, size_t length)
 		put_before(label, words, length);
 	else
 		put_after(label, words, length);
+	/* Words may have been cut off. */
+	end = strlen(label->text);
+	label->last = label->last < end ? label->last : end;
 }
 
 /* The length without the last piece; 0: there is one piece. */
