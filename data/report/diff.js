@@ -60,20 +60,6 @@
 
 	// ---- in words
 
-	function headline(data) {
-		const at = timeColumn(data), rows = data.rows.length, changed = data.rows.map((row, i) => i).filter(i => data.rows[i].time_changed);
-		const parts = changed.slice(0, 4).map(i => data.rows[i].name + ' (' + changeText(data.values[i][at])
-			+ (data.values[i][at][CLOCK] ? ', of which the SM clock’s part is up to ' + clockText(data.values[i][at]) : '') + ')');
-
-		if (!rows)
-			return 'No row of one recording matches one of the other.';
-		if (at < 0)
-			return 'No time was recorded on both sides; values are below.';
-		if (!changed.length)
-			return 'In time nothing changed by more than noise.';
-		return changed.length + ' of ' + rows + ' changed in time by more than noise: ' + parts.join(', ') + (changed.length > 4 ? ' …' : '') + '.';
-	}
-
 	function remarks(data) {
 		const at = timeColumn(data);
 		const lines = data.differences.map(d => d.what + ' differs: ' + (d.before || 'not known') + ' in A, ' + (d.after || 'not known') + ' in B.');
@@ -149,7 +135,7 @@
 	}
 
 	function valueRow(data, column, value) {
-		return element('tr', {}, [element('td', { class: 'metric', text: column.name }),
+		return element('tr', {}, [element('td', { class: 'metric', text: offpeak.words(column), title: column.name }),
 			element('td', { class: 'number', text: offpeak.formatLine(value[BEFORE], column.unit) }),
 			element('td', { class: 'number', text: offpeak.formatLine(value[AFTER], column.unit) }),
 			element('td', { class: 'number' }, [element('span', { class: changeClass(data, column, value), text: changeText(value) })]),
@@ -219,7 +205,7 @@
 
 		section.append(element('p', { class: 'intro', text: 'A, before: ' + data.before + '. B, after: ' + data.after
 			+ '. A value is the median over launches, and a change is from A to B.' }),
-			element('p', { class: 'headline', text: headline(data) }), remarks(data));
+			element('p', { class: 'headline', text: data.headline }), remarks(data));
 		if (!data.rows.length)
 			return;
 		section.append(element('div', { class: 'tools' }, [field]), frame, state.details, peaks(data));

@@ -126,7 +126,7 @@
 
 	function more(table, at, i) {
 		const column = table.columns[at], spread = (table.spread || [])[i] && table.spread[i][at];
-		const text = [column.about, column.metric ? column.metric : '', column.inflated
+		const text = [column.about, column.words ? column.name : column.metric || '', column.inflated
 			? 'Counts idle time around short kernels, because of how it was recorded.' : ''].filter(Boolean).join(' · ');
 
 		return element('tr', { class: 'more-row' }, [element('td', { colspan: 5 }, [
@@ -148,7 +148,8 @@
 
 	function valueRow(table, at, i) {
 		const column = table.columns[at];
-		const button = element('button', { type: 'button', class: 'metric', 'aria-expanded': 'false', text: column.name, title: column.about || null });
+		const button = element('button', { type: 'button', class: 'metric', 'aria-expanded': 'false',
+			text: offpeak.words(column), title: offpeak.meaning(column) });
 		const row = element('tr', {}, [element('td', { class: 'metric' }, [button,
 			column.inflated ? element('span', { class: 'flag', text: 'inflated', title: 'counts idle time around short kernels' }) : null])]
 			.concat(valueCells(table, at, i)));
@@ -185,7 +186,7 @@
 
 	// Among many metrics: those with all the words in their name or meaning.
 	function matches(column, search) {
-		const text = (column.name + ' ' + (column.about || '') + ' ' + (column.metric || '')).toLowerCase();
+		const text = (column.name + ' ' + (column.words || '') + ' ' + (column.about || '') + ' ' + (column.metric || '')).toLowerCase();
 
 		return search.toLowerCase().split(/\s+/).every(word => text.includes(word));
 	}

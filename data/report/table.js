@@ -24,8 +24,8 @@
 		const get = i => i < table.with_values ? means[i] : undefined;
 		const peak = column.share ? get : i => (values(table, at, 'peak')[i]);
 
-		return numbers(table, column.name.replace(/(\.avg)?\.pct_of_peak_sustained_(elapsed|active)$/, ''), column.unit, get,
-			{ bar: i => column.share || table.values[at].peak ? peak(i) : null, metric: at, about: column.name + (column.about ? ': ' + column.about : ''),
+		return numbers(table, offpeak.words(column).replace(/, of peak( while active)?$/, '').replace(/(\.avg)?\.pct_of_peak_sustained_(elapsed|active)$/, ''), column.unit, get,
+			{ bar: i => column.share || table.values[at].peak ? peak(i) : null, metric: at, about: offpeak.meaning(column),
 				noun: column.share ? '% of the peak' : null });
 	}
 
@@ -237,7 +237,7 @@
 	function metricPicker(state) {
 		const picker = element('select', { 'aria-label': 'Add a column' }, [element('option', { value: '', text: 'Add a column…' })]);
 
-		state.table.columns.forEach((column, i) => picker.append(element('option', { value: i, text: column.name })));
+		state.table.columns.forEach((column, i) => picker.append(element('option', { value: i, text: offpeak.words(column) })));
 		picker.addEventListener('change', () => {
 			const at = Number(picker.value), known = state.columns.findIndex(column => column.metric === at);
 

@@ -105,6 +105,8 @@ void report_bytes(struct report_page *page, const struct report_run *run, const 
 void report_put_name(struct report_page *page, const char *name, const char *full);
 /* Writes the beginning and end of a long text. */
 void report_put_short(struct report_page *page, const char *key, const char *text);
+/* Writes what the page calls a column, if that is not its name. */
+void report_put_words(struct report_page *page, const struct opk_summary_column *column);
 /* Writes a number with seven digits; null for NaN. */
 void report_number(struct opk_json_writer *json, double number);
 /* The unit, of which the page's scripts get the names and sizes of its multiples. */

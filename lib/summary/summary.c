@@ -116,6 +116,7 @@ void opk_summary_free(struct opk_summary *s)
 	opk_strlist_clear(&s->names);
 	opk_strlist_clear(&s->peaks);
 	opk_strlist_clear(&s->descriptions);
+	opk_strlist_clear(&s->column_words);
 	opk_strlist_clear(&s->remarks);
 	opk_kernel_names_free(s->kernel_names);
 	free((char *)s->words.run);

@@ -8,12 +8,13 @@
 #include "container/door.h"
 #include "show/show.h"
 
-enum { TOP = 5 };
+/* FULL_NAMES: the place of the word. */
+enum { TOP = 5, FULL_NAMES = 2 };
 
 struct show_args {
 	const char *kernel, *sort;
 	uint64_t top;
-	unsigned kernel_names;
+	unsigned kernel_names, names;
 	const char *by;
 	bool source, metrics, all;
 	struct option_list source_paths;
@@ -31,6 +32,8 @@ static const struct option_spec specs[] = {
 	  offsetof(struct show_args, source) },
 	{ "metrics", 0, NULL, "the recorded values, instead of what limits the kernels",
 	  OPTION_FLAG, offsetof(struct show_args, metrics) },
+	{ "names", 0, "words|full", "text names metrics in words (default), or by their full names",
+	  OPTION_WORD, offsetof(struct show_args, names) },
 	{ "by", 0, "KEY", "keep a kernel's answers apart by nvtx, shape, device, host or rank",
 	  OPTION_TEXT, offsetof(struct show_args, by) },
 	{ "all", 0, NULL, "all that can be said of each kernel, and all values", OPTION_FLAG,
@@ -140,6 +143,7 @@ static int show_kernels_first(struct show *show, const struct show_args *args)
 {
 	show->top = args->top ? args->top : TOP;
 	show->all = args->all;
+	show->full_names = args->names == FULL_NAMES;
 	show->metrics = args->metrics || args->sort;
 	TRY(find_answers(show, args));
 	if (show->answers && !show->all)
@@ -219,7 +223,9 @@ const struct command show_command = {
 		"eval'. The lines' texts are read here, where the paths exist or --source-path leads.\n"
 		"\n"
 		"A bar shows how near a value is to its peak, where it is a percentage of that, or was\n"
-		"recorded together with it.\n"
+		"recorded together with it. Text names metrics in words; --names full has the names that\n"
+		"other commands take. What is 0 in all that is shown is in one line, and a peak is beside\n"
+		"its rate; with --all each has a line of its own.\n"
 		"\n"
 		"--sort takes the names of columns, too: the greatest come first. --kernel takes patterns\n"
 		"(* ? [a-z]) over a kernel's whole name or the plain one, or over a range's name.\n"

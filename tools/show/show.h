@@ -18,6 +18,7 @@ struct show {
 	struct opk_summary *summary;
 	struct opk_answers *answers; /* NULL: not shown */
 	bool all, metrics;           /* findings and values; values alone */
+	bool full_names;             /* of metrics */
 	/* What ran, if that was recorded: show_kernels.c. */
 	const struct opk_activity *activities;
 	size_t activity_count;
