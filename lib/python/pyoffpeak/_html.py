@@ -7,6 +7,7 @@ import html
 import math
 import os
 import re
+from itertools import groupby
 from typing import TYPE_CHECKING, Iterable, Mapping, Sequence
 
 from . import _context
@@ -23,6 +24,8 @@ MOST_ROWS = 10
 MOST_COLUMNS = 12
 MOST_CELL = 80  # characters of a cell
 MOST_TEXT = 300  # characters of a name or a sentence
+MOST_ANSWERS = 5  # kernels whose limits are shown
+MOST_ANSWER = 2500  # characters of these
 MOST_VALUES = 4  # columns of values after the times of kernels
 _BAR = "background:linear-gradient(90deg,rgba(0,114,178,.35) {0:.1f}%,transparent {0:.1f}%)"
 _MUTED = "opacity:.7"
@@ -208,8 +211,32 @@ def _kernels(summary: Summary) -> str:
     return table(["kernel", "time", "share", "launches", *peaks], rows) + more(len(summary.kernels) - MOST_ROWS, "kernel")
 
 
+def _answer(path: str) -> str:
+    """What limits the kernels with the most time, and what to try first; "" if that is not known."""
+    from . import _answers
+
+    try:
+        found = _answers.findings(path, None, "short")
+    except (OffpeakError, OSError):
+        return ""
+    kernels = [next(rows) for _, rows in groupby(found, lambda row: row.kernel)]
+    shown, room = [], MOST_ANSWER
+    for of in kernels[:MOST_ANSWERS]:
+        advice = f"{of.text} Try: {of.advice}" if of.finding else ""
+        room -= len(of.kernel) + len(of.answer) + len(advice)
+        if room < 0 and shown:
+            break
+        texts = [Cell(text, right=False) for text in (of.answer, advice)]
+        shown.append([Cell(of.kernel, right=False), _time(of.time, "ns"), _share(of.share), *texts])
+    heads = ["kernel", "time", "share", "what limits it", "what to do"]
+    return table(heads, shown) + more(len(kernels) - len(shown), "kernel") if shown else ""
+
+
 def run(paths: Sequence[str]) -> str:
-    """A recording in a few lines, and its kernels by time; several by their names. Omits what can't be read."""
+    """What limits the kernels, the recording in a few lines, and its kernels by time; several recordings by their names.
+
+    Omits what can't be read.
+    """
     from . import _summary
 
     path = paths[0]
@@ -227,4 +254,4 @@ def run(paths: Sequence[str]) -> str:
         parts.append(_kernels(of))
     elif of.groups:
         parts.append(_groups(of))
-    return whole(*parts, *map(note, of.remarks))
+    return whole(_answer(path), *parts, *map(note, of.remarks))
