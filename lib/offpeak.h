@@ -127,6 +127,7 @@ enum opk_phase {
 	OPK_PHASE_SPLIT,      /* hundredths of dividing a set */
 	OPK_PHASE_PASSES,     /* metrics whose passes are counted; equal counters count once */
 	OPK_PHASE_TRACE,      /* samples that are written */
+	OPK_PHASE_SETS,       /* metric sets that are planned */
 };
 
 struct opk_ctx_options {
