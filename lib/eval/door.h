@@ -118,6 +118,11 @@ struct opk_eval_inside {
 	 * any but "" with samples or a bare image.
 	 */
 	const char *join;
+	/*
+	 * Of rows of kernels that ran, what also keeps them apart: "rank", or shape, device, host
+	 * or several; NULL: nothing. OPK_EUSAGE: any other word.
+	 */
+	const char *by;
 	bool cupti_only;   /* skips PerfWorks' evaluator, which gives the same bits in less time */
 	bool without_sass; /* rows of instructions: opcodes and SASS texts are not wanted */
 	struct opk_code_interval *interval; /* filled for rows of code; NULL: it is not wanted */
