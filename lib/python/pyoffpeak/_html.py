@@ -25,7 +25,7 @@ MOST_COLUMNS = 12
 MOST_CELL = 80  # characters of a cell
 MOST_TEXT = 300  # characters of a name or a sentence
 MOST_ANSWERS = 5  # kernels whose limits are shown
-MOST_ANSWER = 2500  # characters of these
+MOST_ANSWER = 2000  # characters of these
 MOST_VALUES = 4  # columns of values after the times of kernels
 _BAR = "background:linear-gradient(90deg,rgba(0,114,178,.35) {0:.1f}%,transparent {0:.1f}%)"
 _MUTED = "opacity:.7"
@@ -181,19 +181,19 @@ def _share(share: float) -> Cell:
     return Cell("" if math.isnan(share) else f"{share:.1f} %", share=share)
 
 
-def _groups(summary: Summary) -> str:
+def _groups(summary: Summary, most: int) -> str:
     """Kernels, ranges or devices with a few values each: means over their launches or samples."""
     columns, timed = _chosen_columns(summary), summary.time_unit
     what, counted = _GROUPS[summary.kind]
     rows = []
-    for group in summary.groups[:MOST_ROWS]:
+    for group in summary.groups[:most]:
         row = [Cell(group.name, right=False)]
         if timed:
             row += [_time(group.time, timed), _share(group.share)]
         count = group.launches + group.ranges + group.samples
         rows.append([*row, Cell(str(count)), *(_value(group, column) for column in columns)])
     heads = [what, *(["time", "share"] if timed else []), counted, *(column.name for column in columns)]
-    return table(heads, rows) + more(len(summary.groups) - MOST_ROWS, what)
+    return table(heads, rows) + more(len(summary.groups) - most, what)
 
 
 _GROUPS = {"kernels": ("kernel", "launches"), "ranges": ("range", "count"), "devices": ("device", "samples")}
@@ -220,7 +220,8 @@ def _answer(path: str) -> str:
     except (OffpeakError, OSError):
         return ""
     kernels = [next(rows) for _, rows in groupby(found, lambda row: row.kernel)]
-    shown, room = [], MOST_ANSWER
+    shown: list[list[Cell]] = []
+    room = MOST_ANSWER
     for of in kernels[:MOST_ANSWERS]:
         advice = f"{of.text} Try: {of.advice}" if of.finding else ""
         room -= len(of.kernel) + len(of.answer) + len(advice)
@@ -249,9 +250,10 @@ def run(paths: Sequence[str]) -> str:
         of = _summary.of_c(ctx, summarize(ctx, path))
     except (OffpeakError, OSError) as error:
         return whole(words([("recording", path)]), note(f"There are no values: {error}"))
+    answer = _answer(path)
     parts = [words([("run", of.run), ("machine", of.machine), ("clocks", of.clocks), ("complete", of.complete)])]
     if of.kernels:
         parts.append(_kernels(of))
     elif of.groups:
-        parts.append(_groups(of))
-    return whole(_answer(path), *parts, *map(note, of.remarks))
+        parts.append(_groups(of, MOST_ANSWERS if answer else MOST_ROWS))
+    return whole(answer, *parts, *map(note, of.remarks))
