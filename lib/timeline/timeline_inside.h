@@ -17,10 +17,10 @@ struct opk_run_record {
 struct opk_ran_rows {
 	struct opk_run_record *records;
 	size_t count;
-	struct opk_grouping gpus;    /* of records, then GPUs that only have samples */
+	struct opk_grouping gpus; /* of records, then GPUs that only have samples */
 	/* By name and symbol, copies and sets by name; and by what the options say. */
 	struct opk_grouping kernels;
-	struct opk_made_rows made;   /* with room for one more row: idle time */
+	struct opk_made_rows made; /* with room for one more row: idle time */
 	bool each_launch;
 	bool whole; /* no record is known to be missing */
 };

@@ -25,7 +25,7 @@ static const struct option_spec specs[] = {
 	{ "check", 0, "SET", "check this set: its form, and its metrics on the chips it claims",
 	  OPTION_INPUT, offsetof(struct sets_args, check) },
 	{ "chip", 0, "CHIP",
-	  "show or check it on this chip, or list passes of all sets; to check on several, put commas between",
+	  "show or check it on this chip, or list all sets; several to check: GH100,GB202",
 	  OPTION_LIST, offsetof(struct sets_args, chips) },
 	PARAM_OPTION(struct sets_args, params),
 	{ "table", 0, SETS_TABLES, "with SET: print this table alone; CSV has one, else metrics",
