@@ -544,9 +544,6 @@ bool opk_attribute_is_name(const char *name);
 bool opk_attribute_is_of_device(const char *name);
 /* OPK_EUSAGE: recordings have no such attribute, or this one lacks attributes of its devices. */
 int opk_attribute_check(struct opk_ctx *ctx, const char *name, const struct opk_meta *meta);
-/* NaN if not known. `meta` and `range` may be NULL. */
-double opk_attribute_value(const char *name, const struct opk_meta *meta,
-                           const struct opk_range *range);
 /* Attributes of launches; NULL past the end. */
 const char *opk_attribute_known(size_t i);
 
