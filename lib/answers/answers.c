@@ -323,7 +323,7 @@ int opk_answers_new(struct opk_answers **out, struct opk_ctx *ctx, struct opk_fi
 	if (!a)
 		return opk_nomem(ctx, "answers");
 	TRY(opk_answer_rules_load(&a->rules, ctx));
-	TRY(opk_kernel_names_new(&a->names, ctx, options->style));
+	TRY(opk_kernel_names_new(&a->names, ctx, options->kernel_names));
 	TRY(opk_file_meta(&meta, ctx, file));
 	TRY(opk_file_ranges(&ranges, &count, ctx, file));
 	if (meta->profiler != OPK_PROFILER_RANGE)

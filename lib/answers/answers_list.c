@@ -29,10 +29,10 @@ static int check_single(const struct list *list)
 
 /* NULL: the kernel has no finding. */
 static void add_finding(struct opk_listing *rows, const struct opk_answer *answer,
-                        const struct opk_finding *finding)
+                        const struct opk_answer_finding *finding)
 {
-	static const struct opk_finding none = { "", "", "", "", (double)NAN };
-	const struct opk_finding *of = finding ? finding : &none;
+	static const struct opk_answer_finding none = { "", "", "", "", (double)NAN };
+	const struct opk_answer_finding *of = finding ? finding : &none;
 
 	opk_listing_row(rows, cell_text(answer->name),
 	                cell_text(answer->limiter.name ? answer->limiter.name : ""),
@@ -49,8 +49,7 @@ static int list_findings(struct opk_listing **out, const struct list *list)
 	struct opk_listing *rows;
 
 	TRY(check_single(list));
-	TRY(opk_answers_new(&answers, list->ctx, list->files[0], list->options->kernel,
-	                    list->options->kernel_names));
+	TRY(opk_answers_new(&answers, list->ctx, list->files[0], list->options));
 	if (opk_answers_count(answers) && !opk_answers_are_whole(answers))
 		return opk_fail(list->ctx, OPK_EUSAGE,
 		                "what limits these kernels is not known from these metrics: record "

@@ -45,12 +45,6 @@ struct opk_answer {
 	size_t finding_count;
 };
 
-struct opk_answers_options {
-	const char *kernel; /* only kernels, or ranges, like this; NULL: all */
-	enum opk_kernel_style style;
-	const char *by; /* what keeps kernels apart besides: "nvtx", "shape,rank"; NULL: nothing */
-};
-
 struct opk_answers;
 /*
  * What bounds the kernels of a recording of ranges, those with the most time first: evaluates the

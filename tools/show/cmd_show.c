@@ -77,7 +77,8 @@ static int find_answers(struct show *show, const struct show_args *args)
 	struct opk_answers_options options = {
 		.kernel = args->kernel,
 		/* Short in every format. */
-		.style = kernel_style(show->app, args->kernel_names ? args->kernel_names : 1),
+		.kernel_names = kernel_style(show->app,
+		                             args->kernel_names ? args->kernel_names : 1),
 		.by = args->by,
 	};
 	int code;
