@@ -20,7 +20,7 @@ out_has '^1\. histogram$'
 out_has '^  histogram\(const unsigned int \*, unsigned int \*, int\), grid 16384x1x1, block 256x1x1$'
 out_has '^  Operations$'
 same 'prose of a heading' "$(grep -c '^  What was computed, and how fast\.$' out)" 1
-out_has '^dram__bytes.sum.per_second +72\.003 +GB/s +2\.1%' '^fp32_peak +67\.396 +Tflop/s$'
+out_has '^DRAM bytes a second +72\.003 +GB/s +2\.1% of 3\.35 TB/s'
 out_has '^fp64_flop +double-precision operations outside the tensor cores$'
 # The kernel relax is nearest to the roof of fp32, not to one of tensor cores, nor to DRAM.
 run 0 show --metrics "$recordings/gh100-before.opk" --kernel relax --format json
@@ -33,7 +33,7 @@ json '[r["roofline"] for r in j["rooflines"]] == ["Of the peaks: fp32 48.1%; DRA
 gives '"rooflines" not in j' show --metrics "$simple"
 # Shares of the peak for sparse operands are printed next to the roofline's, which are for dense ones.
 shows '^fp16_fp16 +tensor fp16 16\.6%' show --metrics "$recordings/gh100-tensor.opk" --kernel fp16_fp16
-out_has '^tensor_fp16 +553\.65 +M math_ops +8\.3% # sparse$' '^tensor_fp64 +0 +math_ops +0\.0%$'
+out_has '^tensor_fp16 +553\.65 +M math_ops +8\.3% # sparse$' '^0 in all: .*tensor_fp64, '
 run 0 show --metrics "$recordings/gh100-tensor.opk" --format json
 json '{d["metric"] for d in j["descriptions"] if "the peak is that of sparse operands" in d["description"]} == {"tensor_" + of for of in ("tf32", "bf16", "fp16", "fp8", "int8")}'
 # The values equal those of eval.
@@ -97,13 +97,13 @@ notes 'the mean of 1 of 5 metrics is the ratio of all ranges together' show --me
 out_has '^range +time +share +ranges$'
 # The parts of a step are listed below it.
 out_has '^step +382\.61 +100 +2$' '^step/forward +233\.37 +60\.994 +2$'
-out_has '^smsp__inst_executed.sum +508\.8 +508\.65 +508\.94 +M instructions$'
+out_has '^instructions +508\.8 +508\.65 +508\.94 +M instructions$'
 notes 'the mean of 1 of 7 metrics is the ratio of all samples together' show --metrics "$recordings/gh100-pm-small.opk" --format csv
 same 'weights' "$(grep -A4 'dram__throughput' "$tmp/out" | grep -c 'weighted_by,denominator')" 1
 run 0 show --metrics "$recordings/gh100-pm-small.opk"
 out_has '^run +383 samples \(the first left out\) of 1 device; set pm_small: 7 metrics in 1 pass, PM sampling$'
 out_has '^device +time +samples$' '^0 .* 382$' '^1\. device 0$' '^metric +mean +min +max +unit'
-out_has '^dram__throughput.avg.pct_of_peak_sustained_elapsed +4\.4556 +0 +84\.428 +% +4\.5%$'
+out_has '^DRAM throughput +4\.4556 +0 +84\.428 +% +4\.5%$'
 refuses 2 'samples are of no kernel' show --metrics "$recordings/gh100-pm-small.opk" --kernel x
 notes 'no sample was completed' show --metrics "$recordings/gh100-pm-triage.opk"
 out_has '^complete +no: no sample was recorded completely; 60 samples were begun, but not completed$'
@@ -147,7 +147,7 @@ json '[(g["kernel"], g["device"], g["launches"]) for g in j["groups"]] == [("a",
 section 'torn recordings, and sets'
 without_end "$simple" >torn.opk
 shows '^complete +no: cut off after 5 whole sections$' show --metrics torn.opk
-out_has '^smsp__inst_executed.sum +2\.6214'
+out_has '^instructions +2\.6214'
 works build --chip GH100 roofline -o set.opk
 shows '^run +no recording, but what the collector needs for one: set roofline: 26 metrics in 2 passes$' show --metrics set.opk
 out_has '^dram__bytes.sum +# of bytes accessed in DRAM$'

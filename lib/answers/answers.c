@@ -305,7 +305,7 @@ static int answer_all(struct opk_answers *a, struct opk_ctx *ctx, bool some)
 			a->time_ns += a->items[i].time_ns;
 		a->launches += a->items[i].launches;
 	}
-	/* Of some kernels alone it is not known what share of the time they have. */
+	/* What share of the time some kernels alone have is not known. */
 	for (size_t i = 0; i < a->count; i++)
 		a->items[i].share = some ? (double)NAN : 100 * a->items[i].time_ns / a->time_ns;
 	qsort(a->items, a->count, sizeof *a->items, by_time);

@@ -50,7 +50,8 @@ static int list_findings(struct opk_listing **out, const struct list *list)
 
 	TRY(check_single(list));
 	TRY(opk_answers_new(&answers, list->ctx, list->files[0], list->options));
-	if (opk_answers_count(answers) && !opk_answers_are_whole(answers))
+	if (!opk_answers_are_whole(answers)
+	    && (opk_answers_count(answers) || !list->options->kernel))
 		return opk_fail(list->ctx, OPK_EUSAGE,
 		                "what limits these kernels is not known from these metrics: record "
 		                "the set 'answers'");

@@ -30,7 +30,7 @@ struct opk_answer_finding {
 struct opk_answer {
 	const char *name;
 	uint64_t launches;
-	/* Of all launches; percent of the time of all kernels, or of the outermost ranges; or NaN. */
+	/* All launches; percent of the time of all kernels, or of the outermost ranges; or NaN. */
 	double time_ns, share;
 	/* The mean time of many more launches is within so many percent, at 95%; NaN: unknown. */
 	double within;
