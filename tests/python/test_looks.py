@@ -328,7 +328,7 @@ class Timeline(Figures):
         metrics = ["sm__cycles_active.avg", "sm__inst_executed.sum"]
         figure = run.timeline(metrics=metrics)
         texts = [label.get_text() for axes in figure.axes for label in axes.texts]
-        words = ["active cycles per SM", "instructions"]
+        words = ["active cycles per SM", "SM instructions"]
         self.assertEqual([text for text in texts if text in words], words)
         rows = command("eval", recording("pm-small"), "--columns", ",".join(["start_ns", "end_ns", *metrics]))[1:]
         start, end = int(rows[0][0]), int(rows[-1][1])
