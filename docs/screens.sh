@@ -21,18 +21,21 @@ trap 'rm -f "$tmp"' EXIT
 cat <<END
 # Screens
 
-What terminals of 80 and of 200 columns show; \`docs/screens.sh\` writes this page. Tables have five digits, and units
+What terminals of 80, 160 and 200 columns show; \`docs/screens.sh\` writes this page. Tables have five digits, and units
 in their headings; no number is cut. Without a pager, as here (\`PAGER=cat\`), what is too wide takes several lines or
 blocks of columns; a pager gets whole lines where that would take more than a screen.
 
 ## 80 columns
 END
+screen 80 40 'show data/recordings/gh100-rotated.opk'
 screen 80 60 'show data/recordings/gh100-roofline.opk --top 1'
 screen 80 60 'diff data/recordings/gh100-before.opk data/recordings/gh100-after.opk --top 1'
 screen 80 34 'eval data/recordings/gh100-simple.opk --format table'
 screen 80 16 "metrics GH100 --passes 'dram__*'"
 screen 80 30 'plan --chip GH100 roofline'
 screen 80 16 'sets'
+printf '\n## 160 columns\n'
+screen 160 40 'show data/recordings/gh100-rotated.opk'
 printf '\n## 200 columns\n'
 screen 200 24 'show data/recordings/gh100-training-nvtx.opk --top 2'
 screen 200 14 'eval data/recordings/gh100-simple.opk --format table'
