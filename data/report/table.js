@@ -286,9 +286,7 @@
 			build(section, state);
 			draw(state);
 			listen(state, section);
-			if (main)
-				offpeak.select(run, 0);
-			else
+			if (!main)
 				choose(state, 0);
 		};
 	}

@@ -157,6 +157,12 @@ static double mean_of(const struct opk_answers *a, const struct opk_aggregated *
 	return opk_index_find(&at, &a->columns, name) ? of->columns[at].mean : (double)NAN;
 }
 
+double opk_answers_value(const struct opk_answers *answers, const struct opk_answer *answer,
+                         const char *name)
+{
+	return mean_of(answers, opk_aggregate_get(answers->aggregate, answer->number), name);
+}
+
 static double time_within(const struct opk_answers *a, size_t group)
 {
 	const struct opk_moments *times = &a->times.items[group];
@@ -183,6 +189,8 @@ static int answer_one(struct opk_answer *answer, struct opk_answers *a, struct o
 		means[i] = of->columns[i].mean;
 	*answer = (struct opk_answer){
 		.name = *of->range.kernel ? opk_kernel_names_get(a->names, &of->range) : of->name,
+		.full = *of->range.kernel ? of->range.kernel : of->name,
+		.number = group,
 		.launches = of->range.count ? of->range.count : 1,
 		.within = time_within(a, group),
 		.occupancy = mean_of(a, of, "occupancy"),

@@ -29,6 +29,8 @@ struct opk_finding {
 /* A kernel, or a range of the program, with all its launches. */
 struct opk_answer {
 	const char *name;
+	const char *full; /* the kernel's whole name, or the range's */
+	size_t number;    /* for opk_answers_value() */
 	uint64_t launches;
 	double time_ns, share; /* of all launches; percent of the time of all kernels; or NaN */
 	/* The mean time of many more launches is within so many percent, at 95%; NaN: unknown. */
@@ -63,6 +65,9 @@ uint64_t opk_answers_launches(const struct opk_answers *answers);
 double opk_answers_time(const struct opk_answers *answers);
 size_t opk_answers_count(const struct opk_answers *answers);
 const struct opk_answer *opk_answers_get(const struct opk_answers *answers, size_t i);
+/* A value of the set "answers" by its name there, the mean of a launch; NaN: unknown. */
+double opk_answers_value(const struct opk_answers *answers, const struct opk_answer *answer,
+                         const char *name);
 /* The name of a bar: "compute". */
 const char *opk_answers_bar(size_t bar);
 

@@ -7,14 +7,16 @@
 
 /* In the page's order. */
 static const struct report_part parts[] = {
+	{ "answers", "What limits the time", report_write_answers },
 	{ "about", "Run", report_write_about },
-	{ "kernels", "Kernels", report_write_kernels },
-	{ "source", "Source", report_write_source },
-	{ "devices", "Devices", report_write_devices },
+	{ "memory", "Memory", report_write_memory },
 	{ "roofline", "Roofline", report_write_roofline },
 	{ "stacks", "Breakdown", report_write_stacks },
 	{ "timeline", "Timeline", report_write_timeline },
 	{ "ranks", "Ranks", report_write_ranks },
+	{ "kernels", "Kernels", report_write_kernels },
+	{ "source", "Source", report_write_source },
+	{ "devices", "Devices", report_write_devices },
 };
 
 /* ---- recordings */
@@ -58,6 +60,8 @@ static int open_run(struct report_run *run, struct opk_ctx *ctx,
 	if (!code && run->summary->evaluation
 	    && opk_evaluation_roofline(run->summary->evaluation)->roof_count)
 		code = opk_roofline_new(&run->roofline, ctx, run->summary);
+	if (!code)
+		code = report_find_answers(run, ctx, options);
 	return code ? opk_add(ctx, code, "can't report %s", run->path) : OPK_OK;
 }
 
@@ -96,6 +100,7 @@ static void clear(struct report_page *page)
 		report_clear_spreads(&page->runs[i]);
 		report_clear_lanes(&page->runs[i].lanes);
 		opk_index_clear(&page->runs[i].kernels);
+		report_clear_answers(&page->runs[i]);
 		opk_roofline_free(page->runs[i].roofline);
 		opk_hot_free(page->runs[i].hot);
 		opk_summary_free(page->runs[i].summary);
