@@ -5,24 +5,7 @@
 
 #include "answers/answers_inside.h"
 #include "base/metric.h"
-#include "images/door.h"
 #include "set/set.h"
-
-struct opk_answers {
-	struct opk_answer *items;
-	size_t count;
-	bool kernels;
-	uint64_t launches;
-	double time_ns; /* of all kernels */
-	struct opk_answer_rules rules;
-	struct opk_strlist texts;
-	struct opk_set *set;
-	struct opk_evaluation *evaluation;
-	struct opk_aggregate *aggregate;
-	struct opk_index columns; /* of the evaluation */
-	struct opk_kernel_names *names;
-	OPK_LIST(struct opk_moments) times; /* of launches, by group */
-};
 
 const char *opk_answers_bar(size_t bar)
 {
@@ -43,6 +26,10 @@ void opk_answers_free(struct opk_answers *answers)
 	opk_aggregate_free(answers->aggregate);
 	opk_evaluation_free(answers->evaluation);
 	opk_kernel_names_free(answers->names);
+	opk_columns_clear(&answers->set_columns);
+	opk_set_meta_clear(&answers->set_meta);
+	opk_strlist_clear(&answers->metrics);
+	free(answers->places);
 	opk_set_free(answers->set);
 	free(answers);
 }
@@ -90,16 +77,9 @@ static bool has_kernels(const struct opk_range *ranges, size_t count)
 	return false;
 }
 
-/* The spread of launches' times. */
-static void take_values(void *data, size_t group, size_t column, const double *values,
-                        const size_t *rows, size_t count)
+void opk_answers_time_values(struct opk_answers *a, size_t group, const double *values,
+                             size_t count)
 {
-	struct opk_answers *a = data;
-	size_t time;
-
-	(void)rows;
-	if (!opk_index_find(&time, &a->columns, "time") || column != time)
-		return;
 	while (a->times.count <= group && opk_list_add(&a->times))
 		a->times.items[a->times.count - 1] = (struct opk_moments){ 0 };
 	for (size_t i = 0; i < count && group < a->times.count; i++)
@@ -107,11 +87,24 @@ static void take_values(void *data, size_t group, size_t column, const double *v
 			opk_moments_add(&a->times.items[group], values[i]);
 }
 
+static void take_values(void *data, size_t group, size_t column, const double *values,
+                        const size_t *rows, size_t count)
+{
+	struct opk_answers *a = data;
+
+	(void)rows;
+	if (column == a->timed)
+		opk_answers_time_values(a, group, values, count);
+}
+
 static int index_columns(struct opk_answers *a, struct opk_ctx *ctx)
 {
-	for (size_t i = 0; i < opk_evaluation_column_count(a->evaluation); i++)
+	a->column_count = opk_evaluation_column_count(a->evaluation);
+	for (size_t i = 0; i < a->column_count; i++)
 		if (!opk_index_add(&a->columns, opk_evaluation_column(a->evaluation, i), i, NULL))
 			return opk_nomem(ctx, "answers");
+	if (!opk_index_find(&a->timed, &a->columns, "time"))
+		a->timed = SIZE_MAX;
 	return OPK_OK;
 }
 
@@ -121,20 +114,15 @@ static int evaluate(struct opk_answers *a, struct opk_ctx *ctx, struct opk_file 
 	struct opk_eval_options options = OPK_INIT(options);
 	struct opk_aggregate_options by = OPK_INIT(by);
 	opk_autofree char *condition = NULL;
-	const struct opk_meta *meta;
 	const struct opk_range *ranges;
 	size_t count;
 
-	TRY(opk_file_meta(&meta, ctx, file));
 	TRY(opk_file_ranges(&ranges, &count, ctx, file));
-	if (meta->profiler != OPK_PROFILER_RANGE)
-		return opk_fail(ctx, OPK_EUSAGE, "it has no counters of kernels");
 	a->kernels = has_kernels(ranges, count);
 	by.key = a->kernels ? "kernel" : "name";
 	condition = kernel ? opk_printf("%s=%s", by.key, kernel) : NULL;
 	if (kernel && !condition)
 		return opk_nomem(ctx, "answers");
-	TRY(opk_set_find_on(&a->set, ctx, "answers", meta->chip));
 	options.set = a->set;
 	options.allow_incomplete = true;
 	options.where = (const char *const *)&condition;
@@ -149,53 +137,78 @@ static int evaluate(struct opk_answers *a, struct opk_ctx *ctx, struct opk_file 
 
 /* ---- kernels -------------------------------------------------------------------------------- */
 
-static double mean_of(const struct opk_answers *a, const struct opk_aggregated *of,
-                      const char *name)
+static const struct opk_aggregated *group_of(const struct opk_answers *a, size_t group)
+{
+	return a->summary ? a->summary->groups[group].of : opk_aggregate_get(a->aggregate, group);
+}
+
+/* One for each column of the set; free(). NULL when out of memory. */
+static double *means_of(const struct opk_answers *a, size_t group)
+{
+	double *means = opk_alloc_array(a->column_count + 1, sizeof *means);
+
+	if (means && a->summary)
+		opk_answers_compute(means, a, group);
+	for (size_t i = 0; means && !a->summary && i < a->column_count; i++)
+		means[i] = group_of(a, group)->columns[i].mean;
+	return means;
+}
+
+static double value_of(const struct opk_answers *a, const double *means, const char *name)
 {
 	size_t at;
 
-	return opk_index_find(&at, &a->columns, name) ? of->columns[at].mean : (double)NAN;
+	return means && opk_index_find(&at, &a->columns, name) ? means[at] : (double)NAN;
 }
 
 double opk_answers_value(const struct opk_answers *answers, const struct opk_answer *answer,
                          const char *name)
 {
-	return mean_of(answers, opk_aggregate_get(answers->aggregate, answer->number), name);
+	opk_autofree double *means = means_of(answers, answer->number);
+
+	return value_of(answers, means, name);
 }
 
 static double time_within(const struct opk_answers *a, size_t group)
 {
-	const struct opk_moments *times = &a->times.items[group];
+	size_t at = a->summary ? a->summary->groups[group].number : group;
+	const struct opk_moments *times = &a->times.items[at];
 	struct opk_precision precision;
 
-	if (group >= a->times.count)
+	if (at >= a->times.count)
 		return (double)NAN;
 	opk_precision_find(&precision, times->count, times->mean, opk_moments_deviation(times),
 	                   0.95, 1);
 	return precision.half_width;
 }
 
+static const char *name_of(const struct opk_answers *a, size_t group)
+{
+	const struct opk_aggregated *of = group_of(a, group);
+
+	if (a->summary)
+		return a->summary->groups[group].name;
+	return *of->range.kernel ? opk_kernel_names_get(a->names, &of->range) : of->name;
+}
+
 static int answer_one(struct opk_answer *answer, struct opk_answers *a, struct opk_ctx *ctx,
                       size_t group)
 {
-	const struct opk_aggregated *of = opk_aggregate_get(a->aggregate, group);
-	size_t count = opk_evaluation_column_count(a->evaluation);
-	opk_autofree double *means = opk_alloc_array(count + 1, sizeof *means);
+	const struct opk_aggregated *of = group_of(a, group);
+	opk_autofree double *means = means_of(a, group);
 	struct opk_answer_values values = { &a->columns, means };
 
 	if (!means)
 		return opk_nomem(ctx, "answers");
-	for (size_t i = 0; i < count; i++)
-		means[i] = of->columns[i].mean;
 	*answer = (struct opk_answer){
-		.name = *of->range.kernel ? opk_kernel_names_get(a->names, &of->range) : of->name,
+		.name = name_of(a, group),
 		.full = *of->range.kernel ? of->range.kernel : of->name,
 		.number = group,
 		.launches = of->range.count ? of->range.count : 1,
 		.within = time_within(a, group),
-		.occupancy = mean_of(a, of, "occupancy"),
+		.occupancy = value_of(a, means, "occupancy"),
 	};
-	answer->time_ns = mean_of(a, of, "time") * (double)answer->launches;
+	answer->time_ns = value_of(a, means, "time") * (double)answer->launches;
 	return opk_answer_judge(answer, ctx, &a->rules, &values, &a->texts);
 }
 
@@ -208,9 +221,9 @@ static int by_time(const void *x, const void *y)
 	return (a->time_ns < b->time_ns) - (a->time_ns > b->time_ns);
 }
 
-static int answer_all(struct opk_answers *a, struct opk_ctx *ctx)
+int opk_answers_fill(struct opk_answers *a, struct opk_ctx *ctx, size_t count)
 {
-	a->count = opk_aggregate_count(a->aggregate);
+	a->count = count;
 	a->items = opk_alloc_array(a->count + 1, sizeof *a->items);
 	if (!a->items)
 		return opk_nomem(ctx, "answers");
@@ -225,17 +238,31 @@ static int answer_all(struct opk_answers *a, struct opk_ctx *ctx)
 	return OPK_OK;
 }
 
-int opk_answers_new(struct opk_answers **out, struct opk_ctx *ctx, struct opk_file *file,
-                    const char *kernel, enum opk_kernel_style style)
+int opk_answers_prepare(struct opk_answers **out, struct opk_ctx *ctx, const char *chip)
 {
 	opk_auto(opk_answers) struct opk_answers *a = opk_alloc(sizeof *a);
 
 	if (!a)
 		return opk_nomem(ctx, "answers");
 	TRY(opk_answer_rules_load(&a->rules, ctx));
+	TRY(opk_set_find_on(&a->set, ctx, "answers", chip));
+	*out = opk_take(a);
+	return OPK_OK;
+}
+
+int opk_answers_new(struct opk_answers **out, struct opk_ctx *ctx, struct opk_file *file,
+                    const char *kernel, enum opk_kernel_style style)
+{
+	opk_auto(opk_answers) struct opk_answers *a = NULL;
+	const struct opk_meta *meta;
+
+	TRY(opk_file_meta(&meta, ctx, file));
+	if (meta->profiler != OPK_PROFILER_RANGE)
+		return opk_fail(ctx, OPK_EUSAGE, "it has no counters of kernels");
+	TRY(opk_answers_prepare(&a, ctx, meta->chip));
 	TRY(opk_kernel_names_new(&a->names, ctx, style));
 	TRY(evaluate(a, ctx, file, kernel));
-	TRY(answer_all(a, ctx));
+	TRY(opk_answers_fill(a, ctx, opk_aggregate_count(a->aggregate)));
 	*out = opk_take(a);
 	return OPK_OK;
 }

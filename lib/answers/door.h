@@ -5,7 +5,9 @@
 
 #include "base/ctx.h"
 #include "base/mem.h"
+#include "base/strlist.h"
 #include "eval/door.h"
+#include "summary/door.h"
 
 /* The most that is said of a kernel. */
 enum { OPK_MOST_FINDINGS = 5, OPK_BARS = 5 };
@@ -54,6 +56,20 @@ struct opk_answers;
  */
 int opk_answers_new(struct opk_answers **out, struct opk_ctx *ctx, struct opk_file *file,
                     const char *kernel, enum opk_kernel_style style);
+/*
+ * The same of a summary, in steps, so that the file is evaluated once: begin, make the summary with
+ * these metrics besides, let the answers see the values of launches, finish. The summary must
+ * outlive the answers.
+ */
+int opk_answers_begin(struct opk_answers **out, struct opk_ctx *ctx, const struct opk_meta *meta);
+const struct opk_strlist *opk_answers_metrics(const struct opk_answers *answers);
+/* The evaluation's column with the times of launches. */
+void opk_answers_watch(struct opk_answers *answers, size_t time_column);
+/* As `take` of struct opk_summary_values. */
+void opk_answers_take(struct opk_answers *answers, size_t group, size_t column,
+                      const double *values, size_t count);
+int opk_answers_finish(struct opk_answers *answers, struct opk_ctx *ctx,
+                       const struct opk_summary *summary);
 void opk_answers_free(struct opk_answers *answers);
 OPK_DEFINE_AUTO(opk_answers)
 /* Whether the recording has what answers need: else limiters may be others than these. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Writes one page about one or several recordings. */
+#include "answers/door.h"
 #include "base/file.h"
 #include "base/option_struct.h"
 #include "container/container.h"
@@ -37,7 +38,9 @@ static int open_code(struct report_run *run, struct opk_ctx *ctx, const char *ke
 static int open_run(struct report_run *run, struct opk_ctx *ctx,
                     const struct opk_report_options *options)
 {
-	const struct opk_summary_values values = { report_take_values, run, NULL };
+	struct opk_summary_values values = { .take = report_take_values,
+		                             .data = run,
+		                             .begin = report_begin_values };
 	struct opk_summary_options summary = OPK_INIT(summary);
 	int code = opk_file_open(&run->file, ctx, run->path);
 
@@ -50,6 +53,10 @@ static int open_run(struct report_run *run, struct opk_ctx *ctx,
 		                "%s is a set, with which to record: there is nothing to report yet",
 		                run->path);
 	if (!code)
+		code = report_begin_answers(run, ctx);
+	if (!code && run->answers)
+		values.also = opk_answers_metrics(run->answers);
+	if (!code)
 		code = report_find_lanes(run, ctx);
 	if (!code)
 		code = opk_summary_make(&run->summary, ctx, run->file, &summary, &values);
@@ -61,7 +68,7 @@ static int open_run(struct report_run *run, struct opk_ctx *ctx,
 	    && opk_evaluation_roofline(run->summary->evaluation)->roof_count)
 		code = opk_roofline_new(&run->roofline, ctx, run->summary);
 	if (!code)
-		code = report_find_answers(run, ctx, options);
+		code = report_end_answers(run, ctx);
 	return code ? opk_add(ctx, code, "can't report %s", run->path) : OPK_OK;
 }
 

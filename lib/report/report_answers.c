@@ -13,11 +13,30 @@ static bool has_metric(const struct opk_meta *meta, const char *part)
 	return false;
 }
 
-/* Without these metrics nothing can be said: evaluating takes its time. */
-static bool may_answer(const struct report_run *run)
+/* Without these metrics nothing can be said, and evaluating takes its time. */
+static bool may_answer(const struct opk_meta *meta)
 {
-	return report_has_counters(run) && has_metric(run->meta, "issue_stalled")
-	       && has_metric(run->meta, "dram") && has_metric(run->meta, "lts__");
+	return meta->profiler == OPK_PROFILER_RANGE && has_metric(meta, "issue_stalled")
+	       && has_metric(meta, "dram") && has_metric(meta, "lts__");
+}
+
+int report_begin_answers(struct report_run *run, struct opk_ctx *ctx)
+{
+	return may_answer(run->meta) ? opk_answers_begin(&run->answers, ctx, run->meta) : OPK_OK;
+}
+
+int report_end_answers(struct report_run *run, struct opk_ctx *ctx)
+{
+	if (!run->answers || report_has_counters(run))
+		return run->answers ? opk_answers_finish(run->answers, ctx, run->summary) : OPK_OK;
+	report_clear_answers(run);
+	return OPK_OK;
+}
+
+void report_clear_answers(struct report_run *run)
+{
+	opk_answers_free(run->answers);
+	run->answers = NULL;
 }
 
 bool report_has_counters(const struct report_run *run)
@@ -26,23 +45,6 @@ bool report_has_counters(const struct report_run *run)
 
 	return run->meta->profiler == OPK_PROFILER_RANGE && summary->evaluation
 	       && summary->group_count && summary->kind != OPK_SUMMARY_DEVICES;
-}
-
-int report_find_answers(struct report_run *run, struct opk_ctx *ctx,
-                        const struct opk_report_options *options)
-{
-	if (!may_answer(run))
-		return OPK_OK;
-	return opk_allow(ctx,
-	                 opk_answers_new(&run->answers, ctx, run->file, options->kernel,
-	                                 options->kernel_names),
-	                 OPK_EUSAGE);
-}
-
-void report_clear_answers(struct report_run *run)
-{
-	opk_answers_free(run->answers);
-	run->answers = NULL;
 }
 
 /* ---- rows of the table of kernels */

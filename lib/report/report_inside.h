@@ -51,7 +51,7 @@ struct report_run {
 	const struct opk_meta *meta;
 	struct opk_summary *summary;
 	struct opk_roofline *roofline; /* NULL: none is defined */
-	struct opk_answers *answers;   /* NULL: the recording has no counters of kernels */
+	struct opk_answers *answers;   /* NULL: the recording lacks what they need */
 	struct opk_hot *hot;           /* instructions in order; NULL: none is counted */
 	struct opk_index kernels;      /* by full name, if recordings are compared */
 	/* Kept values: rows are key groups, by `number`, columns are the evaluation's. */
@@ -163,9 +163,9 @@ int report_write_diff(struct report_page *page, const struct opk_eval_options *e
 
 /* ---- answers: report_answers.c */
 
-/* Finds what limits the run's kernels; call it after the summary is made. */
-int report_find_answers(struct report_run *run, struct opk_ctx *ctx,
-                        const struct opk_report_options *options);
+/* Finds what limits the run's kernels: call these before and after the summary is made. */
+int report_begin_answers(struct report_run *run, struct opk_ctx *ctx);
+int report_end_answers(struct report_run *run, struct opk_ctx *ctx);
 void report_clear_answers(struct report_run *run);
 /* Whether it is of ranges with values. */
 bool report_has_counters(const struct report_run *run);
@@ -188,6 +188,8 @@ void report_clear_lanes(struct report_lanes *lanes);
 /* The `take` of struct opk_summary_values; `data` is a struct report_run. */
 void report_take_values(void *data, size_t group, size_t column, const double *values,
                         const size_t *rows, size_t count);
+/* The `begin`. */
+void report_begin_values(void *data, size_t time_column);
 void report_clear_spreads(struct report_run *run);
 
 #endif

@@ -103,15 +103,6 @@ static const struct value {
 
 enum { VALUES = sizeof values / sizeof *values };
 
-/* The place of a metric among the recording's columns; SIZE_MAX: none. */
-static size_t find_metric(const struct opk_summary *summary, const char *metric)
-{
-	for (size_t i = 0; i < summary->column_count; i++)
-		if (summary->columns[i].metric && !strcmp(summary->columns[i].metric, metric))
-			return summary->columns[i].at;
-	return SIZE_MAX;
-}
-
 /* Where the values of a kernel come from. */
 struct source {
 	const struct opk_answers *answers;
@@ -218,9 +209,10 @@ static int begin(struct chart *chart, struct report_page *page)
 	TRY(index_answers(&chart->answers, page, run->answers));
 	for (size_t i = 0; i < VALUES; i++)
 		for (size_t j = 0; j < MOST_NAMES; j++)
-			chart->places[i][j] = values[i].names[j] ? find_metric(run->summary,
-			                                                       values[i].names[j])
-			                                         : SIZE_MAX;
+			chart->places[i][j] = values[i].names[j]
+			                              ? opk_summary_find_metric(run->summary,
+			                                                        values[i].names[j])
+			                              : SIZE_MAX;
 	return OPK_OK;
 }
 
