@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Answers of a summary: its evaluation has what the set needs, so that the file is read once. */
 #include <math.h>
+#include <string.h>
 
 #include "answers/answers_inside.h"
 #include "base/metric.h"
@@ -8,6 +9,26 @@
 #include "set/set.h"
 
 /* ---- before the summary --------------------------------------------------------------------- */
+
+static bool is_recorded(const struct opk_meta *meta, const char *metric)
+{
+	for (size_t i = 0; i < meta->metric_count; i++)
+		if (!strcmp(meta->metrics[i], metric))
+			return true;
+	return false;
+}
+
+/* Where the first of several metrics is recorded, CUPTI need not be asked whether it takes it. */
+static void choose_recorded(struct opk_set_items *items, const struct opk_meta *meta)
+{
+	for (size_t i = 0; i < items->count; i++) {
+		struct opk_set_item *item = &items->items[i];
+
+		if (item->kind == OPK_SET_ITEM_ANY && is_recorded(meta, item->what.text))
+			item->kind = OPK_SET_ITEM_METRIC;
+		choose_recorded(&item->items, meta);
+	}
+}
 
 /* Of attributes those that the recording has. */
 static int list_metrics(struct opk_answers *a, struct opk_ctx *ctx, const struct opk_meta *meta)
@@ -32,6 +53,7 @@ int opk_answers_begin(struct opk_answers **out, struct opk_ctx *ctx, const struc
 	if (meta->profiler != OPK_PROFILER_RANGE)
 		return opk_fail(ctx, OPK_EUSAGE, "it has no counters of kernels");
 	TRY(opk_answers_prepare(&a, ctx, meta->chip));
+	choose_recorded(&a->set->items, meta);
 	TRY(opk_set_meta_init(&a->set_meta, ctx, a->set, meta->chip, meta->profiler, meta));
 	TRY(opk_columns_init(&a->set_columns, ctx, &a->set_meta.meta, &all));
 	TRY(list_metrics(a, ctx, meta));

@@ -22,7 +22,9 @@ static bool may_answer(const struct opk_meta *meta)
 
 int report_begin_answers(struct report_run *run, struct opk_ctx *ctx)
 {
-	return may_answer(run->meta) ? opk_answers_begin(&run->answers, ctx, run->meta) : OPK_OK;
+	if (!may_answer(run->meta))
+		return OPK_OK;
+	return opk_allow(ctx, opk_answers_begin(&run->answers, ctx, run->meta), OPK_EUSAGE);
 }
 
 int report_end_answers(struct report_run *run, struct opk_ctx *ctx)
