@@ -36,7 +36,7 @@
 
 		return element('li', {}, [element('p', { class: 'says', text: found.text }),
 			element('p', { class: 'try' }, [element('b', { text: 'Try: ' }), found.try + most + '.']),
-			element('p', { class: 'because muted' }, [element('b', { text: 'Because: ' }), found.because])]);
+			element('p', { class: 'because muted' }, [element('b', { text: 'Evidence: ' }), found.because])]);
 	}
 
 	function findings(row) {
@@ -55,7 +55,7 @@
 		return element('li', { class: 'answer panel', 'data-kernel': row.kernel }, [
 			element('div', { class: 'head' }, [element('span', { class: 'rank', text: number }), name, element('span', { class: 'facts' }, facts(row))]),
 			element('p', { class: 'limit' }, [element('span', { text: row.text + '.' }),
-				row.next ? element('span', { class: 'muted', text: ' Next: ' + row.next.label + ', ' + Math.round(row.next.percent) + '%.' }) : null]),
+				row.next ? element('span', { class: 'muted', text: 'Next: ' + row.next.label + ', ' + Math.round(row.next.percent) + '%.' }) : null]),
 			element('div', { class: 'busies' }, BARS.map(([part, label], i) => bar(part, label, row.bars[i])).concat([bar('warps', 'warps', row.warps)])),
 		].concat(findings(row)));
 	}
