@@ -30,7 +30,7 @@ static void choose_recorded(struct opk_set_items *items, const struct opk_meta *
 	}
 }
 
-/* Of attributes those that the recording has. */
+/* Attributes that the recording lacks are left out. */
 static int list_metrics(struct opk_answers *a, struct opk_ctx *ctx, const struct opk_meta *meta)
 {
 	for (size_t i = 0; i < a->set_columns.metric_count; i++) {

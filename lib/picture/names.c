@@ -113,7 +113,10 @@ static size_t word_end(const char *name, size_t place)
 	return place;
 }
 
-/* From the last place on as much as fits; before it, words at earlier places, for which it leaves half of the room. */
+/*
+ * From the last place on as much as fits; before it words at earlier places, which have at least
+ * half of the room.
+ */
 static char *join(const char *name, const struct places *places, double width)
 {
 	size_t begin = word_begin(name, places->items[0]), first = begin, fits;

@@ -169,7 +169,7 @@ static void clear(struct chart *chart)
 	opk_index_clear(&chart->answers);
 }
 
-/* Of one launch, in nanoseconds. */
+/* Writes the mean time of a launch, in nanoseconds. */
 static void put_time(struct opk_json_writer *json, const struct opk_summary *summary,
                      const struct opk_summary_group *group)
 {
