@@ -127,6 +127,7 @@ enum opk_phase {
 	OPK_PHASE_SPLIT,      /* hundredths of dividing a set */
 	OPK_PHASE_PASSES,     /* metrics whose passes are counted; equal counters count once */
 	OPK_PHASE_TRACE,      /* samples that are written */
+	OPK_PHASE_SETS,       /* metric sets that are planned */
 };
 
 struct opk_ctx_options {
@@ -408,10 +409,7 @@ enum opk_description_list {
 	OPK_DESCRIPTION_METRIC,
 	/* submetric (".sum.per_second"), dim_unit, passes, method, status */
 	OPK_DESCRIPTION_SUBMETRICS,
-	/*
-	 * counter, domains: raw counters, and NVIDIA's names of what can count each
-	 * (NVPW_MetricsEvaluator_GetMetricRawDependencies).
-	 */
+	/* counter, a raw one; domains of it (NVPW_MetricsEvaluator_GetMetricRawDependencies) */
 	OPK_DESCRIPTION_COUNTERS,
 	/*
 	 * constituent, type: the base metrics whose highest value a throughput is
@@ -795,10 +793,7 @@ int opk_check_output(struct opk_ctx *ctx, const char *path, enum opk_output outp
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/*
- * For programs that write containers, such as recordings that they collected with CUPTI: add
- * metadata first, then each image followed by its tables.
- */
+/* For programs that write recordings: add metadata first, then each image before its tables. */
 
 /* A row of a range table, for the i-th range or sample of an image; "" and 0 mean unknown. */
 struct opk_range {
@@ -861,10 +856,7 @@ struct opk_recorded {
 	/* PM sampling: host time minus GPU time, ns; NULL: unknown. */
 	const int64_t *gpu_time_shift;
 };
-/*
- * Begins a recording with the metadata of `set`, a file of opk_build() or a recording. OPK_EUSAGE:
- * `recorded` is wrong, and the message says where.
- */
+/* Begins with the metadata of a set or of a recording. OPK_EUSAGE: `recorded` is wrong. */
 int opk_writer_begin(struct opk_writer *writer, struct opk_file *set,
                      const struct opk_recorded *recorded);
 /* The range table of the image added before; `size` is sizeof(struct opk_range). */
@@ -978,8 +970,7 @@ struct opk_table_options {
  * not find it. Other threads may use other contexts meanwhile. A thread in the dynamic loader may
  * delay a child, unless opk_nvidia_get_info() was called before. Rows and errors do not depend on
  * the number of children. Checksums of an .opk file are verified before NVIDIA's code gets its
- * images; a bare image has no checksum. An image is not read if none of its rows meets the
- * conditions.
+ * images; a bare image has none. An image is not read if none of its rows meets the conditions.
  *
  * OPK_EUSAGE: there are no files, a file lacks a column or metric, files can't share one table, or
  * options contradict each other. OPK_EINPUT: a file is damaged, or cut off without allow_incomplete
@@ -1113,8 +1104,7 @@ struct opk_trace_options {
  * since the first event, whose time is otherData.origin_ns. Evaluates as opk_table_new() does.
  * Takes 24 bytes of memory a sample, 300 a range with values, and memory for the records of
  * sections that overlap in time. OPK_EUSAGE: no file has anything with a time, or a condition is on
- * a fact that no event has. OPK_EINPUT: a file is cut off or damaged. OPK_EFAILED: too many slices
- * overlap.
+ * a fact that no event has. OPK_EINPUT: a damaged file. OPK_EFAILED: too many slices overlap.
  *
  * *counts has one row: events, the total; samples, with an event for each metric that has a value;
  * values; missing_values, NaN, shown as slices; first_samples, which begin at an earlier event, and
@@ -1160,8 +1150,7 @@ struct opk_diff_options {
  * opk_table_new(); samples are divided among the kernels that ran. Kernels match by name. Rows are
  * in order of their change in time; rows that changed beyond noise come first. Broken rules do not
  * make the call fail. OPK_EUSAGE: a side has no file, or the same file twice; its rows can't be
- * compared; or a rule is malformed, or on an unknown metric. OPK_EINPUT: a file is a set, or a
- * file of rules is wrong.
+ * compared; or a rule is malformed, or on an unknown metric. OPK_EINPUT: a set, or wrong rules.
  */
 struct opk_diff;
 int opk_diff_new(struct opk_diff **out, struct opk_ctx *ctx, struct opk_file *const *files,
@@ -1185,10 +1174,7 @@ enum opk_diff_list {
 	OPK_DIFF_ABOUT,
 	/* Facts that differ, such as "chip", "gpu" or "sm_mhz": fact, before, after. */
 	OPK_DIFF_DIFFERENCES,
-	/*
-	 * name: a metric, label, derived metric, or "duration_ns" of ranges or launches; unit;
-	 * is_time: rows are in order of this column.
-	 */
+	/* name, "duration_ns" of ranges or launches; unit; is_time: rows are in its order */
 	OPK_DIFF_COLUMNS,
 	/*
 	 * Rows of both sides. name, made of all facts that matched, "gemm 16x6x1 128x1x1"; kernel;
@@ -1226,7 +1212,7 @@ int opk_diff_write_junit(const struct opk_diff *diff, struct opk_ctx *ctx, const
 
 /* ---- summaries ------------------------------------------------------------------------------- */
 
-/* Where the time went, and what the columns mean. */
+/* Where the time went, what limits kernels, what the columns mean and how far to trust them. */
 
 struct opk_summary_options {
 	size_t size;
@@ -1276,6 +1262,43 @@ enum opk_summary_list {
 /* One of the lists above. */
 int opk_summary_list(struct opk_listing **out, struct opk_ctx *ctx,
                      const struct opk_summary *summary, enum opk_summary_list which);
+
+struct opk_answers_options {
+	size_t size;
+	const char *kernel; /* as in struct opk_summary_options */
+	enum opk_kernel_style kernel_names;
+	const char *by; /* what also keeps kernels apart: "shape,rank"; NULL: nothing */
+	const char *const *columns; /* noise: only of these; NULL: of all */
+	size_t column_count;
+	double level, within; /* noise: a probability, 0: 0.95; percent of the mean, 0: 1 */
+};
+
+enum opk_answers_list {
+	/*
+	 * kernel, or a user range, by time; limiter, or ""; percent of its peak, or of the time;
+	 * sure; finding, or ""; gain, at most so much of the kernel's time, in percent, or NaN;
+	 * text, advice, because: about the finding; share of the time of all kernels, in percent;
+	 * time, ns; launches; answer: the limiter in words. A row for each finding, at least one.
+	 */
+	OPK_ANSWERS_FINDINGS,
+	/*
+	 * metric; kernel; launches that have it; spread, their standard deviation, and trusted_pct,
+	 * how near the mean of many more is at `level`, both in percent of the mean, or NaN;
+	 * launches_needed so that it is `within`; more_launches, how many are missing; mean; unit.
+	 */
+	OPK_ANSWERS_NOISE,
+	/*
+	 * Each kernel and launch shape: kernel; launches; block_size, threads; registers of a
+	 * thread; static_shared, dynamic_shared, bytes of a block; limit_blocks, limit_warps,
+	 * limit_registers, limit_shared_mem: how many blocks an SM holds by each; limiter, the
+	 * lowest or several of these, or ""; theoretical and achieved occupancy, percent, or NaN.
+	 */
+	OPK_ANSWERS_OCCUPANCY
+};
+/* Evaluates as opk_table_new(). OPK_EUSAGE: no kernels have counters; several files, not noise. */
+int opk_answers_list(struct opk_listing **out, struct opk_ctx *ctx, struct opk_file *const *files,
+                     size_t count, enum opk_answers_list which,
+                     const struct opk_answers_options *options);
 
 /* ---- pictures -------------------------------------------------------------------------------- */
 
@@ -1371,7 +1394,7 @@ int opk_report(struct opk_ctx *ctx, const char *const *paths, size_t count,
 
 /* ---- new recordings -------------------------------------------------------------------------- */
 
-/* Recordings made from recordings, merged, trimmed, summed or divided, or from bare images. */
+/* Recordings made from recordings: merged, trimmed, summed or divided. */
 
 struct opk_merge_options {
 	size_t size;
@@ -1387,10 +1410,7 @@ struct opk_merge_options {
  */
 int opk_merge(struct opk_ctx *ctx, const char *const *paths, size_t count,
               const struct opk_merge_options *options, const char *path);
-/*
- * Logs which files are named twice, or by two names. It does not open them, so it does not find
- * copies; it ignores missing files.
- */
+/* Logs which files are named twice, or by two names, without opening them; ignores missing ones. */
 int opk_note_same_files(struct opk_ctx *ctx, const char *const *paths, size_t count);
 
 /*
@@ -1441,27 +1461,6 @@ int opk_sum(struct opk_ctx *ctx, const char *const *paths, size_t count,
  */
 int opk_split(struct opk_listing **out, struct opk_ctx *ctx, struct opk_file *file, const char *by,
               const char *path);
-
-struct opk_import_options {
-	size_t size;
-	const struct opk_eval_options *eval; /* required, with metrics or a set */
-	const char *set_name;                /* NULL: the name of the set */
-	const char *source;                  /* recorded as the image's origin */
-	size_t passes;
-	const void *config; /* the config image it was collected with; optional */
-	size_t config_size;
-	const void *availability;
-	size_t availability_size;
-	const char *ranges; /* a range table, JSON as in docs/format.md; optional */
-	size_t ranges_size;
-	bool no_instances; /* the image was made from a prefix without instances */
-};
-/*
- * Makes a recording of a bare counter data image. Evaluates it once, and fails as opk_table_new()
- * does. OPK_EINPUT: the range table is wrong, or does not have one row for each range.
- */
-int opk_import(struct opk_ctx *ctx, const void *image, size_t size,
-               const struct opk_import_options *options, const char *path);
 
 /* ---- repair ---------------------------------------------------------------------------------- */
 

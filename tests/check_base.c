@@ -82,6 +82,17 @@ TEST_EACH(nearest_name, nearest_name_rows)
 	       nearest.best);
 }
 
+TEST(abbreviations)
+{
+	ck_assert(opk_is_abbreviation("params", "parameters"));
+	ck_assert(opk_is_abbreviation("Desc", "description"));
+	ck_assert(opk_is_abbreviation("unit", "unit"));
+	ck_assert(!opk_is_abbreviation("pa", "parameters"));
+	ck_assert(!opk_is_abbreviation("arams", "parameters"));
+	ck_assert(!opk_is_abbreviation("paramz", "parameters"));
+	ck_assert(!opk_is_abbreviation("parameterss", "parameters"));
+}
+
 /* ---- memory and bytes ------------------------------------------------------------------- */
 
 TEST(memory_is_zeroed_and_bounded)

@@ -549,6 +549,41 @@ TEST(matched_rows)
 	clear(&c);
 }
 
+static void check_headline(struct compared *c, const char *wanted)
+{
+	opk_autofree char *got = opk_diff_headline(c->diff, NULL);
+
+	ck_assert_str_eq(got, wanted);
+	clear(c);
+}
+
+TEST(headlines)
+{
+	struct opk_diff_options all = OPTIONS(all, .by = "all");
+	static const struct kernel few[] = { { "same(int)", "_Z4samei", 8, 1, 5000 } };
+	struct compared c = { 0 };
+
+	compare(&c, 1, 1, NULL);
+	check_headline(&c, "2 of 3 kernels changed in time by more than noise: faster(int) "
+	                   "(-55.5%), slower(int) (+99.1%). At most 0.5% of such changes are "
+	                   "false.");
+	c = (struct compared){ 0 };
+	compare(&c, 2, 1, &all);
+	check_headline(&c, "There are too few launches to tell changes in time from noise.");
+	put_trace("after.opk", 2000, before, COUNT(before));
+	c = (struct compared){ 0 };
+	compare(&c, 1, 1, NULL);
+	check_headline(&c, "In time nothing changed by more than noise.");
+	put_trace("after.opk", 2000, few, COUNT(few));
+	c = (struct compared){ 0 };
+	compare(&c, 1, 1, NULL);
+	check_headline(&c, "There are too few launches to tell changes in time from noise.");
+	put_trace("after.opk", 1000, &after[4], 1);
+	c = (struct compared){ 0 };
+	compare(&c, 1, 1, NULL);
+	check_headline(&c, "No row of one side matches one of the other.");
+}
+
 TEST(without_shape)
 {
 	struct opk_diff_options options = OPTIONS(options, .ignore_shape = true);

@@ -302,7 +302,7 @@ static int find_noise(struct opk_ctx *ctx, struct opk_file *file)
 	return opk_noise_new(&noise, ctx, &file, 1, &options);
 }
 
-/* Of many allocations, which mostly are alike, one of ten fails. */
+/* With many allocations, which mostly are alike, one of ten fails. */
 CTX_TEST(without_memory)
 {
 	freed(opk_file) *file = NULL;

@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "chip/chip.h"
+#include "chip/door.h"
 #include "plan/door.h"
 #include "set/set.h"
 #include "folder.h"
@@ -120,10 +121,31 @@ static int plan_on(struct opk_plan **out, const struct opk_set *set, const struc
 	return opk_plan_new(out, ctx, set, &options);
 }
 
+/* Whether each metric has a short label of its own; prints those that have none. */
+static bool has_labels(const struct opk_set *set, const struct opk_chip *chip,
+                       const struct opk_strlist *metrics)
+{
+	opk_autostrlist struct opk_strlist labels = { 0 };
+	size_t failed = 0;
+
+	ck_ok(ctx, opk_metric_labels(&labels, ctx, opk_strlist_items(metrics), metrics->count));
+	ck_assert_uint_eq(labels.count, metrics->count);
+	for (size_t i = 0; i < labels.count; i++) {
+		if (strstr(metrics->items[i], "__")
+		    && (!*labels.items[i] || !strcmp(labels.items[i], metrics->items[i]))) {
+			fprintf(stderr, "%s on %s: no label of its own: %s\n", opk_set_name(set),
+			        chip->name, metrics->items[i]);
+			failed++;
+		}
+	}
+	return !failed;
+}
+
 /* Returns whether the set works on the chip, or is refused as expected; prints why not. */
 static bool plans(const struct opk_set *set, const struct opk_chip *chip)
 {
 	struct opk_plan *plan;
+	bool labels;
 	int code = plan_on(&plan, set, chip);
 	size_t passes;
 
@@ -142,9 +164,10 @@ static bool plans(const struct opk_set *set, const struct opk_chip *chip)
 	for (size_t i = 0; i < opk_plan_missing(plan)->count; i++)
 		ck_assert_msg(may_lack(chip), "%s on %s leaves out %s", opk_set_name(set),
 		              chip->name, opk_plan_missing(plan)->items[i]);
+	labels = has_labels(set, chip, opk_plan_metrics(plan));
 	opk_plan_free(plan);
 	if (passes >= 1 && (!is_pm(set) || passes == 1))
-		return true;
+		return labels;
 	fprintf(stderr, "%s on %s: %zu passes\n", opk_set_name(set), chip->name, passes);
 	return false;
 }

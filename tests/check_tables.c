@@ -270,6 +270,75 @@ TEST_EACH(optional_columns, optional_columns_rows)
 	ck_row(row, !strcmp(got, row->wanted), "got\n%s", got);
 }
 
+/* ---- names that stay whole -------------------------------------------------------------- */
+
+static const struct {
+	struct here here;
+	size_t width;
+	const char *wanted;
+} whole_names_rows[] = {
+	{ HERE, 60,
+	  "metric                            a  unit\n"
+	  "sm__throughput.avg.pct_of_peak  1.5  %\n"
+	  "DRAM bytes read a second          2  GB/s\n" },
+	{ HERE, 40,
+	  "metric                           a  unit\n"
+	  "sm__throughput.avg.pct_of_peak\n"
+	  "                               1.5  %\n"
+	  "DRAM bytes read a second         2  GB/s\n" },
+	/* Only what is longer than a line is broken. */
+	{ HERE, 28,
+	  "metric                          a  unit\n"
+	  "sm__throughput.avg.pct_of_\npeak\n"
+	  "                              1.5  %\n"
+	  "DRAM bytes read a second        2  GB/s\n" },
+};
+
+TEST_EACH(whole_names, whole_names_rows)
+{
+	static const struct opk_column named[] = { { "metric", OPK_CELL_STRING },
+		                                   { "a", OPK_CELL_DOUBLE },
+		                                   { "unit", OPK_CELL_STRING } };
+	opk_autofree char *got = NULL;
+	struct writing w;
+
+	begin(&w, OPK_FORMAT_TABLE, row->width);
+	ck_ok(w.ctx, opk_out_table(w.out, "t", named, COUNT(named)));
+	ck_ok(w.ctx, opk_out_unit_in(w.out, 2));
+	ck_ok(w.ctx, opk_out_whole(w.out, 0));
+	ck_ok(w.ctx, opk_out_whole(w.out, 64));
+	ck_ok(w.ctx,
+	      opk_out_row(w.out, (union opk_cell[]){ { .string = "sm__throughput.avg.pct_of_peak" },
+	                                             { .number = 1.5 },
+	                                             { .string = "percent" } }));
+	ck_ok(w.ctx,
+	      opk_out_row(w.out, (union opk_cell[]){ { .string = "DRAM bytes read a second" },
+	                                             { .number = 2e9 },
+	                                             { .string = "bytes/second" } }));
+	got = end(&w);
+	ck_row(row, !strcmp(got, row->wanted), "got\n%s", got);
+}
+
+/* A paragraph before and after tables; programs get none. */
+TEST(paragraphs)
+{
+	static const struct opk_column one[] = { { "a", OPK_CELL_UINT } };
+	static const char *const wanted[] = { "one two\nthree\na\n1\nfour\n", "a\n1\n" };
+
+	for (size_t i = 0; i < COUNT(wanted); i++) {
+		opk_autofree char *got = NULL;
+		struct writing w;
+
+		begin(&w, i ? OPK_FORMAT_CSV : OPK_FORMAT_TABLE, 10);
+		ck_ok(w.ctx, opk_out_prose(w.out, "one two three"));
+		ck_ok(w.ctx, opk_out_table(w.out, "t", one, COUNT(one)));
+		ck_ok(w.ctx, opk_out_row(w.out, (union opk_cell[]){ { .uint = 1 } }));
+		ck_ok(w.ctx, opk_out_prose(w.out, "four"));
+		got = end(&w);
+		ck_assert_str_eq(got, wanted[i]);
+	}
+}
+
 /* ---- headings --------------------------------------------------------------------------- */
 
 static const struct opk_column plain[] = { { "name", OPK_CELL_STRING },

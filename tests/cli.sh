@@ -192,6 +192,14 @@ same "$last: other lines" "$(tail -n +2 out | grep -Evc '^[A-Z0-9]+,(yes|no),(ye
 gives 'len(j) > 20 and {"chip": "GH100", "range": True, "pm_sampling": True, "sass": True} in j' chips
 ! grep -q '^GV100,' chips.csv || json '{"chip": "GV100", "range": True, "pm_sampling": False, "sass": False} in j'
 wanted=2 pattern='--format xml' keeps_target chips --format xml
+columns chip,range,pm_sampling,architecture,compute_capability,products,sass chips B200
+for word in B200 GB200 gb100 'NVIDIA B200'; do
+	run 0 chips "$word"
+	out_has '^GB100,yes,yes,Blackwell,10.0,B200 GB200,'
+	same "lines of chips $word" "$(wc -l <out | tr -d ' ')" 2
+done
+refuses 2 "unknown chip 'B2000', did you mean B200" chips B2000
+refuses 2 "'sm_86' means several chips: GA102, " chips sm_86
 
 section metrics
 columns metric,type,hw_unit,dim_unit,description,scope metrics GH100

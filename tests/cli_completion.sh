@@ -75,7 +75,7 @@ done <commands
 becomes 'table csv json ndjson' chips --format ''
 becomes 'json' chips --format = j
 becomes 'csv' eval x.opk --format c
-becomes '' chips --no-such ''
+becomes '' doctor --no-such ''
 becomes '' plan --max-passes ''
 
 section 'files'
@@ -130,9 +130,11 @@ have_cupti || finish
 section 'chips'
 becomes 'GH100' metrics gh1
 becomes 'GH100' metrics GH1
-becomes 'GH100' plan --chip gh
-becomes 'GH100' plan --chip = gh
-becomes 'GH100' compare GA100 GH
+becomes 'GH100 GH200' plan --chip gh
+becomes 'GH100 GH200' plan --chip = gh
+becomes 'GH100 GH200' compare GA100 GH
+becomes 'B200' chips b2
+becomes 'RTX-4080' metrics RTX-408
 becomes '' metrics XY
 "$OFFPEAK" chips --format csv | tail -n +2 | cut -d , -f 1 >chips
 replies metrics ''
@@ -146,7 +148,7 @@ becomes '' sets --single-pass GX100 ''
 becomes '' sets --single-pass GH100 TriageCompute ''
 files_too no sets --single-pass GH100 ''
 files_too yes sets ''
-becomes 'GH100' sets --single-pass GH
+becomes 'GH100 GH200' sets --single-pass GH
 # A flag of the same name takes no argument.
 becomes 'roofline-hierarchical' plan --single-pass --chip GH100 roofline-h
 

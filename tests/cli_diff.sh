@@ -40,6 +40,26 @@ same 'order of kernels' "$order" "$(tail -n +2 out |
 same 'kernels' "$(tail -n +2 out | awk -F , '$10 == 30 * ($7 - $6) { print $1 }' | sort | tr '\n' ' ')" \
 	'axpy norm relax stencil transpose '
 
+section 'for people'
+# A sentence comes first, and the change beside the name.
+run 0 diff "$before" "$after" --top 1 --format table
+same 'the sentence' "$(sed '/^$/q' out | tr '\n' ' ')" "2 of 5 kernels changed in time by more than noise: transpose (-70.4%, of which the SM \
+clock's part is up to +0.292%), axpy (+97.9%, of which the SM clock's part is up to -0.0721%). At most 0.4% of such changes are false.  "
+out_has '^metric +change +before +after +unit +verdict +spread before +spread after +clock$' \
+	'^lts__t_bytes\.sum +-77\.3% +228\.58 +51\.883 +MB +changed +0\.012% +0\.038%$'
+run 0 diff "$before" "$before" --top 1 --format table
+out_has '^In time nothing changed by more than noise\.$'
+run 0 diff "$before" "$after" --format table -o table.txt
+same 'a file has tables alone' "$(grep -c 'changed in time' table.txt)" 0
+run 0 diff "$before" "$after" --table rows --format table
+out_lacks 'changed in time'
+if has_terminals; then
+	PAGER=cat NO_COLOR=1 SHELL=/bin/sh script -qec "stty cols 80; $OFFPEAK diff $before $after --top 1" /dev/null </dev/null |
+		tr -d '\r' >out
+	last='diff in 80 columns'
+	out_has '^metric +change +before +after +unit$' '^l1tex__throughput\.avg\.pct_of_peak_sustained_elapsed$' '^ +-67% +43\.27 +14\.276 +%$'
+fi
+
 section 'peaks and clocks'
 # Peaks say what the GPU can do: each is listed once and not judged, under any name that a set gives it.
 run 0 diff "$before" "$after" --format json

@@ -68,7 +68,7 @@ notes 'the mean of 1 of 2 metrics.*the column weighted_by' eval "$rotated" --agg
 out_has '^3,7864320,2621440,2621440,smsp__inst_executed.sum,'
 out_has '^2,nan,36\.960790714199[0-9]*,nan,lts__t_sector_hit_rate.pct,'
 # 3 of 53 launches were timed.
-notes 'each launch has one pass: 58[48] of 1200 metrics take several' show "$rotated" --format json
+notes 'each launch has one pass: 58[48] of 1200 metrics take several' show --metrics "$rotated" --format json
 json '[round(g["time_ns"]) for g in j["groups"] if g["kernel"].startswith("vadd")] == [round(53 * 59456 / 3)]'
 refuses 2 'ranges of pass 1, and .* of pass' merge --sum kernel "$rotated" -o sums.opk
 

@@ -102,6 +102,25 @@ run 0 eval "$recordings/gh100-ranks-pm.opk" --per kernel --columns \
 	launches,sm__maximum_warps_per_active_cycle_pct,launch__waves_per_multiprocessor
 out_has '^988,100,nan$'
 
+section '--by'
+ranks=$recordings/gh100-ranks-pm.opk
+names='kernel,rank,launches,time_ns,samples_alone'
+run 0 eval "$ranks" --per kernel --columns $names --kernel-names symbol
+keep together.csv
+run 0 eval "$ranks" --per kernel --columns $names --kernel-names symbol --by rank
+keep apart.csv
+same 'ranks' "$(sed 's/.*,\([01]*\),[0-9]*,[0-9]*,[0-9]*$/\1/' apart.csv | sort | uniq -c | xargs)" '1 41 0 41 1 1 kernel,rank,launches,time_ns,samples_alone'
+# Launches and times of both ranks add up.
+same 'sums' "$(awk -F , 'FNR == 1 || /^.?.idle/ { next } { n = $(NF - 2); t = $(NF - 1) }
+	NR == FNR { launches += n; times += t; next } { launches -= n; times -= t } END { print launches, times }' together.csv apart.csv)" '0 0'
+# A condition on the rank finds its rows.
+run 0 eval "$ranks" --per kernel --columns $names --kernel-names symbol --by rank,device --where rank=1
+same 'one rank' "$(tail -n +2 out)" "$(grep ',1,[0-9]*,[0-9]*,[0-9]*$' apart.csv)"
+run 0 eval "$ranks" --per kernel --by shape --where 'kernel=*Kernel2<*' --columns grid,launches
+same 'shapes' "$(awk -F , 'NR > 1 { n += $2 } END { print (NR > 3), n }' out)" "1 $(grep 'Kernel2' together.csv | awk -F , '{ n += $(NF - 2) } END { print n }')"
+refuses 2 "'nvtx': kernels that ran are kept apart by shape, device, host or rank" eval "$ranks" --per kernel --by nvtx
+refuses 2 'by goes with --aggregate or --per kernel' eval "$ranks" --per launch --by rank
+
 section 'samples and what ran'
 pass 'samples' "$BUILD/tests/add_kernels" "$recordings/gh100-training-pm.opk" both.opk
 notes 'sm__cycles_active.avg, is nan in every row: it ran for less than a sample, or too few' \

@@ -93,6 +93,7 @@ table|eval no.opk --format csv -o
 SQLite database of offpeak|eval no.opk --format sqlite -o
 table|show no.opk --format csv -o
 table|diff no.opk no.opk --format csv -o
+table|noise no.opk --format csv -o
 JUnit file|diff no.opk no.opk --fail x>5% --junit
 HTML page|report no.opk -o
 SVG picture|plot roofline no.opk -o

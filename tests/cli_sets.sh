@@ -40,7 +40,13 @@ run 4 sets --check escape.yaml
 same 'escapes on stderr' "$(tr -d '\n -~' <"$tmp/err" | wc -c)" 0
 
 section 'wrong words on the command line'
-refuses 2 'go with SET or --check SET' sets --chip GH100
+refuses 2 'all are listed on one' sets --chip GH100 --chip GA100
+refuses 2 'without --single-pass and --import' sets --single-pass GH100 --chip GH100
+refuses 2 '--param goes with SET or --check SET' sets --chip GH100 --param a=b
+printf 'name: x\nparams: {op: ld}\ndesc: text\nmetrics: ["a__b_${op}.sum"]\n' >short.yaml
+run 4 sets --check short.yaml
+err_has "short.yaml:2:1: unknown key 'params', did you mean parameters[?]\$" "unknown key 'desc', did you mean description[?]\$"
+err_lacks 'no parameter'
 refuses 2 "check takes one SET, not 'GH100', too; chips come after --chip" sets --check bad.yaml GH100
 refuses 2 '--param level: NAME=VALUE is needed' plan --chip GH100 l1 --param level
 refuses 2 '--param =1: NAME=VALUE is needed' sets --check l1 --param =1
@@ -52,6 +58,21 @@ if ! have_cupti 130000; then
 	skip 'no libcupti of 13.0 or later: no set is planned'
 	finish
 fi
+
+section 'all sets on a chip'
+# Without an effort plans are CUPTI's own, which takes less time.
+columns set,profiler,passes,metrics,left_out,status sets --chip gb202 --effort 0
+keep all.csv
+"$OFFPEAK" sets --format csv | cut -d , -f 1,2 >known
+cut -d , -f 1,2 all.csv >got
+equal got known
+for name in memory roofline pm-memory; do
+	same "passes of $name" "$(sed -n "s/^$name,//p" all.csv)" \
+		"$("$OFFPEAK" sets --check $name --chip GB202 --effort 0 --format csv | sed -n 's/^GB202/'"$(sed -n "s/^$name,\([a-z]*\),.*/\1/p" all.csv)"'/p')"
+done
+out_has '^nvlink,range,,,,for other chips$'
+refuses 2 "unknown chip 'GX'" sets --chip GX
+refuses 2 "'sm_86' means several chips" sets --chip sm_86
 
 section 'names that CUPTI plans and no chip lists'
 printf 'name: x\nmetrics: [sm__cycles_active.avg.per_cycle_in_region]\n' >region.yaml

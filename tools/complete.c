@@ -100,19 +100,27 @@ static const char *chip_of(const struct completion *c)
 /* ---- candidates */
 
 /* Accepts any case, as commands do. */
+static void offer_word(const struct completion *c, const char *name)
+{
+	if (!strncasecmp(name, c->word, strlen(c->word)))
+		printf("%s \n", name);
+}
+
+/* Products only after their first letter: all of them would hide the chips. */
 static void offer_chips(const struct completion *c)
 {
-	struct opk_chips *chips;
+	enum { CHIP, PRODUCTS = 5 };
+	opk_auto(opk_listing) struct opk_listing *chips = NULL;
 
-	if (opk_chips_new(&chips, c->app.ctx))
+	if (opk_chip_list(&chips, c->app.ctx, NULL, OPK_CHIP_FACTS))
 		return;
-	for (size_t i = 0; i < opk_chips_count(chips); i++) {
-		const char *name = opk_chips_get(chips, i)->name;
+	for (size_t i = 0; i < opk_listing_count(chips); i++) {
+		const union opk_cell *chip = opk_listing_get(chips, i);
 
-		if (!strncasecmp(name, c->word, strlen(c->word)))
-			printf("%s \n", name);
+		offer_word(c, chip[CHIP].string);
+		for (size_t j = 0; *c->word && j < chip[PRODUCTS].list.count; j++)
+			offer_word(c, chip[PRODUCTS].list.items[j]);
 	}
-	opk_chips_free(chips);
 }
 
 /* A full name has a dot after its unit, which may have dots itself. */

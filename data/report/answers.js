@@ -32,7 +32,7 @@
 
 	function finding(row, found) {
 		const saved = found.gain * row.time, share = found.gain * row.share;
-		const most = saved > 0 ? '; at most ' + offpeak.formatBrief(saved, 'nanosecond') + ' less (' + offpeak.formatShort(share) + '% of the run)' : '';
+		const most = saved > 0 ? '; at most ' + offpeak.formatBrief(saved, 'nanosecond') + ' less (' + offpeak.formatShort(share) + '% of all)' : '';
 
 		return element('li', {}, [element('p', { class: 'says', text: found.text }),
 			element('p', { class: 'try' }, [element('b', { text: 'Try: ' }), found.try + most + '.']),
@@ -50,7 +50,7 @@
 	function card(run, row, number) {
 		const chosen = row.kernel !== undefined;
 		const name = element(chosen ? 'button' : 'span', { class: 'name mono', type: chosen ? 'button' : null, title: row.name.length > 60 ? row.name : null },
-			offpeak.words(row.name));
+			offpeak.pieces(row.name));
 
 		return element('li', { class: 'answer panel', 'data-kernel': row.kernel }, [
 			element('div', { class: 'head' }, [element('span', { class: 'rank', text: number }), name, element('span', { class: 'facts' }, facts(row))]),

@@ -60,20 +60,6 @@
 
 	// ---- in words
 
-	function headline(data) {
-		const at = timeColumn(data), rows = data.rows.length, changed = data.rows.map((row, i) => i).filter(i => data.rows[i].time_changed);
-		const parts = changed.slice(0, 4).map(i => data.rows[i].name + ' (' + changeText(data.values[i][at])
-			+ (data.values[i][at][CLOCK] ? ', of which the SM clock’s part is up to ' + clockText(data.values[i][at]) : '') + ')');
-
-		if (!rows)
-			return 'No row of one recording matches one of the other.';
-		if (at < 0)
-			return 'No time was recorded on both sides; values are below.';
-		if (!changed.length)
-			return 'In time nothing changed by more than noise.';
-		return changed.length + ' of ' + rows + ' changed in time by more than noise: ' + parts.join(', ') + (changed.length > 4 ? ' …' : '') + '.';
-	}
-
 	function remarks(data) {
 		const at = timeColumn(data);
 		const lines = data.differences.map(d => d.what + ' differs: ' + (d.before || 'not known') + ' in A, ' + (d.after || 'not known') + ' in B.');
@@ -151,7 +137,7 @@
 	function valueRow(data, column, value) {
 		const [before, after] = offpeak.formatLines([value[BEFORE], value[AFTER]], column.unit);
 
-		return element('tr', {}, [element('td', { class: 'metric' }, offpeak.words(column.name)),
+		return element('tr', {}, [element('td', { class: 'metric', title: column.name }, offpeak.pieces(offpeak.words(column))),
 			element('td', { class: 'number', text: before }), element('td', { class: 'number', text: after }),
 			element('td', { class: 'number' }, [element('span', { class: changeClass(data, column, value), text: changeText(value) })]),
 			element('td', { class: 'number', text: clockText(value) }), verdictCell(data, value), element('td', { class: 'spread' }, [sides(value)])]);
@@ -187,7 +173,7 @@
 	// What the GPU can do, not what the program did: once, and without a verdict.
 	function peaks(data) {
 		const both = peak => offpeak.formatLines([peak.before, peak.after], peak.unit);
-		const row = peak => element('tr', {}, [element('td', { class: 'metric' }, offpeak.words(peak.name)),
+		const row = peak => element('tr', {}, [element('td', { class: 'metric' }, offpeak.pieces(peak.name)),
 			...both(peak).map(text => element('td', { class: 'number', text })),
 			element('td', { class: 'number', text: peak.change === null ? 'nan' : percentText(peak.change) })]);
 
@@ -221,7 +207,7 @@
 
 		section.append(element('p', { class: 'intro', text: 'A, before: ' + data.before + '. B, after: ' + data.after
 			+ '. A value is the median over launches, and a change is from A to B.' }),
-			element('p', { class: 'headline', text: headline(data) }), remarks(data));
+			element('p', { class: 'headline', text: data.headline }), remarks(data));
 		if (!data.rows.length)
 			return;
 		section.append(element('div', { class: 'tools' }, [field]), frame, state.details, peaks(data));

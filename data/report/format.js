@@ -72,5 +72,14 @@
 		return { unit: name, text };
 	}
 
-	Object.assign(window.offpeak, { digits, format, scale: scaleOf, formatLine: line, formatLines: lines, formatColumn: column, formatShort: short, formatBrief: brief });
+	// What tables call a metric, and what they say about it.
+	function words(column) {
+		return column.words || column.name;
+	}
+
+	function meaning(column) {
+		return column.name + (column.about ? ': ' + column.about : '');
+	}
+
+	Object.assign(window.offpeak, { words, meaning, digits, format, scale: scaleOf, formatLine: line, formatLines: lines, formatColumn: column, formatShort: short, formatBrief: brief });
 })();

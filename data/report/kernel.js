@@ -109,7 +109,7 @@
 
 		return [
 			element('td', { class: mean === null ? 'number nan' : 'number', text: made.text }),
-			element('td', { class: 'unit' }, offpeak.words(made.unit)),
+			element('td', { class: 'unit' }, offpeak.pieces(made.unit)),
 			element('td', { class: 'peak' }, peak === null ? [] : [
 				element('svg', { class: 'bar-cell', viewBox: '0 0 100 8', preserveAspectRatio: 'none', 'aria-hidden': 'true' }, [
 					element('rect', { class: 'bar-back', width: 100, height: 8, rx: 1 }),
@@ -126,7 +126,7 @@
 
 	function more(table, at, i) {
 		const column = table.columns[at], spread = (table.spread || [])[i] && table.spread[i][at];
-		const text = [column.about, column.metric ? column.metric : '', column.inflated
+		const text = [column.about, column.words ? column.name : column.metric || '', column.inflated
 			? 'Counts idle time around short kernels, because of how it was recorded.' : ''].filter(Boolean).join(' · ');
 
 		return element('tr', { class: 'more-row' }, [element('td', { colspan: 5 }, [
@@ -148,7 +148,8 @@
 
 	function valueRow(table, at, i) {
 		const column = table.columns[at];
-		const button = element('button', { type: 'button', class: 'metric', 'aria-expanded': 'false', title: column.about || null }, offpeak.words(column.name));
+		const button = element('button', { type: 'button', class: 'metric', 'aria-expanded': 'false', title: offpeak.meaning(column) },
+			offpeak.pieces(offpeak.words(column)));
 		const row = element('tr', {}, [element('td', { class: 'metric' }, [button,
 			column.inflated ? element('span', { class: 'flag', text: 'inflated', title: 'counts idle time around short kernels' }) : null])]
 			.concat(valueCells(table, at, i)));
@@ -193,7 +194,7 @@
 
 	// Among many metrics: those with all the words in their name or meaning.
 	function matches(column, search) {
-		const text = (column.name + ' ' + (column.about || '') + ' ' + (column.metric || '')).toLowerCase();
+		const text = (column.name + ' ' + (column.words || '') + ' ' + (column.about || '') + ' ' + (column.metric || '')).toLowerCase();
 
 		return search.toLowerCase().split(/\s+/).every(word => text.includes(word));
 	}

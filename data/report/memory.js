@@ -158,7 +158,7 @@
 		}
 		const time = state.row.time ? ', ' + offpeak.formatBrief(state.row.time, 'nanosecond') + ' a launch' : '';
 
-		state.place.replaceChildren(element('p', { class: 'chosen' }, [element('b', { class: 'mono' }, offpeak.words(state.row.name)), time]), drawChart(state));
+		state.place.replaceChildren(element('p', { class: 'chosen' }, [element('b', { class: 'mono' }, offpeak.pieces(state.row.name)), time]), drawChart(state));
 	}
 
 	offpeak.part('memory', (section, run) => {

@@ -29,13 +29,13 @@
 	}
 
 	// A name that may be cut into lines after its separators, nowhere else.
-	function words(text) {
+	function pieces(text) {
 		return text.split(/(?<=[_.:,\/(<])(?=.)/).flatMap((part, i) => i ? [element('wbr'), part] : [part]);
 	}
 
 	const offpeak = window.offpeak = {
 		element,
-		words,
+		pieces,
 		runs,
 		// What draws a part of the page: called with its section when it is first seen.
 		part(id, draw) {

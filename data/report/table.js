@@ -24,8 +24,8 @@
 		const get = i => i < table.with_values ? means[i] : undefined;
 		const peak = column.share ? get : i => (values(table, at, 'peak')[i]);
 
-		return numbers(table, column.name.replace(/(\.avg)?\.pct_of_peak_sustained_(elapsed|active)$/, ''), column.unit, get,
-			{ bar: i => column.share || table.values[at].peak ? peak(i) : null, metric: at, about: column.name + (column.about ? ': ' + column.about : ''),
+		return numbers(table, offpeak.words(column).replace(/, of peak( while active)?$/, '').replace(/(\.avg)?\.pct_of_peak_sustained_(elapsed|active)$/, ''), column.unit, get,
+			{ bar: i => column.share || table.values[at].peak ? peak(i) : null, metric: at, about: offpeak.meaning(column),
 				noun: column.share ? '% of the peak' : null });
 	}
 
@@ -131,7 +131,7 @@
 				'aria-sort': sorted, scope: 'col', title: column.about || null });
 			const unit = column.noun || column.format && column.format.unit;
 			const button = element('button', { type: 'button', class: 'sort' }, [
-				element('span', { class: column.metric === undefined ? null : 'metric' }, offpeak.words(column.title)),
+				element('span', { class: column.metric === undefined ? null : 'metric' }, offpeak.pieces(column.title)),
 				unit ? element('span', { class: 'unit', text: unit }) : null]);
 
 			button.addEventListener('click', () => sortBy(state, at));
@@ -239,7 +239,7 @@
 		const picker = element('select', { 'aria-label': 'Add a column' }, [element('option', { value: '', text: 'Add a column…' })]);
 
 		for (const [title, columns] of offpeak.byHeading(state.table)) {
-			const options = columns.map(at => element('option', { value: at, text: state.table.columns[at].name }));
+			const options = columns.map(at => element('option', { value: at, text: offpeak.words(state.table.columns[at]) }));
 
 			picker.append(...title ? [element('optgroup', { label: title }, options)] : options);
 		}

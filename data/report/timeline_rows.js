@@ -134,8 +134,8 @@
 			const value = element('span', { class: 'value' });
 			const { unit } = metric;
 
-			super(view, 'metric', element('div', { class: 'name', title: about.about }, [
-				named(about.name),
+			super(view, 'metric', element('div', { class: 'name', title: offpeak.meaning(about) }, [
+				named(offpeak.words(about)),
 				element('span', { class: 'unit', text: unit }),
 				metric.missing ? element('span', { class: 'unit', text: (unit ? ', ' : '')
 					+ (metric.missing === track.samples ? 'nan in all samples'

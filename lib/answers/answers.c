@@ -5,6 +5,7 @@
 
 #include "answers/answers_inside.h"
 #include "base/metric.h"
+#include "eval/eval.h"
 #include "set/set.h"
 
 const char *opk_answers_bar(size_t bar)
@@ -19,6 +20,7 @@ void opk_answers_free(struct opk_answers *answers)
 	if (!answers)
 		return;
 	free(answers->items);
+	free(answers->key);
 	free(answers->times.items);
 	opk_answer_rules_clear(&answers->rules);
 	opk_strlist_clear(&answers->texts);
@@ -108,19 +110,63 @@ static int index_columns(struct opk_answers *a, struct opk_ctx *ctx)
 	return OPK_OK;
 }
 
+/* The entry of a list with this short name; NULL: none. */
+static const struct opk_set_item *find_item(const struct opk_set_items *items, const char *name)
+{
+	for (size_t i = 0; i < items->count; i++) {
+		const struct opk_set_item *item = &items->items[i], *inside;
+
+		if (item->as.text && !strcmp(item->as.text, name))
+			return item;
+		inside = find_item(&item->items, name);
+		if (inside)
+			return inside;
+	}
+	return NULL;
+}
+
+static bool has_metric(const struct opk_meta *meta, const struct opk_set_item *item)
+{
+	for (size_t i = 0; i < meta->metric_count; i++) {
+		if (!strcmp(meta->metrics[i], item->what.text))
+			return true;
+		for (size_t j = 0; j < item->any.count; j++)
+			if (!strcmp(meta->metrics[i], item->any.items[j].text))
+				return true;
+	}
+	return false;
+}
+
+bool opk_answers_have_needs(const struct opk_answers *a, const struct opk_meta *meta)
+{
+	for (size_t i = 0; i < a->rules.needs.count; i++) {
+		const struct opk_set_item *item = find_item(&a->set->items,
+		                                            a->rules.needs.items[i]);
+
+		if (item && !has_metric(meta, item))
+			return false;
+	}
+	return true;
+}
+
+/* What is kept apart: kernels or, of recordings without these, ranges. */
+static int find_key(struct opk_answers *a, struct opk_ctx *ctx,
+                    const struct opk_answers_options *options)
+{
+	const char *by = options->by;
+
+	a->key = opk_printf("%s%s%s", a->kernels ? "kernel" : "name", by ? "," : "", by ? by : "");
+	return a->key ? opk_key_parse(&a->keys, ctx, a->key) : opk_nomem(ctx, "answers");
+}
+
 static int evaluate(struct opk_answers *a, struct opk_ctx *ctx, struct opk_file *file,
                     const char *kernel)
 {
 	struct opk_eval_options options = OPK_INIT(options);
 	struct opk_aggregate_options by = OPK_INIT(by);
 	opk_autofree char *condition = NULL;
-	const struct opk_range *ranges;
-	size_t count;
 
-	TRY(opk_file_ranges(&ranges, &count, ctx, file));
-	a->kernels = has_kernels(ranges, count);
-	by.key = a->kernels ? "kernel" : "name";
-	condition = kernel ? opk_printf("%s=%s", by.key, kernel) : NULL;
+	condition = kernel ? opk_printf("%s=%s", a->kernels ? "kernel" : "name", kernel) : NULL;
 	if (kernel && !condition)
 		return opk_nomem(ctx, "answers");
 	options.set = a->set;
@@ -129,10 +175,10 @@ static int evaluate(struct opk_answers *a, struct opk_ctx *ctx, struct opk_file 
 	options.where_count = kernel != NULL;
 	TRY(opk_eval_file(&a->evaluation, ctx, file, &options));
 	TRY(index_columns(a, ctx));
+	by.key = a->key;
 	by.values = take_values;
 	by.values_data = a;
-	TRY(opk_aggregate_new(&a->aggregate, ctx, a->evaluation, file, &by));
-	return opk_kernel_names_add(a->names, ctx, ranges, count);
+	return opk_aggregate_new(&a->aggregate, ctx, a->evaluation, file, &by);
 }
 
 /* ---- kernels -------------------------------------------------------------------------------- */
@@ -154,11 +200,11 @@ static double *means_of(const struct opk_answers *a, size_t group)
 	return means;
 }
 
-static double value_of(const struct opk_answers *a, const double *means, const char *name)
+static double value_of(const struct opk_answers *a, const double *values, const char *name)
 {
 	size_t at;
 
-	return means && opk_index_find(&at, &a->columns, name) ? means[at] : (double)NAN;
+	return values && opk_index_find(&at, &a->columns, name) ? values[at] : (double)NAN;
 }
 
 double opk_answers_value(const struct opk_answers *answers, const struct opk_answer *answer,
@@ -172,23 +218,51 @@ double opk_answers_value(const struct opk_answers *answers, const struct opk_ans
 static double time_within(const struct opk_answers *a, size_t group)
 {
 	size_t at = a->summary ? a->summary->groups[group].number : group;
-	const struct opk_moments *times = &a->times.items[at];
+	const struct opk_moments *times;
 	struct opk_precision precision;
 
 	if (at >= a->times.count)
 		return (double)NAN;
+	times = &a->times.items[at];
 	opk_precision_find(&precision, times->count, times->mean, opk_moments_deviation(times),
 	                   0.95, 1);
 	return precision.half_width;
 }
 
-static const char *name_of(const struct opk_answers *a, size_t group)
+/* "gemm step/forward"; NULL: out of memory. */
+static const char *name_of(struct opk_answers *a, size_t group)
 {
 	const struct opk_aggregated *of = group_of(a, group);
+	const char *kernel;
+	char *name;
 
 	if (a->summary)
 		return a->summary->groups[group].name;
-	return *of->range.kernel ? opk_kernel_names_get(a->names, &of->range) : of->name;
+	kernel = *of->range.kernel ? opk_kernel_names_get(a->names, &of->range) : "";
+	name = opk_key_name(a->keys, kernel, of->name, &of->range);
+	return opk_strlist_take(&a->texts, name) ? a->texts.items[a->texts.count - 1] : NULL;
+}
+
+/* Values that say nothing of these launches together, or that can't be, are not known. */
+static void forget(double *means, const struct opk_answers *a, const struct opk_aggregated *of)
+{
+	static const struct {
+		const char *name;
+		bool mixed, several; /* of launches of different shapes; of several launches */
+	} columns[] = {
+		{ "blocks", true, false },
+		{ "threads_per_block", true, false },
+		{ "imbalance", false, true }, /* the busiest SM of all launches together */
+	};
+	bool mixed = a->kernels && (!of->range.grid[0] || !of->range.block[0]);
+	size_t at;
+
+	for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+		if (opk_index_find(&at, &a->columns, columns[i].name)
+		    && ((mixed && columns[i].mixed) || (of->range.count > 1 && columns[i].several)))
+			means[at] = (double)NAN;
+	if (opk_index_find(&at, &a->columns, "occupancy") && means[at] > 101)
+		means[at] = (double)NAN;
 }
 
 static int answer_one(struct opk_answer *answer, struct opk_answers *a, struct opk_ctx *ctx,
@@ -200,6 +274,7 @@ static int answer_one(struct opk_answer *answer, struct opk_answers *a, struct o
 
 	if (!means)
 		return opk_nomem(ctx, "answers");
+	forget(means, a, of);
 	*answer = (struct opk_answer){
 		.name = name_of(a, group),
 		.full = *of->range.kernel ? of->range.kernel : of->name,
@@ -207,7 +282,10 @@ static int answer_one(struct opk_answer *answer, struct opk_answers *a, struct o
 		.launches = of->range.count ? of->range.count : 1,
 		.within = time_within(a, group),
 		.occupancy = value_of(a, means, "occupancy"),
+		.possible = value_of(a, means, "possible"),
 	};
+	if (!answer->name)
+		return opk_nomem(ctx, "answers");
 	answer->time_ns = value_of(a, means, "time") * (double)answer->launches;
 	return opk_answer_judge(answer, ctx, &a->rules, &values, &a->texts);
 }
@@ -221,48 +299,72 @@ static int by_time(const void *x, const void *y)
 	return (a->time_ns < b->time_ns) - (a->time_ns > b->time_ns);
 }
 
-int opk_answers_fill(struct opk_answers *a, struct opk_ctx *ctx, size_t count)
+/* Whether a range's time is in no other one's; kernels have none inside. */
+static bool is_outermost(const struct opk_answers *a, const char *name)
+{
+	for (size_t i = 0; i < a->count && !a->kernels; i++) {
+		size_t length = strlen(a->items[i].name);
+
+		if (!strncmp(name, a->items[i].name, length) && name[length] == '/')
+			return false;
+	}
+	return true;
+}
+
+int opk_answers_fill(struct opk_answers *a, struct opk_ctx *ctx, size_t count, bool some)
 {
 	a->count = count;
 	a->items = opk_alloc_array(a->count + 1, sizeof *a->items);
 	if (!a->items)
 		return opk_nomem(ctx, "answers");
-	for (size_t i = 0; i < a->count; i++) {
+	for (size_t i = 0; i < a->count; i++)
 		TRY(answer_one(&a->items[i], a, ctx, i));
-		a->time_ns += isnan(a->items[i].time_ns) ? 0 : a->items[i].time_ns;
+	for (size_t i = 0; i < a->count; i++) {
+		if (!isnan(a->items[i].time_ns) && is_outermost(a, a->items[i].name))
+			a->time_ns += a->items[i].time_ns;
 		a->launches += a->items[i].launches;
 	}
+	/* Of some kernels alone it is not known what share of the time they have. */
 	for (size_t i = 0; i < a->count; i++)
-		a->items[i].share = 100 * a->items[i].time_ns / a->time_ns;
+		a->items[i].share = some ? (double)NAN : 100 * a->items[i].time_ns / a->time_ns;
 	qsort(a->items, a->count, sizeof *a->items, by_time);
 	return OPK_OK;
 }
 
-int opk_answers_prepare(struct opk_answers **out, struct opk_ctx *ctx, const char *chip)
+int opk_answers_prepare(struct opk_answers **out, struct opk_ctx *ctx, const struct opk_meta *meta)
 {
 	opk_auto(opk_answers) struct opk_answers *a = opk_alloc(sizeof *a);
 
 	if (!a)
 		return opk_nomem(ctx, "answers");
+	if (meta->profiler != OPK_PROFILER_RANGE)
+		return opk_fail(ctx, OPK_EUSAGE, "it has no counters of kernels");
 	TRY(opk_answer_rules_load(&a->rules, ctx));
-	TRY(opk_set_find_on(&a->set, ctx, "answers", chip));
+	TRY(opk_set_find_on(&a->set, ctx, "answers", meta->chip));
 	*out = opk_take(a);
 	return OPK_OK;
 }
 
 int opk_answers_new(struct opk_answers **out, struct opk_ctx *ctx, struct opk_file *file,
-                    const char *kernel, enum opk_kernel_style style)
+                    const struct opk_answers_options *options)
 {
 	opk_auto(opk_answers) struct opk_answers *a = NULL;
 	const struct opk_meta *meta;
+	const struct opk_range *ranges;
+	size_t count;
 
 	TRY(opk_file_meta(&meta, ctx, file));
-	if (meta->profiler != OPK_PROFILER_RANGE)
-		return opk_fail(ctx, OPK_EUSAGE, "it has no counters of kernels");
-	TRY(opk_answers_prepare(&a, ctx, meta->chip));
-	TRY(opk_kernel_names_new(&a->names, ctx, style));
-	TRY(evaluate(a, ctx, file, kernel));
-	TRY(opk_answers_fill(a, ctx, opk_aggregate_count(a->aggregate)));
+	TRY(opk_file_ranges(&ranges, &count, ctx, file));
+	TRY(opk_answers_prepare(&a, ctx, meta));
+	TRY(opk_kernel_names_new(&a->names, ctx, options->kernel_names));
+	a->kernels = has_kernels(ranges, count);
+	TRY(find_key(a, ctx, options));
+	TRY(opk_kernel_names_add(a->names, ctx, ranges, count));
+	if (opk_answers_have_needs(a, meta)) {
+		TRY(evaluate(a, ctx, file, options->kernel));
+		TRY(opk_answers_fill(a, ctx, opk_aggregate_count(a->aggregate),
+		                     options->kernel != NULL));
+	}
 	*out = opk_take(a);
 	return OPK_OK;
 }

@@ -27,6 +27,7 @@ struct opk_limiter_rule {
 	double margin;
 	const char *within; /* the part that says the same of the same unit; or NULL */
 	size_t bar;         /* SIZE_MAX: none */
+	bool unsure;        /* it is never named without doubt */
 	bool either;        /* its work may run on another part: it bounds no gain */
 };
 
@@ -37,7 +38,8 @@ struct opk_finding_rule {
 };
 
 struct opk_answer_rules {
-	struct opk_strlist needs; /* names of values */
+	struct opk_strlist needs;  /* names of values */
+	struct opk_formula *doubt; /* above 0: nothing is sure; or NULL */
 	OPK_LIST(struct opk_limiter_rule) limiters;
 	OPK_LIST(struct opk_finding_rule) findings;
 	struct opk_strlist texts;
@@ -68,6 +70,8 @@ struct opk_answers {
 	struct opk_answer *items;
 	size_t count;
 	bool kernels;
+	char *key; /* of the statistics */
+	unsigned keys;
 	uint64_t launches;
 	double time_ns; /* of all kernels */
 	struct opk_answer_rules rules;
@@ -89,10 +93,12 @@ struct opk_answers {
 	struct opk_strlist metrics; /* that the set needs */
 	size_t *places;             /* their columns in the summary's evaluation; SIZE_MAX: none */
 };
-/* The rules and the set; the answers come later. */
-int opk_answers_prepare(struct opk_answers **out, struct opk_ctx *ctx, const char *chip);
-/* Finds what bounds `count` groups. */
-int opk_answers_fill(struct opk_answers *answers, struct opk_ctx *ctx, size_t count);
+/* The rules and the set; the answers come later. OPK_EUSAGE: there are no counters of kernels. */
+int opk_answers_prepare(struct opk_answers **out, struct opk_ctx *ctx, const struct opk_meta *meta);
+/* Whether metrics that are needed were recorded: evaluating the set takes long in vain without. */
+bool opk_answers_have_needs(const struct opk_answers *answers, const struct opk_meta *meta);
+/* Finds what bounds `count` groups; `some`: not all kernels of the recording. */
+int opk_answers_fill(struct opk_answers *answers, struct opk_ctx *ctx, size_t count, bool some);
 /* Keeps how times of a group's launches are spread. */
 void opk_answers_time_values(struct opk_answers *answers, size_t group, const double *values,
                              size_t count);

@@ -50,9 +50,9 @@ int opk_answers_begin(struct opk_answers **out, struct opk_ctx *ctx, const struc
 	static const struct opk_wanted all = { 0 };
 	opk_auto(opk_answers) struct opk_answers *a = NULL;
 
-	if (meta->profiler != OPK_PROFILER_RANGE)
-		return opk_fail(ctx, OPK_EUSAGE, "it has no counters of kernels");
-	TRY(opk_answers_prepare(&a, ctx, meta->chip));
+	TRY(opk_answers_prepare(&a, ctx, meta));
+	if (!opk_answers_have_needs(a, meta))
+		return opk_fail(ctx, OPK_EUSAGE, "it lacks what answers need");
 	choose_recorded(&a->set->items, meta);
 	TRY(opk_set_meta_init(&a->set_meta, ctx, a->set, meta->chip, meta->profiler, meta));
 	TRY(opk_columns_init(&a->set_columns, ctx, &a->set_meta.meta, &all));
@@ -119,11 +119,11 @@ static int index_columns(struct opk_answers *a, struct opk_ctx *ctx)
 }
 
 int opk_answers_finish(struct opk_answers *answers, struct opk_ctx *ctx,
-                       const struct opk_summary *summary)
+                       const struct opk_summary *summary, bool some)
 {
 	answers->summary = summary;
 	answers->kernels = summary->kind == OPK_SUMMARY_KERNELS;
 	TRY(find_places(answers, ctx));
 	TRY(index_columns(answers, ctx));
-	return opk_answers_fill(answers, ctx, summary->group_count);
+	return opk_answers_fill(answers, ctx, summary->group_count, some);
 }

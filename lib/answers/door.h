@@ -20,11 +20,11 @@ struct opk_limiter {
 };
 
 /* Something to do about a kernel. */
-struct opk_finding {
+struct opk_answer_finding {
 	const char *name; /* of the rule */
 	const char *text; /* a sentence with its values */
 	const char *advice, *because;
-	/* At most this share of the kernel's time can be saved, from 0 to 1; NaN: not known. */
+	/* At most this share of the kernel's time can be saved, from 0 to 1. */
 	double gain;
 };
 
@@ -34,7 +34,8 @@ struct opk_answer {
 	const char *full; /* the kernel's whole name, or the range's */
 	size_t number;    /* for opk_answers_value() */
 	uint64_t launches;
-	double time_ns, share; /* of all launches; percent of the time of all kernels; or NaN */
+	/* Of all launches; percent of the time of all kernels, or of the outermost ranges; or NaN. */
+	double time_ns, share;
 	/* The mean time of many more launches is within so many percent, at 95%; NaN: unknown. */
 	double within;
 	struct opk_limiter limiter, next;
@@ -42,8 +43,9 @@ struct opk_answer {
 	bool sure;             /* the limiter's values are clear */
 	bool whole;            /* what is needed for the limiter is known */
 	double bars[OPK_BARS]; /* percent of peak over the kernel's time; NaN: unknown */
-	double occupancy;      /* percent of the warps that an SM can hold, while it is active */
-	struct opk_finding findings[OPK_MOST_FINDINGS]; /* the greatest gain first */
+	/* Percent of the warps that an SM can hold: while it is active; the most of such blocks. */
+	double occupancy, possible;
+	struct opk_answer_finding findings[OPK_MOST_FINDINGS]; /* the greatest gain first */
 	size_t finding_count;
 };
 
@@ -55,11 +57,11 @@ struct opk_answers;
  * installed. Others: as opk_eval_file().
  */
 int opk_answers_new(struct opk_answers **out, struct opk_ctx *ctx, struct opk_file *file,
-                    const char *kernel, enum opk_kernel_style style);
+                    const struct opk_answers_options *options);
 /*
  * The same of a summary, in steps, so that the file is evaluated once: begin, make the summary with
  * these metrics besides, let the answers see the values of launches, finish. The summary must
- * outlive the answers.
+ * outlive the answers. OPK_EUSAGE: the recording lacks what answers need.
  */
 int opk_answers_begin(struct opk_answers **out, struct opk_ctx *ctx, const struct opk_meta *meta);
 const struct opk_strlist *opk_answers_metrics(const struct opk_answers *answers);
@@ -68,8 +70,9 @@ void opk_answers_watch(struct opk_answers *answers, size_t time_column);
 /* As `take` of struct opk_summary_values. */
 void opk_answers_take(struct opk_answers *answers, size_t group, size_t column,
                       const double *values, size_t count);
+/* `some`: the summary does not have all kernels of the recording. */
 int opk_answers_finish(struct opk_answers *answers, struct opk_ctx *ctx,
-                       const struct opk_summary *summary);
+                       const struct opk_summary *summary, bool some);
 void opk_answers_free(struct opk_answers *answers);
 OPK_DEFINE_AUTO(opk_answers)
 /* Whether the recording has what answers need: else limiters may be others than these. */

@@ -160,21 +160,36 @@ static bool leads(const struct opk_answer_rules *rules, const struct best *best,
 	       || ranked[best->part].percent - ranked[best->next].percent >= lead;
 }
 
+/* What warps wait for second longest; rules that divide the same wait have the same percent. */
+static double second_wait(const struct opk_answer_rules *rules, const struct ranked *ranked,
+                          double longest)
+{
+	double second = 0;
+
+	for (size_t i = 0; i < rules->limiters.count; i++)
+		if (rules->limiters.items[i].kind == OPK_LIMITER_WAIT && ranked[i].percent < longest
+		    && ranked[i].percent > second)
+			second = ranked[i].percent;
+	return second;
+}
+
 static bool is_sure(const struct opk_answer_rules *rules, const struct best *best,
                     const struct ranked *ranked, size_t chosen)
 {
 	double part = percent_of(ranked, best->part), wait = percent_of(ranked, best->wait);
 
-	if (chosen == SIZE_MAX)
+	if (chosen == SIZE_MAX || rules->limiters.items[chosen].unsure)
 		return false;
 	if (chosen == best->part)
 		return part >= surely && leads(rules, best, ranked);
-	return chosen == best->idle || (wait >= waiting && part < half);
+	return chosen == best->idle
+	       || (wait >= waiting && part < half
+	           && wait - second_wait(rules, ranked, wait) >= lead);
 }
 
 static int choose_limiter(struct opk_answer *answer, struct opk_ctx *ctx,
                           const struct opk_answer_rules *rules, const struct ranked *ranked,
-                          struct opk_strlist *texts)
+                          bool doubt, struct opk_strlist *texts)
 {
 	size_t part = find_best(ranked, rules, OPK_LIMITER_PART, SIZE_MAX);
 	struct best best = {
@@ -183,10 +198,12 @@ static int choose_limiter(struct opk_answer *answer, struct opk_ctx *ctx,
 		.wait = find_best(ranked, rules, OPK_LIMITER_WAIT, SIZE_MAX),
 		.next = find_best(ranked, rules, OPK_LIMITER_PART, part),
 	};
-	size_t chosen = choose(&best, ranked), next = chosen == part ? best.next : part;
+	size_t chosen, next;
 
+	chosen = choose(&best, ranked);
+	next = chosen == part ? best.next : part;
 	put_limiter(&answer->limiter, rules, ranked, chosen);
-	answer->sure = is_sure(rules, &best, ranked, chosen);
+	answer->sure = !doubt && is_sure(rules, &best, ranked, chosen);
 	if (percent_of(ranked, next) >= least_next)
 		put_limiter(&answer->next, rules, ranked, next);
 	if (!opk_strlist_take(texts, headline(answer, rules, chosen)))
@@ -281,7 +298,7 @@ static bool has_needs(const struct opk_answer_rules *rules, const struct opk_ans
 }
 
 /* Keeps the findings with the greatest gains, in that order. */
-static void keep(struct opk_answer *answer, const struct opk_finding *finding)
+static void keep(struct opk_answer *answer, const struct opk_answer_finding *finding)
 {
 	size_t at = answer->finding_count;
 
@@ -303,10 +320,11 @@ static int find(struct opk_answer *answer, struct opk_ctx *ctx,
 	for (size_t i = 0; i < rules->findings.count; i++) {
 		const struct opk_finding_rule *rule = &rules->findings.items[i];
 		double bound = bound_of(rules, ranked, rule);
-		struct opk_finding finding = { .name = rule->name,
-			                       .advice = rule->advice,
-			                       .because = rule->because,
-			                       .gain = opk_answer_value(values, rule->gain) };
+		struct opk_answer_finding finding = { .name = rule->name,
+			                              .advice = rule->advice,
+			                              .because = rule->because,
+			                              .gain = opk_answer_value(values,
+			                                                       rule->gain) };
 
 		finding.gain = finding.gain < bound ? finding.gain : bound;
 		/* NaN: it does not hold as far as is known. */
@@ -326,13 +344,17 @@ int opk_answer_judge(struct opk_answer *answer, struct opk_ctx *ctx,
 {
 	opk_autofree struct ranked *ranked = opk_alloc_array(rules->limiters.count + 1,
 	                                                     sizeof *ranked);
+	bool doubt = rules->doubt && opk_answer_value(values, rules->doubt) > 0;
 
 	if (!ranked)
 		return opk_nomem(ctx, "findings");
-	answer->whole = has_needs(rules, values);
 	rank_all(ranked, rules, values);
-	TRY(choose_limiter(answer, ctx, rules, ranked, texts));
 	for (size_t bar = 0; bar < OPK_BARS; bar++)
 		answer->bars[bar] = bar_of(rules, ranked, bar);
+	answer->whole = has_needs(rules, values);
+	answer->text = "not known: its launches lack metrics that the answer needs";
+	if (!answer->whole)
+		return OPK_OK;
+	TRY(choose_limiter(answer, ctx, rules, ranked, doubt, texts));
 	return find(answer, ctx, rules, ranked, values, texts);
 }

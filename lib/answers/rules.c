@@ -70,13 +70,20 @@ static size_t read_bar(struct reading *r, const struct opk_yaml *value)
 
 /* ---- rules ---------------------------------------------------------------------------------- */
 
-static const char limiter_keys[] = "name label percent yields margin within either bar";
+static const char limiter_keys[] = "name label percent yields margin within either unsure bar";
 static const char finding_keys[] = "name when says gain relieves try because";
 
 static void report_key(struct reading *r, const struct opk_yaml *word, const char *keys)
 {
 	opk_problems_add(&r->problems, &word->place, "unknown key '%.100s'; there are: %s",
 	                 word->text, keys);
+}
+
+static void read_flag(struct reading *r, bool *out, const struct opk_yaml *value)
+{
+	*out = !strcmp(read_text(r, value), "true");
+	if (!*out)
+		opk_problems_add(&r->problems, &value->place, "true is needed, or no such key");
 }
 
 static void read_margin(struct reading *r, struct opk_limiter_rule *rule,
@@ -109,11 +116,21 @@ static void read_limiter_key(struct reading *r, struct opk_limiter_rule *rule,
 	else if (!strcmp(word->text, "within"))
 		rule->within = read_text(r, value);
 	else if (!strcmp(word->text, "either"))
-		rule->either = !strcmp(read_text(r, value), "true");
+		read_flag(r, &rule->either, value);
+	else if (!strcmp(word->text, "unsure"))
+		read_flag(r, &rule->unsure, value);
 	else if (!strcmp(word->text, "bar"))
 		rule->bar = read_bar(r, value);
 	else
 		report_key(r, word, limiter_keys);
+}
+
+/* A part yields to parts before it, or lies within one: their ranks are known then. */
+static void check_part(struct reading *r, const struct opk_yaml *map, const char *name)
+{
+	if (!opk_index_find(NULL, &r->rules->numbers, name))
+		opk_problems_add(&r->problems, &map->place,
+		                 "there is no limiter '%.100s' before it", name);
 }
 
 static void read_limiter(struct reading *r, const struct opk_yaml *map, enum opk_limiter_kind kind)
@@ -127,6 +144,10 @@ static void read_limiter(struct reading *r, const struct opk_yaml *map, enum opk
 	for (size_t i = 0; i + 1 < map->count; i += 2)
 		if (map->items[i].kind != OPK_YAML_BAD)
 			read_limiter_key(r, rule, &map->items[i], &map->items[i + 1]);
+	for (size_t i = 0; i < rule->yields.count; i++)
+		check_part(r, map, rule->yields.items[i]);
+	if (rule->within)
+		check_part(r, map, rule->within);
 	if (!rule->name || !rule->label || !rule->percent)
 		opk_problems_add(&r->problems, &map->place, "name, label and percent are needed");
 	else if (opk_index_find(NULL, numbers, rule->name))
@@ -220,6 +241,8 @@ static int read_all(struct reading *r, struct opk_source *source)
 		return code;
 	if (root && root->kind == OPK_YAML_MAP && value_of(root, "needs"))
 		read_names(r, &r->rules->needs, value_of(root, "needs"));
+	if (root && root->kind == OPK_YAML_MAP && value_of(root, "doubt"))
+		read_formula(r, &r->rules->doubt, value_of(root, "doubt"));
 	for (int i = 0; root && root->kind == OPK_YAML_MAP && i <= OPK_LIMITER_KINDS; i++)
 		read_part(r, root, parts[i], i);
 	if (root && root->kind != OPK_YAML_MAP && root->kind != OPK_YAML_BAD)
@@ -263,6 +286,7 @@ void opk_answer_rules_clear(struct opk_answer_rules *rules)
 		opk_strlist_clear(&rules->findings.items[i].relieves);
 	}
 	opk_strlist_clear(&rules->needs);
+	opk_formula_free(rules->doubt);
 	free(rules->limiters.items);
 	free(rules->findings.items);
 	opk_strlist_clear(&rules->texts);

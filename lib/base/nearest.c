@@ -49,6 +49,15 @@ size_t opk_edit_distance(const char *a, const char *b, size_t limit)
 	return row[length_b] > limit ? limit + 1 : row[length_b];
 }
 
+bool opk_is_abbreviation(const char *text, const char *name)
+{
+	if (strlen(text) < 3 || !same(*text, *name))
+		return false;
+	for (; *text && *name; name++)
+		text += same(*text, *name);
+	return !*text;
+}
+
 void opk_nearest_try(struct opk_nearest *nearest, const char *candidate)
 {
 	/* With a third of its letters wrong, a name is not a misspelling but another name. */

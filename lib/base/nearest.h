@@ -17,4 +17,7 @@ struct opk_nearest {
 };
 void opk_nearest_try(struct opk_nearest *nearest, const char *candidate);
 
+/* Whether a text is a name with letters left out: "params" of "parameters"; not for one or two. */
+bool opk_is_abbreviation(const char *text, const char *name);
+
 #endif

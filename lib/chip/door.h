@@ -161,6 +161,12 @@ bool opk_matcher_match(const struct opk_matcher *matcher, const struct opk_metri
 /* For a full name of that metric: globs are over the base or the full name. */
 bool opk_matcher_match_full(const struct opk_matcher *matcher, const struct opk_metric *metric,
                             const char *full);
+/*
+ * Short labels for people, one for each name: "DRAM throughput". Names that are not metrics stay,
+ * and so do those whose labels another of them has; without the shipped data, all.
+ */
+int opk_metric_labels(struct opk_strlist *out, struct opk_ctx *ctx, const char *const *names,
+                      size_t count);
 /* ---- nvprof's names */
 
 /* A metric name in a legacy name's formula. */

@@ -155,6 +155,11 @@ const struct opk_diff_found *opk_diff_found(const struct opk_diff *diff);
  */
 char *opk_diff_row_name(const struct opk_diff *diff, const struct opk_diff_row *row,
                         struct opk_kernel_names *names);
+/*
+ * What changed in time, by how much, and how sure that is: a sentence or two. free() it; NULL: out
+ * of memory. Kernels have the names of `names`; NULL: full names.
+ */
+char *opk_diff_headline(const struct opk_diff *diff, struct opk_kernel_names *names);
 /* Whether these rules are valid: other options are ignored. */
 int opk_diff_check_rules(struct opk_ctx *ctx, const struct opk_diff_options *options);
 

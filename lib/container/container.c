@@ -178,7 +178,7 @@ int opk_table_check(struct opk_ctx *ctx, const struct opk_file *file, size_t sec
 
 /* ---- findings --------------------------------------------------------------------------- */
 
-int opk_finding_blame(struct opk_file_finding *finding, struct opk_ctx *ctx, const char *problem)
+int opk_finding_blame(struct opk_finding *finding, struct opk_ctx *ctx, const char *problem)
 {
 	if (finding->problem)
 		return OPK_OK;
@@ -186,11 +186,11 @@ int opk_finding_blame(struct opk_file_finding *finding, struct opk_ctx *ctx, con
 	return finding->problem ? OPK_OK : opk_nomem(ctx, "findings");
 }
 
-int opk_findings_add(struct opk_findings *findings, struct opk_ctx *ctx,
-                     struct opk_file_finding finding, const char *problem)
+int opk_findings_add(struct opk_findings *findings, struct opk_ctx *ctx, struct opk_finding finding,
+                     const char *problem)
 {
-	struct opk_file_finding *added = opk_append(&findings->items, &findings->capacity,
-	                                            &findings->count, sizeof *added);
+	struct opk_finding *added = opk_append(&findings->items, &findings->capacity,
+	                                       &findings->count, sizeof *added);
 
 	if (!added)
 		return opk_nomem(ctx, "findings");

@@ -139,7 +139,7 @@ int opk_writer_copy_tables(struct opk_writer *writer, const struct opk_file *fil
 /* Scans a damaged container: finds sound sections, and the bytes between them. */
 
 /* A finding about a section, bytes between sections, or (section 0, size 0) the whole file. */
-struct opk_file_finding {
+struct opk_finding {
 	size_t section;      /* number among the found sections, from 1; 0: not a section */
 	uint32_t type;       /* of the section, or of a missing one; 0: not known */
 	uint64_t byte, size; /* its place in the file, with header and padding */
@@ -148,14 +148,14 @@ struct opk_file_finding {
 };
 /* All findings of a file in order: sound sections, and problems. */
 struct opk_findings {
-	struct opk_file_finding *items;
+	struct opk_finding *items;
 	size_t count, capacity;
 };
 
-int opk_findings_add(struct opk_findings *findings, struct opk_ctx *ctx,
-                     struct opk_file_finding finding, const char *problem);
+int opk_findings_add(struct opk_findings *findings, struct opk_ctx *ctx, struct opk_finding finding,
+                     const char *problem);
 /* Sets the problem of a sound finding; an earlier problem stays. */
-int opk_finding_blame(struct opk_file_finding *finding, struct opk_ctx *ctx, const char *problem);
+int opk_finding_blame(struct opk_finding *finding, struct opk_ctx *ctx, const char *problem);
 void opk_findings_clear(struct opk_findings *findings);
 
 struct opk_scan {
@@ -176,7 +176,7 @@ int opk_scan_file(struct opk_scan *scan, struct opk_ctx *ctx, const char *path);
 void opk_scan_clear(struct opk_scan *scan);
 #define opk_autoscan __attribute__((cleanup(opk_scan_clear)))
 /* The finding of a section of `scan->file`. */
-struct opk_file_finding *opk_scan_finding(struct opk_scan *scan, size_t section);
+struct opk_finding *opk_scan_finding(struct opk_scan *scan, size_t section);
 
 /*
  * Decodes a section and reads it by its type. OPK_EINPUT: that fails, and the innermost cause says
@@ -544,9 +544,6 @@ bool opk_attribute_is_name(const char *name);
 bool opk_attribute_is_of_device(const char *name);
 /* OPK_EUSAGE: recordings have no such attribute, or this one lacks attributes of its devices. */
 int opk_attribute_check(struct opk_ctx *ctx, const char *name, const struct opk_meta *meta);
-/* NaN if not known. `meta` and `range` may be NULL. */
-double opk_attribute_value(const char *name, const struct opk_meta *meta,
-                           const struct opk_range *range);
 /* Attributes of launches; NULL past the end. */
 const char *opk_attribute_known(size_t i);
 

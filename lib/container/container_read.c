@@ -44,7 +44,7 @@ struct walk {
 static int note(struct walk *w, const struct opk_section *section, uint64_t end,
                 const char *problem, bool breaks)
 {
-	struct opk_file_finding finding = { .byte = w->at, .size = end - w->at, .breaks = breaks };
+	struct opk_finding finding = { .byte = w->at, .size = end - w->at, .breaks = breaks };
 
 	w->found += section != NULL;
 	if (!w->scan)
@@ -452,7 +452,7 @@ void opk_scan_clear(struct opk_scan *scan)
 	*scan = (struct opk_scan){ 0 };
 }
 
-struct opk_file_finding *opk_scan_finding(struct opk_scan *scan, size_t section)
+struct opk_finding *opk_scan_finding(struct opk_scan *scan, size_t section)
 {
 	return &scan->findings.items[scan->places[section]];
 }

@@ -445,5 +445,8 @@ const char *opk_attribute_unit(const char *name);
 const char *opk_attribute_text(const char *name);
 /* Whether values are added over launches. */
 bool opk_attribute_adds(const char *name);
+/* NaN if not known. `meta` and `range` may be NULL. */
+double opk_attribute_value(const char *name, const struct opk_meta *meta,
+                           const struct opk_range *range);
 
 #endif

@@ -118,6 +118,11 @@ struct opk_eval_inside {
 	 * any but "" with samples or a bare image.
 	 */
 	const char *join;
+	/*
+	 * Of rows of kernels that ran, what also keeps them apart: "rank", or shape, device, host
+	 * or several; NULL: nothing. OPK_EUSAGE: any other word.
+	 */
+	const char *by;
 	bool cupti_only;   /* skips PerfWorks' evaluator, which gives the same bits in less time */
 	bool without_sass; /* rows of instructions: opcodes and SASS texts are not wanted */
 	struct opk_code_interval *interval; /* filled for rows of code; NULL: it is not wanted */
@@ -413,5 +418,28 @@ int opk_kernel_names_add(struct opk_kernel_names *names, struct opk_ctx *ctx,
  */
 const char *opk_kernel_names_get(struct opk_kernel_names *names, const struct opk_range *range);
 OPK_DEFINE_AUTO(opk_kernel_names)
+
+/* ---- bare images as recordings: import.c ---- */
+
+struct opk_import_options {
+	size_t size;
+	const struct opk_eval_options *eval; /* required, with metrics or a set */
+	const char *set_name;                /* NULL: the name of the set */
+	const char *source;                  /* recorded as the image's origin */
+	size_t passes;
+	const void *config; /* the config image it was collected with; optional */
+	size_t config_size;
+	const void *availability;
+	size_t availability_size;
+	const char *ranges; /* a range table, JSON as in docs/format.md; optional */
+	size_t ranges_size;
+	bool no_instances; /* the image was made from a prefix without instances */
+};
+/*
+ * Makes a recording of a bare counter data image. Evaluates it once, and fails as opk_table_new()
+ * does. OPK_EINPUT: the range table is wrong, or does not have one row for each range.
+ */
+int opk_import(struct opk_ctx *ctx, const void *image, size_t size,
+               const struct opk_import_options *options, const char *path);
 
 #endif

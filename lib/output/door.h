@@ -85,12 +85,20 @@ int opk_out_unit_in(struct opk_out *out, size_t column);
 int opk_out_optional(struct opk_out *out, size_t column);
 
 /*
+ * Only for tables for people: this column (of the first 64) has names. One that has no room is on a
+ * line of its own, instead of being broken within a word.
+ */
+int opk_out_whole(struct opk_out *out, size_t column);
+
+/*
  * Puts a heading over the next rows, with prose below it, until the next heading; "": no heading.
  * Only for tables for people; without rows it is not shown.
  */
 int opk_out_heading(struct opk_out *out, const char *title, const char *text);
 /* Ends the table, and writes text as it is. Only output for people has it. */
 int opk_out_text(struct opk_out *out, const char *text);
+/* As opk_out_text(), for a paragraph that is wrapped to the width. */
+int opk_out_prose(struct opk_out *out, const char *text);
 /* How many rows the current table has so far. */
 size_t opk_out_row_count(const struct opk_out *out);
 /* Writes the rest, such as the end of a table. */

@@ -137,7 +137,7 @@ int opk_out_table(struct opk_out *out, const char *name, const struct opk_column
 	out->column_count = count;
 	out->row_count = 0;
 	out->unit_column = NO_COLUMN;
-	out->optional = 0;
+	out->optional = out->whole = 0;
 	out->shared = 0;
 	out->ops->begin_table(out);
 	return flush(out, FLUSH_AT);
@@ -196,6 +196,13 @@ int opk_out_optional(struct opk_out *out, size_t column)
 	return flush(out, FLUSH_AT);
 }
 
+int opk_out_whole(struct opk_out *out, size_t column)
+{
+	if (out->in_table && column < out->column_count && column < 64)
+		out->whole |= UINT64_C(1) << column;
+	return flush(out, FLUSH_AT);
+}
+
 size_t opk_out_row_count(const struct opk_out *out)
 {
 	return out->row_count;
@@ -215,6 +222,14 @@ int opk_out_text(struct opk_out *out, const char *text)
 		return OPK_OK;
 	opk_buf_add_text(&out->buf, text);
 	out->row_count = 1;
+	return flush(out, FLUSH_AT);
+}
+
+int opk_out_prose(struct opk_out *out, const char *text)
+{
+	TRY(opk_out_text(out, out->has_record ? "\n" : ""));
+	if (out->ops->heading)
+		opk_table_prose(out, text, 0, false);
 	return flush(out, FLUSH_AT);
 }
 

@@ -72,6 +72,7 @@ struct opk_out {
 	size_t unit_column;       /* has the unit of each row; or NO_COLUMN */
 	/* One bit per column. */
 	uint64_t optional; /* left out if there is no room */
+	uint64_t whole;    /* names, which are not broken */
 	uint64_t shared;   /* shares the unit of the column before it */
 };
 #define NO_COLUMN SIZE_MAX
@@ -119,6 +120,9 @@ size_t opk_table_block_end(const struct opk_table_layout *layout, size_t first);
 size_t opk_table_block(size_t *columns, const struct opk_table_layout *layout, size_t first,
                        size_t end);
 
+/* Whether the column has names, which are not broken. */
+bool opk_table_is_whole(const struct opk_out *out, size_t column);
+
 /* The characters of a text; each counts as one column wide. */
 size_t opk_text_width(const char *text, size_t size);
 /* How many bytes of the text fit on a line of this width; *skipped: blanks dropped after them. */
@@ -130,6 +134,8 @@ void opk_table_print(struct opk_out *out, const struct opk_table_layout *layout)
 /* Writes a line without blanks at its end. */
 void opk_table_line(struct opk_out *out, struct opk_buf *line, bool bold);
 void opk_table_pad(struct opk_buf *line, size_t count);
+/* Writes prose, wrapped to the width. */
+void opk_table_prose(struct opk_out *out, const char *text, size_t indent, bool bold);
 enum {
 	OPK_TABLE_GAP = 2,
 	OPK_LIST_LINES = 3, /* of a list in a table */

@@ -174,7 +174,12 @@ static void hide(struct opk_table_layout *layout)
 
 /* ---- narrower, without some, or in blocks */
 
-/* The widest text that can shrink; the first column only if no other can. */
+bool opk_table_is_whole(const struct opk_out *out, size_t column)
+{
+	return column < 64 && out->whole >> column & 1;
+}
+
+/* The widest text that can shrink; the first column only if no other can, or if it has names. */
 static size_t *find_widest(struct opk_table_layout *layout)
 {
 	size_t *widest = NULL;
@@ -184,7 +189,7 @@ static size_t *find_widest(struct opk_table_layout *layout)
 		size_t least = at ? TEXT_WIDTH : FIRST_WIDTH;
 
 		if (opk_cell_is_number(layout->out->columns[column].type) || *width <= least
-		    || (!at && widest))
+		    || (!at && widest && !opk_table_is_whole(layout->out, column)))
 			continue;
 		if (!widest || *width > *widest)
 			widest = width;

@@ -73,10 +73,51 @@ static bool put_cells(struct opk_out *out, struct block *block, bool bold, const
 	return more;
 }
 
+void opk_table_prose(struct opk_out *out, const char *text, size_t indent, bool bold)
+{
+	size_t width = out->width > 4 * OPK_TABLE_GAP ? out->width : PROSE;
+
+	while (*text) {
+		opk_autobuf struct opk_buf line = { 0 };
+		size_t skipped, length = opk_line_length(text, width - indent, &skipped);
+
+		opk_table_pad(&line, indent);
+		opk_buf_add(&line, text, length);
+		opk_table_line(out, &line, bold);
+		text += length + skipped;
+	}
+}
+
+/* Whether a word of the text is longer than the line. */
+static bool has_long_word(const char *text, size_t width)
+{
+	while (*text) {
+		size_t length = strcspn(text, " ");
+
+		if (opk_text_width(text, length) > width)
+			return true;
+		text += length + (text[length] == ' ');
+	}
+	return false;
+}
+
+/* Names that would be broken come before the rest of the row. */
+static void put_long_names(struct opk_out *out, struct block *block)
+{
+	for (size_t i = 0; i < block->count; i++) {
+		if (!opk_table_is_whole(out, block->columns[i])
+		    || !has_long_word(block->texts[i], width_of(block, i)))
+			continue;
+		opk_table_prose(out, block->texts[i], 0, false);
+		block->texts[i] = "";
+	}
+}
+
 static void put_row(struct opk_out *out, struct block *block, const struct opk_out_cell *cells)
 {
 	for (size_t i = 0; i < block->count; i++)
 		block->texts[i] = cells[block->columns[i]].text;
+	put_long_names(out, block);
 	while (put_cells(out, block, false, NULL))
 		;
 }
@@ -181,31 +222,15 @@ static void make_room(const struct opk_out *out, const struct block *block)
 
 /* ---- titles between rows */
 
-/* Writes prose, wrapped to the width. */
-static void put_prose(struct opk_out *out, const char *text, size_t indent, bool bold)
-{
-	size_t width = out->width > 4 * OPK_TABLE_GAP ? out->width : PROSE;
-
-	while (*text) {
-		opk_autobuf struct opk_buf line = { 0 };
-		size_t skipped, length = opk_line_length(text, width - indent, &skipped);
-
-		opk_table_pad(&line, indent);
-		opk_buf_add(&line, text, length);
-		opk_table_line(out, &line, bold);
-		text += length + skipped;
-	}
-}
-
 static void put_headings(struct opk_out *out, size_t *next, size_t at, bool prose)
 {
 	for (; *next < out->headings.count && out->headings.items[*next].first == at; ++*next) {
 		const struct opk_out_heading *heading = &out->headings.items[*next];
 
 		opk_buf_add(&out->buf, "\n", 1);
-		put_prose(out, heading->title, 0, out->bold);
+		opk_table_prose(out, heading->title, 0, out->bold);
 		if (prose && *heading->title)
-			put_prose(out, heading->text, OPK_TABLE_GAP, false);
+			opk_table_prose(out, heading->text, OPK_TABLE_GAP, false);
 	}
 }
 
@@ -238,7 +263,7 @@ void opk_table_print(struct opk_out *out, const struct opk_table_layout *layout)
 		opk_autofree char *text = opk_strndup((const char *)layout->constants.data,
 		                                      layout->constants.size);
 
-		put_prose(out, text ? text : "", 0, false);
+		opk_table_prose(out, text ? text : "", 0, false);
 		good = good && text;
 	}
 	for (size_t at = 0, end; good && at < layout->shown_count; at = end) {

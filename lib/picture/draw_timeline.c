@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/strlist.h"
+#include "chip/door.h"
 #include "picture/picture.h"
 #include "series/series.h"
 
@@ -166,9 +168,10 @@ struct opk_axis opk_timeline_axis(double lowest, double highest, const char *uni
 	return y;
 }
 
-static int put_line(struct timeline *t, const struct opk_chart_line *line)
+/* `words`: what tables call the metric. */
+static int put_line(struct timeline *t, const struct opk_chart_line *line, const char *words)
 {
-	opk_autofree char *name = opk_label_fit(line->name, LEFT - 76);
+	opk_autofree char *name = opk_label_fit(words, LEFT - 76);
 	struct opk_axis y = opk_timeline_axis(line->lowest, line->highest, line->unit);
 
 	if (!name)
@@ -187,6 +190,21 @@ static int put_line(struct timeline *t, const struct opk_chart_line *line)
 		              OPK_ANCHOR_START, "nan in all samples");
 	opk_svg_put(t->svg, "</g>\n");
 	t->y += t->metric + GAP;
+	return OPK_OK;
+}
+
+static int put_lines(struct timeline *t, const struct opk_chart_place *place)
+{
+	opk_autofree const char **names = opk_alloc_array(place->line_count + 1, sizeof *names);
+	opk_autostrlist struct opk_strlist words = { 0 };
+
+	if (!names)
+		return opk_nomem(t->ctx, "a picture");
+	for (size_t i = 0; i < place->line_count; i++)
+		names[i] = place->lines[i].name;
+	TRY(opk_metric_labels(&words, t->ctx, names, place->line_count));
+	for (size_t i = 0; i < place->line_count; i++)
+		TRY(put_line(t, &place->lines[i], words.items[i]));
 	return OPK_OK;
 }
 
@@ -213,9 +231,7 @@ static int put_place(struct timeline *t, const struct opk_chart_place *place)
 	for (size_t i = 0; i < place->lane_count; i++)
 		put_lane(t, &place->lanes[i]);
 	t->y += place->lane_count ? GAP : 0;
-	for (size_t i = 0; i < place->line_count; i++)
-		TRY(put_line(t, &place->lines[i]));
-	return OPK_OK;
+	return put_lines(t, place);
 }
 
 /* ---- the whole -------------------------------------------------------------------------- */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Parts of a whole: their columns, their short names, and which of them get colours. */
+#include "base/strlist.h"
+#include "chip/door.h"
 #include "eval/door.h"
 #include "picture/stack.h"
 
@@ -14,14 +16,14 @@ static bool is_boundary(char c)
 }
 
 /* The length of the beginning that all names share, up to a boundary. */
-static size_t common_beginning(const struct opk_stack *stack)
+static size_t common_beginning(const struct opk_strlist *names)
 {
-	const char *first = stack->parts[0].name;
+	const char *first = names->items[0];
 	size_t length = 0;
 
 	for (size_t i = 0; first[i]; i++) {
-		for (size_t j = 1; j < stack->count; j++)
-			if (stack->parts[j].name[i] != first[i])
+		for (size_t j = 1; j < names->count; j++)
+			if (names->items[j][i] != first[i])
 				return length;
 		if (is_boundary(first[i]))
 			length = i + 1;
@@ -30,14 +32,14 @@ static size_t common_beginning(const struct opk_stack *stack)
 }
 
 /* The length of the ending that all names share, from a boundary on. */
-static size_t common_ending(const struct opk_stack *stack)
+static size_t common_ending(const struct opk_strlist *names)
 {
-	const char *first = stack->parts[0].name;
+	const char *first = names->items[0];
 	size_t size = strlen(first), length = 0;
 
 	for (size_t i = 1; i <= size; i++) {
-		for (size_t j = 1; j < stack->count; j++) {
-			const char *name = stack->parts[j].name;
+		for (size_t j = 1; j < names->count; j++) {
+			const char *name = names->items[j];
 
 			if (strlen(name) < i || name[strlen(name) - i] != first[size - i])
 				return length;
@@ -48,13 +50,13 @@ static size_t common_ending(const struct opk_stack *stack)
 	return length;
 }
 
-/* "long_scoreboard" of smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio. */
-static int shorten(struct opk_stack *stack, struct opk_ctx *ctx)
+/* "long scoreboard" of "stalls an issue: long scoreboard". */
+static int shorten(struct opk_stack *stack, struct opk_ctx *ctx, const struct opk_strlist *names)
 {
-	size_t head = common_beginning(stack), tail = common_ending(stack);
+	size_t head = common_beginning(names), tail = common_ending(names);
 
 	for (size_t i = 0; i < stack->count; i++) {
-		const char *name = stack->parts[i].name;
+		const char *name = names->items[i];
 		size_t size = strlen(name), skip = head + tail < size ? head : 0;
 		size_t end = head + tail < size ? size - tail : size;
 		char *text = opk_strndup(name + skip, end - skip);
@@ -66,6 +68,20 @@ static int shorten(struct opk_stack *stack, struct opk_ctx *ctx)
 		stack->parts[i].text = text;
 	}
 	return OPK_OK;
+}
+
+/* What tables call the parts, without what all share. */
+static int name_parts(struct opk_stack *stack, struct opk_ctx *ctx)
+{
+	opk_autofree const char **names = opk_alloc_array(stack->count, sizeof *names);
+	opk_autostrlist struct opk_strlist words = { 0 };
+
+	if (!names)
+		return opk_nomem(ctx, "a picture");
+	for (size_t i = 0; i < stack->count; i++)
+		names[i] = stack->parts[i].name;
+	TRY(opk_metric_labels(&words, ctx, names, stack->count));
+	return shorten(stack, ctx, &words);
 }
 
 /* ---- colours */
@@ -167,7 +183,7 @@ int opk_stack_init(struct opk_stack *stack, struct opk_ctx *ctx,
 	if (!stack->count)
 		return OPK_OK;
 	stack->unit = opk_evaluation_column_unit(evaluation, stack->parts[0].column);
-	code = shorten(stack, ctx);
+	code = name_parts(stack, ctx);
 	find_colours(stack, kernels);
 	opk_stack_measure(stack, kernels);
 	return code;

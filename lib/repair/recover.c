@@ -230,7 +230,7 @@ static int count_ranges(struct recovery *r)
 	return opk_allow(r->ctx, code, OPK_ENVIDIA);
 }
 
-static void count_loss(struct recovery *r, const struct opk_file_finding *finding)
+static void count_loss(struct recovery *r, const struct opk_finding *finding)
 {
 	if (!finding->section && finding->breaks
 	    && finding->byte + finding->size == r->scan.file->size)
@@ -276,7 +276,7 @@ static int choose_numbered(struct recovery *r)
 	size_t sound_until = r->scan.moved ? 0 : r->scan.findings.count;
 
 	for (size_t i = r->scan.findings.count; i-- > 0;) {
-		const struct opk_file_finding *finding = &r->scan.findings.items[i];
+		const struct opk_finding *finding = &r->scan.findings.items[i];
 
 		if (finding->breaks
 		    || (finding->problem

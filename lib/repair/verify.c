@@ -162,7 +162,7 @@ static int check_meta_place(struct verification *v)
 {
 	const struct opk_file *file = v->scan.file;
 	long first = opk_file_find(file, OPK_SECTION_META);
-	struct opk_file_finding none = { .type = OPK_SECTION_META, .byte = OPK_FILE_HEADER_SIZE };
+	struct opk_finding none = { .type = OPK_SECTION_META, .byte = OPK_FILE_HEADER_SIZE };
 
 	if (first < 0) {
 		v->blamed = true;
@@ -196,7 +196,7 @@ static int blame_evaluation(struct verification *v)
 	if (count_of(v->scan.file, OPK_SECTION_DATA) == 1)
 		return blame(v, (size_t)section, problem);
 	return opk_findings_add(&v->scan.findings, v->ctx,
-	                        (struct opk_file_finding){ .type = OPK_SECTION_DATA }, problem);
+	                        (struct opk_finding){ .type = OPK_SECTION_DATA }, problem);
 }
 
 static int evaluate(struct verification *v, struct opk_file *file)
@@ -254,7 +254,7 @@ static int check_together(struct verification *v, const char *path)
 	if (code == OPK_EINPUT && has_problem(v))
 		return OPK_OK;
 	if (code == OPK_EINPUT)
-		return opk_findings_add(&v->scan.findings, v->ctx, (struct opk_file_finding){ 0 },
+		return opk_findings_add(&v->scan.findings, v->ctx, (struct opk_finding){ 0 },
 		                        opk_innermost(v->ctx));
 	if (code || file->section_count != v->scan.file->section_count)
 		return code;
@@ -284,7 +284,7 @@ int opk_findings_list(struct opk_listing **out, struct opk_ctx *ctx,
 	struct opk_listing *rows = opk_listing_new("section# type byte# size# problem");
 
 	for (size_t i = 0; i < findings->count; i++) {
-		const struct opk_file_finding *finding = &findings->items[i];
+		const struct opk_finding *finding = &findings->items[i];
 		char type[5] = "";
 
 		if (finding->type)

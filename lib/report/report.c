@@ -68,7 +68,7 @@ static int open_run(struct report_run *run, struct opk_ctx *ctx,
 	    && opk_evaluation_roofline(run->summary->evaluation)->roof_count)
 		code = opk_roofline_new(&run->roofline, ctx, run->summary);
 	if (!code)
-		code = report_end_answers(run, ctx);
+		code = report_end_answers(run, ctx, options->kernel != NULL);
 	return code ? opk_add(ctx, code, "can't report %s", run->path) : OPK_OK;
 }
 

@@ -27,10 +27,11 @@ int report_begin_answers(struct report_run *run, struct opk_ctx *ctx)
 	return opk_allow(ctx, opk_answers_begin(&run->answers, ctx, run->meta), OPK_EUSAGE);
 }
 
-int report_end_answers(struct report_run *run, struct opk_ctx *ctx)
+int report_end_answers(struct report_run *run, struct opk_ctx *ctx, bool some)
 {
 	if (!run->answers || report_has_counters(run))
-		return run->answers ? opk_answers_finish(run->answers, ctx, run->summary) : OPK_OK;
+		return run->answers ? opk_answers_finish(run->answers, ctx, run->summary, some)
+		                    : OPK_OK;
 	report_clear_answers(run);
 	return OPK_OK;
 }
@@ -87,7 +88,7 @@ void report_put_row(struct report_page *page, const struct opk_index *rows, cons
 
 /* ---- findings */
 
-static void put_finding(struct report_page *page, const struct opk_finding *finding)
+static void put_finding(struct report_page *page, const struct opk_answer_finding *finding)
 {
 	struct opk_json_writer *json = &page->json;
 

@@ -2,6 +2,7 @@
 /* Shows what changed from the first recording to the second, and whether it is noise. */
 #include <math.h>
 
+#include "chip/door.h"
 #include "compare/door.h"
 #include "report/report_inside.h"
 
@@ -78,7 +79,21 @@ static void put_peaks(struct report_page *page, const struct opk_diff_found *dif
 	opk_json_end_array(json);
 }
 
-static void put_columns(struct report_page *page, const struct opk_diff_found *diff)
+/* What the page calls the columns. */
+static int find_words(struct opk_strlist *out, struct opk_ctx *ctx,
+                      const struct opk_diff_found *diff)
+{
+	opk_autofree const char **names = opk_alloc_array(diff->column_count + 1, sizeof *names);
+
+	if (!names)
+		return opk_nomem(ctx, "a page");
+	for (size_t i = 0; i < diff->column_count; i++)
+		names[i] = diff->columns[i].name;
+	return opk_metric_labels(out, ctx, names, diff->column_count);
+}
+
+static void put_columns(struct report_page *page, const struct opk_diff_found *diff,
+                        const struct opk_strlist *words)
 {
 	struct opk_json_writer *json = &page->json;
 
@@ -89,6 +104,8 @@ static void put_columns(struct report_page *page, const struct opk_diff_found *d
 
 		opk_json_begin_object(json);
 		put_text(json, "name", column.name);
+		if (strcmp(words->items[i], column.name) != 0)
+			put_text(json, "words", words->items[i]);
 		put_text(json, "unit", report_unit(page, column.unit));
 		opk_json_add_string(json, "heading", column.heading);
 		if (column.is_time) {
@@ -206,9 +223,19 @@ static void put_unmatched(struct report_page *page, const struct opk_diff_found 
 	opk_json_end_array(json);
 }
 
-static void put_diff(struct report_page *page, const struct opk_diff_found *diff,
-                     struct opk_kernel_names *names)
+static void put_headline(struct report_page *page, const struct opk_diff *diff,
+                         struct opk_kernel_names *names)
 {
+	opk_autofree char *text = opk_diff_headline(diff, names);
+
+	page->block.failed |= !text;
+	put_text(&page->json, "headline", text ? text : "");
+}
+
+static void put_diff(struct report_page *page, const struct opk_diff *of,
+                     struct opk_kernel_names *names, const struct opk_strlist *words)
+{
+	const struct opk_diff_found *diff = opk_diff_found(of);
 	size_t columns = diff->column_count, most = MOST_CELLS / (columns ? columns : 1);
 	size_t count = diff->row_count;
 	struct opk_json_writer *json = &page->json;
@@ -218,10 +245,11 @@ static void put_diff(struct report_page *page, const struct opk_diff_found *diff
 	put_text(json, "before", opk_base_name(page->runs[0].path));
 	put_text(json, "after", opk_base_name(page->runs[1].path));
 	put_number(json, "total", count);
+	put_headline(page, of, names);
 	put_differences(json, diff);
 	put_summary(json, diff);
 	put_peaks(page, diff);
-	put_columns(page, diff);
+	put_columns(page, diff, words);
 	put_rows(page, diff, names, count < most ? count : most);
 	put_unmatched(page, diff, names);
 	opk_json_end_object(json);
@@ -312,6 +340,7 @@ int report_write_diff(struct report_page *page, const struct opk_eval_options *e
 	const struct report_run run = { .number = page->run_count };
 	opk_auto(opk_kernel_names) struct opk_kernel_names *names = NULL;
 	opk_auto(opk_diff) struct opk_diff *diff = NULL;
+	opk_autostrlist struct opk_strlist words = { 0 };
 	int code;
 
 	if (page->run_count != 2)
@@ -322,12 +351,14 @@ int report_write_diff(struct report_page *page, const struct opk_eval_options *e
 	code = name_kernels(&names, page);
 	if (!code)
 		code = index_kernels(page);
+	if (!code)
+		code = find_words(&words, page->ctx, opk_diff_found(diff));
 	if (code)
 		return code;
 	report_begin_run(page, &run, part.title);
 	report_begin(page, &run, &part, part.title, "");
 	report_begin_data(page, &run, part.id);
-	put_diff(page, opk_diff_found(diff), names);
+	put_diff(page, diff, names, &words);
 	report_end_data(page);
 	report_end(page);
 	code = write_rooflines(page, &run);

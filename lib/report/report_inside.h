@@ -108,6 +108,8 @@ void report_bytes(struct report_page *page, const struct report_run *run, const 
 void report_put_name(struct report_page *page, const char *name, const char *full);
 /* Writes the beginning and end of a long text. */
 void report_put_short(struct report_page *page, const char *key, const char *text);
+/* Writes what the page calls a column, if that is not its name. */
+void report_put_words(struct report_page *page, const struct opk_summary_column *column);
 /* Writes a number with seven digits; null for NaN. */
 void report_number(struct opk_json_writer *json, double number);
 /* The unit, of which the page's scripts get the names and sizes of its multiples. */
@@ -165,7 +167,8 @@ int report_write_diff(struct report_page *page, const struct opk_eval_options *e
 
 /* Finds what limits the run's kernels: call these before and after the summary is made. */
 int report_begin_answers(struct report_run *run, struct opk_ctx *ctx);
-int report_end_answers(struct report_run *run, struct opk_ctx *ctx);
+/* `some`: the summary has not all kernels. */
+int report_end_answers(struct report_run *run, struct opk_ctx *ctx, bool some);
 void report_clear_answers(struct report_run *run);
 /* Whether it is of ranges with values. */
 bool report_has_counters(const struct report_run *run);

@@ -54,6 +54,7 @@ static void put_column(struct report_page *page, const struct opk_summary_column
 	opk_json_begin_object(json);
 	opk_json_key(json, "name");
 	opk_json_put_string(json, column->name);
+	report_put_words(page, column);
 	opk_json_add_string(json, "unit", report_unit(page, column->unit));
 	opk_json_add_string(json, "about", column->description);
 	if (column->metric && strcmp(column->metric, column->name) != 0)
@@ -366,6 +367,15 @@ static void put_peak_values(struct opk_json_writer *json, const struct opk_summa
 	opk_json_end_object(json);
 }
 
+/* NULL: no recorded column has the name. */
+static const char *words_of(const struct opk_summary *summary, const char *name)
+{
+	for (size_t i = 0; i < summary->column_count; i++)
+		if (!strcmp(summary->columns[i].name, name))
+			return summary->columns[i].words;
+	return NULL;
+}
+
 static void put_peaks(struct report_page *page, const struct opk_summary *summary, size_t rows)
 {
 	struct opk_json_writer *json = &page->json;
@@ -375,9 +385,11 @@ static void put_peaks(struct report_page *page, const struct opk_summary *summar
 	opk_json_begin_array(json);
 	for (size_t i = 0; i < count; i++) {
 		const char *name = opk_summary_peak(summary, i);
-		struct opk_summary_column column = {
-			.name = name, .metric = name, .unit = "percent", .description = ""
-		};
+		struct opk_summary_column column = { .name = name,
+			                             .metric = name,
+			                             .words = words_of(summary, name),
+			                             .unit = "percent",
+			                             .description = "" };
 
 		if (opk_summary_has_peak(summary, i))
 			put_column(page, &column, 0);

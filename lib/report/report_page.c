@@ -79,6 +79,12 @@ void report_put_short(struct report_page *page, const char *key, const char *tex
 	opk_json_put_string(&page->json, fitting);
 }
 
+void report_put_words(struct report_page *page, const struct opk_summary_column *column)
+{
+	if (column->words && strcmp(column->words, column->name) != 0)
+		opk_json_add_string(&page->json, "words", column->words);
+}
+
 void report_put_name(struct report_page *page, const char *name, const char *full)
 {
 	const char *whole = full && *full ? full : name;

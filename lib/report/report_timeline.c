@@ -197,6 +197,7 @@ static void put_columns(struct timeline *t)
 		opk_json_begin_object(json);
 		opk_json_key(json, "name");
 		opk_json_put_string(json, column->name);
+		report_put_words(t->page, column);
 		opk_json_add_string(json, "about", column->description);
 		opk_json_end_object(json);
 	}

@@ -222,6 +222,21 @@ static bool find_field(size_t *out, const char *key, const struct opk_set_field 
 	return false;
 }
 
+/* The one field that a key abbreviates; `count`: none, or several. */
+static size_t find_abbreviated(const char *key, const struct opk_set_field *fields, size_t count)
+{
+	size_t found = count;
+
+	for (size_t i = 0; i < count; i++) {
+		if (!opk_is_abbreviation(key, fields[i].name))
+			continue;
+		if (found < count)
+			return count;
+		found = i;
+	}
+	return found;
+}
+
 static struct meant report_unknown(struct opk_set_reader *r, const struct opk_yaml *key,
                                    const struct opk_set_field *fields, size_t count)
 {
@@ -234,6 +249,11 @@ static struct meant report_unknown(struct opk_set_reader *r, const struct opk_ya
 			meant.field = i;
 	}
 	meant.sure = nearest.best && 3 * nearest.distance <= strlen(key->text);
+	if (!nearest.best) {
+		meant.field = find_abbreviated(key->text, fields, count);
+		meant.sure = meant.field < count;
+		nearest.best = meant.sure ? fields[meant.field].name : NULL;
+	}
 	/* YAML reads {formula: max(a, b)} as two keys. */
 	opk_problems_add(r->problems, &key->place, "unknown key '%.100s'" OPK_DID_YOU_MEAN "%s",
 	                 key->text, OPK_NEAR(nearest.best),

@@ -29,14 +29,17 @@ struct opk_summary_group {
 /* A column of the recording, in its order. */
 struct opk_summary_column {
 	const char *name;                       /* a metric, a label or a derived metric */
+	const char *words;                      /* for people: opk_metric_labels() */
 	const char *metric;                     /* its full name; NULL: derived */
 	const char *unit;                       /* "": not known */
 	const char *description;                /* "": not known */
 	const struct opk_meta_heading *heading; /* or NULL */
 	/* Places in `columns` of struct opk_aggregated: its own, and its share of the peak. */
 	size_t at, peak; /* SIZE_MAX: none */
-	bool inflated;   /* counts idle time around short kernels, because of how it was recorded */
-	bool unknown;    /* no group has a value */
+	/* The place in `columns` of the summary of its peak, in its own unit; SIZE_MAX: none. */
+	size_t limit;
+	bool inflated; /* counts idle time around short kernels, because of how it was recorded */
+	bool unknown;  /* no group has a value */
 	bool sparse_peak; /* the peak is for sparse operands, above the peak for dense ones */
 };
 
@@ -74,6 +77,7 @@ struct opk_summary_values {
  */
 struct opk_summary {
 	enum opk_summary_kind kind;
+	bool only_words;            /* nothing else was made */
 	enum opk_summary_time time; /* of groups */
 	struct opk_summary_group *groups;
 	size_t group_count;
@@ -99,6 +103,7 @@ struct opk_summary {
 	struct opk_strlist names;
 	struct opk_strlist peaks;        /* per shown column: its share of the peak, or "" */
 	struct opk_strlist descriptions; /* one per column */
+	struct opk_strlist column_words; /* one per column */
 	struct opk_catalog *catalog; /* while columns are listed; NULL: not available, or freed */
 	const char *condition;       /* from the option `kernel`; or NULL */
 	struct opk_aggregate *aggregate;
@@ -113,6 +118,8 @@ struct opk_summary {
 int opk_summary_make(struct opk_summary **out, struct opk_ctx *ctx, struct opk_file *file,
                      const struct opk_summary_options *options,
                      const struct opk_summary_values *values);
+/* Its words alone, without evaluating anything: what was recorded, where, how complete. */
+int opk_summary_make_head(struct opk_summary **out, struct opk_ctx *ctx, struct opk_file *file);
 /* The metrics in `peaks` of kernels on the timeline, in that order. */
 size_t opk_summary_peak_count(const struct opk_summary *summary);
 const char *opk_summary_peak(const struct opk_summary *summary, size_t i);

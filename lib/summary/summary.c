@@ -77,6 +77,25 @@ int opk_summary_make(struct opk_summary **out, struct opk_ctx *ctx, struct opk_f
 	return OPK_OK;
 }
 
+int opk_summary_make_head(struct opk_summary **out, struct opk_ctx *ctx, struct opk_file *file)
+{
+	struct opk_summary *s = opk_alloc(sizeof *s);
+	int code;
+
+	if (!s)
+		return opk_nomem(ctx, "a summary");
+	s->ctx = ctx;
+	s->file = file;
+	s->only_words = true;
+	code = find_kind(s);
+	if (!code)
+		code = opk_summary_write_words(s);
+	if (code)
+		opk_summary_free(opk_take(s));
+	*out = s;
+	return code;
+}
+
 int opk_summary_new(struct opk_summary **out, struct opk_ctx *ctx, struct opk_file *file,
                     const struct opk_summary_options *options)
 {
@@ -97,6 +116,7 @@ void opk_summary_free(struct opk_summary *s)
 	opk_strlist_clear(&s->names);
 	opk_strlist_clear(&s->peaks);
 	opk_strlist_clear(&s->descriptions);
+	opk_strlist_clear(&s->column_words);
 	opk_strlist_clear(&s->remarks);
 	opk_kernel_names_free(s->kernel_names);
 	free((char *)s->words.run);

@@ -6,6 +6,7 @@
 #include "chip/door.h"
 #include "container/container.h"
 #include "eval/door.h"
+#include "formula/formula.h"
 #include "summary/summary_inside.h"
 
 static const struct opk_meta_derived *find_derived(const struct opk_meta *meta, const char *name)
@@ -122,6 +123,8 @@ static int fill_columns(struct opk_summary *s)
 	s->columns = opk_alloc_array(s->column_count + 1, sizeof *s->columns);
 	if (!s->columns)
 		return summary_nomem(s);
+	TRY(opk_metric_labels(&s->column_words, s->ctx, opk_strlist_items(&s->names),
+	                      s->column_count));
 	for (size_t i = 0; i < s->column_count; i++) {
 		const char *name = s->names.items[i], *metric = metric_of(s->meta, name);
 		bool sparse = i < s->peaks.count && *s->peaks.items[i]
@@ -131,11 +134,13 @@ static int fill_columns(struct opk_summary *s)
 			return summary_nomem(s);
 		s->columns[i] = (struct opk_summary_column){
 			.name = name,
+			.words = s->column_words.items[i],
 			.metric = metric,
 			.unit = "",
 			.description = s->descriptions.items[i],
 			.at = SIZE_MAX,
 			.peak = SIZE_MAX,
+			.limit = SIZE_MAX,
 			.inflated = metric && opk_meta_is_inflated(s->meta, metric),
 			.sparse_peak = sparse,
 		};
@@ -181,6 +186,73 @@ int opk_summary_list_columns(struct opk_summary *s)
 	return good ? fill_columns(s) : summary_nomem(s);
 }
 
+/* ---- after the evaluation */
+
+static bool ends_with(const char *name, const char *ending)
+{
+	size_t length = strlen(name), end = strlen(ending);
+
+	return length > end && !strcmp(name + length - end, ending);
+}
+
+/* The peak of a level of the roofline whose bytes a second these are; or NULL. */
+static const char *find_roof(const struct opk_summary *s, const char *name)
+{
+	const struct opk_meta_roofline *roofline = opk_evaluation_roofline(s->evaluation);
+
+	for (size_t i = 0; i < roofline->roof_count; i++) {
+		const char *bytes = roofline->roofs[i].bytes;
+		size_t length = bytes ? strlen(bytes) : 0;
+
+		if (length && !strncmp(name, bytes, length)
+		    && !strcmp(name + length, ".per_second"))
+			return roofline->roofs[i].peak;
+	}
+	return NULL;
+}
+
+/* The name that a rate's peak has in its own unit, free(); "": it is not a rate. */
+static char *limit_of(const struct opk_summary *s, const char *name)
+{
+	static const char rate[] = "_rate", second[] = ".per_second";
+	const char *roof = find_roof(s, name);
+
+	if (roof)
+		return opk_strdup(roof);
+	if (ends_with(name, rate))
+		return opk_printf("%.*s_peak", (int)(strlen(name) - strlen(rate)), name);
+	if (ends_with(name, second) && !strstr(name, ".peak_sustained"))
+		return opk_printf("%.*s.peak_sustained_elapsed%s",
+		                  (int)(strlen(name) - strlen(second)), name, second);
+	return opk_strdup("");
+}
+
+/* "bytes/second" and "byte/second" are. */
+static bool are_equal_units(const char *a, const char *b)
+{
+	struct opk_unit one, other;
+
+	return opk_unit_try(&one, a) && opk_unit_try(&other, b) && opk_unit_equal(&one, &other);
+}
+
+/* Finds the columns of peaks; `numbers` has the places of columns by their names. */
+static int find_limits(struct opk_summary *s, const struct opk_index *numbers)
+{
+	for (size_t i = 0; i < s->column_count; i++) {
+		struct opk_summary_column *column = &s->columns[i];
+		opk_autofree char *name = limit_of(s, column->name);
+		size_t limit;
+
+		if (!name)
+			return summary_nomem(s);
+		if (column->at != SIZE_MAX && opk_index_find(&limit, numbers, name)
+		    && s->columns[limit].at != SIZE_MAX
+		    && are_equal_units(s->columns[limit].unit, column->unit))
+			column->limit = limit;
+	}
+	return OPK_OK;
+}
+
 static bool is_unknown(const struct opk_summary *s, size_t at)
 {
 	for (size_t i = 0; at != SIZE_MAX && i < s->group_count; i++)
@@ -191,7 +263,7 @@ static bool is_unknown(const struct opk_summary *s, size_t at)
 
 int opk_summary_place_columns(struct opk_summary *s)
 {
-	opk_autoindex struct opk_index places = { 0 };
+	opk_autoindex struct opk_index places = { 0 }, numbers = { 0 };
 	size_t count = opk_evaluation_column_count(s->evaluation);
 
 	for (size_t i = 0; i < count; i++)
@@ -200,6 +272,8 @@ int opk_summary_place_columns(struct opk_summary *s)
 	for (size_t i = 0; i < s->column_count; i++) {
 		struct opk_summary_column *column = &s->columns[i];
 
+		if (!opk_index_add(&numbers, column->name, i, NULL))
+			return summary_nomem(s);
 		if (!opk_index_find(&column->at, &places, column->name))
 			continue;
 		opk_index_find(&column->peak, &places, s->peaks.items[i]);
@@ -207,5 +281,5 @@ int opk_summary_place_columns(struct opk_summary *s)
 		column->heading = opk_evaluation_column_heading(s->evaluation, column->at);
 		column->unknown = is_unknown(s, column->at);
 	}
-	return OPK_OK;
+	return find_limits(s, &numbers);
 }

@@ -149,11 +149,11 @@ static char *what(struct opk_summary *s)
 	}
 	if (summary_is_code(s))
 		opk_buf_add_text(&out, "counts or samples of instructions; ");
-	else if (!s->evaluation)
+	else if (!s->evaluation && !s->only_words)
 		opk_buf_add_text(&out, "no recording, but what the collector needs for one: ");
-	else if (summary_is_sampled(s))
+	else if (s->evaluation && summary_is_sampled(s))
 		put_samples(&out, s);
-	else
+	else if (s->evaluation)
 		put_ranges(&out, s);
 	opk_buf_add_text(&out, s->evaluation ? "; " : "");
 	if (s->timeline) {

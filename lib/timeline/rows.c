@@ -197,16 +197,35 @@ struct opk_stretch *opk_ran_stretches(const struct opk_run_record *records, size
 	return stretches;
 }
 
+/* What keeps kernels apart besides their names. */
+static int find_key(unsigned *key, struct opk_ctx *ctx, const char *by)
+{
+	static const unsigned known = OPK_KEY_SHAPE | OPK_KEY_SHARED | OPK_KEY_GPU | OPK_KEY_HOST
+	                              | OPK_KEY_RANK;
+
+	*key = 0;
+	if (!by)
+		return OPK_OK;
+	TRY(opk_key_parse(key, ctx, by));
+	return *key & ~known ? opk_fail(ctx, OPK_EUSAGE,
+	                                "'%s': kernels that ran are kept apart by shape, device, "
+	                                "host or rank",
+	                                by)
+	                     : OPK_OK;
+}
+
 int opk_ran_rows_init(struct opk_ran_rows *rows, struct opk_ctx *ctx, struct opk_file *file,
-                      bool each_launch)
+                      const struct opk_eval_options *options, bool each_launch)
 {
 	const struct opk_stats *stats = NULL;
+	unsigned key;
 
 	*rows = (struct opk_ran_rows){
 		.gpus = { .key = OPK_KEY_GPU },
-		.kernels = { .key = OPK_KEY_KERNEL | OPK_KEY_NAME },
 		.each_launch = each_launch,
 	};
+	TRY(find_key(&key, ctx, opk_eval_inside(options)->by));
+	rows->kernels.key = OPK_KEY_KERNEL | OPK_KEY_NAME | key;
 	TRY(opk_file_stats(&stats, ctx, file));
 	rows->whole = opk_file_complete(file) && !(stats && stats->drop_count);
 	TRY(take_records(rows, ctx, file));

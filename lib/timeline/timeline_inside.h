@@ -17,16 +17,17 @@ struct opk_run_record {
 struct opk_ran_rows {
 	struct opk_run_record *records;
 	size_t count;
-	struct opk_grouping gpus;    /* of records, then GPUs that only have samples */
-	struct opk_grouping kernels; /* by name and symbol; copies and sets by name */
-	struct opk_made_rows made;   /* with room for one more row: idle time */
+	struct opk_grouping gpus; /* of records, then GPUs that only have samples */
+	/* By name and symbol, copies and sets by name; and by what the options say. */
+	struct opk_grouping kernels;
+	struct opk_made_rows made; /* with room for one more row: idle time */
 	bool each_launch;
 	bool whole; /* no record is known to be missing */
 };
 
-/* OPK_EUSAGE: the file does not record what ran. rows.c */
+/* OPK_EUSAGE: the file does not record what ran, or `by` of the options is wrong. rows.c */
 int opk_ran_rows_init(struct opk_ran_rows *rows, struct opk_ctx *ctx, struct opk_file *file,
-                      bool each_launch);
+                      const struct opk_eval_options *options, bool each_launch);
 void opk_ran_rows_clear(struct opk_ran_rows *rows);
 /*
  * The number of a sample's GPU, even if nothing ran on it; SIZE_MAX: the GPU is not known, or its

@@ -23,6 +23,7 @@ static void show_progress(void *data, enum opk_phase phase, uint64_t done, uint6
 		[OPK_PHASE_SPLIT] = "dividing the set, hundredth",
 		[OPK_PHASE_PASSES] = "counting passes, set of counters",
 		[OPK_PHASE_TRACE] = "writing sample",
+		[OPK_PHASE_SETS] = "planning set",
 	};
 	static struct timespec start, last;
 	struct timespec now;

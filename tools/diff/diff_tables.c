@@ -239,7 +239,9 @@ static int put_row_table(struct diff *diff, const struct app_fields *fields, con
 {
 	TRY(app_fields_table(diff->app, name, fields));
 	for (size_t i = 0; i < fields->count; i++)
-		if (!strcmp(fields->columns[i].name, "after"))
+		if (!strcmp(fields->columns[i].name, "clock"))
+			opk_out_optional(diff->app->out, i);
+		else if (!strcmp(fields->columns[i].name, "after"))
 			opk_out_unit(diff->app->out, i, NULL);
 		else if (fields->columns[i].type == OPK_CELL_DOUBLE
 		         && !strstr(fields->columns[i].name, "_pct") && time != SIZE_MAX)
@@ -300,20 +302,33 @@ static int put_unmatched(struct diff *diff)
 	return OPK_OK;
 }
 
+static void put_column(struct opk_out *out, const char *name, size_t i)
+{
+	if (!strcmp(name, "unit"))
+		opk_out_unit_in(out, i);
+	if (!strcmp(name, "metric"))
+		opk_out_whole(out, i);
+	if (!strncmp(name, "spread ", 7) || !strcmp(name, "clock"))
+		opk_out_optional(out, i);
+}
+
 /* Prints a table whose rows have the units of their values. */
 static int put_unit_table(struct diff *diff, const struct app_fields *fields, const char *name)
 {
 	TRY(app_fields_table(diff->app, name, fields));
 	for (size_t i = 0; i < fields->count; i++)
-		if (!strcmp(fields->columns[i].name, "unit"))
-			opk_out_unit_in(diff->app->out, i);
+		put_column(diff->app->out, fields->columns[i].name, i);
 	return OPK_OK;
 }
 
 /* ---- values ----------------------------------------------------------------------------- */
 
-static void add_for_programs(struct app_fields *fields, const struct opk_diff_value *value)
+static void add_for_programs(struct app_fields *fields, const struct opk_diff_value *value,
+                             const char *unit)
 {
+	field_text(fields, "unit", unit);
+	field_add(fields, "before", OPK_CELL_DOUBLE, cell_value(value->before.value));
+	field_add(fields, "after", OPK_CELL_DOUBLE, cell_value(value->after.value));
 	field_add(fields, "change_pct", OPK_CELL_DOUBLE, cell_value(value->change));
 	field_text(fields, "verdict", opk_verdict_name(value->verdict));
 	field_add(fields, "p", OPK_CELL_DOUBLE, cell_value(value->p));
@@ -327,13 +342,16 @@ static void add_for_programs(struct app_fields *fields, const struct opk_diff_va
 }
 
 static void add_for_people(struct app_fields *fields, const struct opk_diff_value *value,
-                           struct row_texts *texts)
+                           const char *unit, struct row_texts *texts)
 {
 	write_change(texts->change, value->change);
 	write_spread(texts->before, &value->before);
 	write_spread(texts->after, &value->after);
 	write_clock(texts->clock, value);
 	field_text(fields, "change", texts->change);
+	field_add(fields, "before", OPK_CELL_DOUBLE, cell_value(value->before.value));
+	field_add(fields, "after", OPK_CELL_DOUBLE, cell_value(value->after.value));
+	field_text(fields, "unit", unit);
 	field_text(fields, "verdict", opk_verdict_name(value->verdict));
 	field_text(fields, "spread before", texts->before);
 	field_text(fields, "spread after", texts->after);
@@ -351,13 +369,10 @@ static void fill_value(struct app_fields *fields, const struct diff *diff,
 	if (!people)
 		add_facts(fields, diff, row, &texts->facts);
 	field_text(fields, "metric", of.name);
-	field_text(fields, "unit", people ? unit_name(of.unit) : of.unit);
-	field_add(fields, "before", OPK_CELL_DOUBLE, cell_value(value->before.value));
-	field_add(fields, "after", OPK_CELL_DOUBLE, cell_value(value->after.value));
 	if (people)
-		add_for_people(fields, value, texts);
+		add_for_people(fields, value, unit_name(of.unit), texts);
 	else
-		add_for_programs(fields, value);
+		add_for_programs(fields, value, of.unit);
 	if (!people && has_parts(diff))
 		add_before_line(fields, "before_line", row);
 }
@@ -511,12 +526,26 @@ static int put_peaks(struct diff *diff)
 	return OPK_OK;
 }
 
+/* For people, a sentence comes first; a file begins as tables do, so that it can be replaced. */
+static int put_headline(struct diff *diff)
+{
+	opk_autofree char *text = opk_diff_headline(diff->of, diff->names);
+
+	if (!app_shows_table(diff->app) || diff->app->only || diff->app->output)
+		return OPK_OK;
+	if (!text)
+		return app_nomem(diff->app);
+	TRY(opk_out_prose(diff->app->out, text));
+	return opk_out_text(diff->app->out, "\n");
+}
+
 int diff_tables(struct diff *diff)
 {
 	/* The reason of a broken rule is in its message. */
 	enum { WITHOUT_REASON = 4 };
 
 	choose_facts(diff);
+	TRY(put_headline(diff));
 	TRY(put_about(diff));
 	if (!is_left_out(diff, diff->found->difference_count))
 		TRY(put_list(diff, "differences", OPK_DIFF_DIFFERENCES, SIZE_MAX));

@@ -62,7 +62,8 @@ static const struct option_spec specs[] = {
 	{ "aggregate", 0, "KEY",
 	  "statistics of ranges that share it: name, kernel, device and others", OPTION_TEXT,
 	  offsetof(struct eval_args, aggregate) },
-	{ "by", 0, "KEY", "keep apart in statistics, besides: device, host, rank and others",
+	{ "by", 0, "KEY",
+	  "keep apart in statistics and with --per kernel, besides: device, host, rank and others",
 	  OPTION_TEXT, offsetof(struct eval_args, by) },
 	LEVEL_OPTION(struct eval_args, level),
 	KERNEL_NAMES_OPTION(struct eval_args, kernel_names),
@@ -230,9 +231,11 @@ static int choose(struct eval *eval, const struct eval_args *args)
 		                 "not --sort and --top");
 	if (!code)
 		code = check_inputs(eval->app, &args->raw);
-	if (!code && (args->level || args->by) && !args->aggregate)
-		code = app_error(eval->app, OPK_EUSAGE, "eval: --%s goes with --aggregate",
-		                 args->level ? "level" : "by");
+	if (!code && args->level && !args->aggregate)
+		code = app_error(eval->app, OPK_EUSAGE, "eval: --level goes with --aggregate");
+	if (!code && args->by && !args->aggregate && args->per != PER_KERNEL)
+		code = app_error(eval->app, OPK_EUSAGE,
+		                 "eval: --by goes with --aggregate or --per kernel");
 	if (!code && args->per)
 		code = check_per(eval->app, args);
 	if (!code && args->kernel_names && eval->to_database)
@@ -385,6 +388,7 @@ static int read_files(struct eval *eval, const struct eval_args *args,
 	eval_options->inside = &eval_inside;
 	eval->of_code = eval->per >= PER_INSTRUCTION || (!eval->per && is_code(eval->app));
 	eval_inside.cupti_only = args->evaluator == ONLY_CUPTI;
+	eval_inside.by = eval->key ? NULL : args->by;
 	if (!eval->key) {
 		eval_inside.also = eval->also;
 		eval_inside.also_count = eval_sorted_values(eval);
@@ -493,8 +497,8 @@ const struct command eval_command = {
 		"What adds up is the mean of a launch; rates and percentages are means over its time.\n"
 		"The column samples says in how many samples it ran, samples_alone how much these say\n"
 		"of it alone, and shared_ns how long others ran beside it. What is too short for its\n"
-		"samples is nan. Of a recording of kernels alone each launch is a row, and with\n"
-		"--aggregate kernel each kernel.\n"
+		"samples is nan. --by shape, device, host or rank keeps kernels apart by these, too. Of a\n"
+		"recording of kernels alone each launch is a row, and with --aggregate kernel each kernel.\n"
 		"\n"
 		"--layout tree puts each range after the one that it was in, indented in a table, and\n"
 		"inside it in JSON, which is the default but on a terminal. Names say what is inside what,\n"

@@ -25,13 +25,14 @@ static const struct option_spec specs[] = {
 	{ "check", 0, "SET", "check this set: its form, and its metrics on the chips it claims",
 	  OPTION_INPUT, offsetof(struct sets_args, check) },
 	{ "chip", 0, "CHIP",
-	  "show or check it on this chip; to check on several, put commas between", OPTION_LIST,
-	  offsetof(struct sets_args, chips) },
+	  "show or check it on this chip, or list all sets; several to check: GH100,GB202",
+	  OPTION_LIST, offsetof(struct sets_args, chips) },
 	PARAM_OPTION(struct sets_args, params),
 	{ "table", 0, SETS_TABLES, "with SET: print this table alone; CSV has one, else metrics",
 	  OPTION_WORD, offsetof(struct sets_args, table) },
-	{ "effort", 0, "SECONDS", "look so long for shorter plans, on all chips together (60)",
-	  OPTION_TEXT, offsetof(struct sets_args, effort) },
+	{ "effort", 0, "SECONDS",
+	  "look so long for shorter plans, on all chips or of all sets together (60)", OPTION_TEXT,
+	  offsetof(struct sets_args, effort) },
 	{ "single-pass", 0, "CHIP", "list this chip's sets of one pass, or the metrics of one",
 	  OPTION_TEXT, offsetof(struct sets_args, single_pass) },
 	{ "yaml", 0, NULL, "with --single-pass CHIP SET: as a metric set", OPTION_FLAG,
@@ -56,15 +57,17 @@ static void note_bad(const struct opk_listing *sets)
 	}
 }
 
-static int list(struct app *app)
+static int list(struct app *app, const struct sets_args *args, double effort)
 {
 	opk_auto(opk_listing) struct opk_listing *sets = NULL;
 	const struct opk_column *columns;
 	size_t unused;
 
 	TRY(opk_set_list(&sets, app->ctx, NULL));
-	TRY(app_begin_output(app));
 	note_bad(sets);
+	if (args->chips.count)
+		return sets_on_chip(app, sets, args->chips.items[0], effort);
+	TRY(app_begin_output(app));
 	columns = opk_listing_columns(sets, &unused);
 	/* For one set, people can ask for its path. */
 	TRY(opk_out_table(app->out, "sets", columns, app_shows_table(app) ? FOR_PEOPLE : SHOWN));
@@ -256,15 +259,17 @@ static int check_usage(struct app *app, const struct sets_args *args)
 	if (!!args->check + !!args->single_pass + !!args->import > 1)
 		return app_error(app, OPK_EUSAGE,
 		                 "sets: one of --check, --single-pass and --import");
-	if (!args->check && !shows_set(app, args)
-	    && (args->chips.count || args->params.count || args->table))
+	if ((args->single_pass || args->import) && args->chips.count)
 		return app_error(app, OPK_EUSAGE,
-		                 "sets: --chip and --param go with SET or --check SET, --table "
-		                 "with SET");
+		                 "sets: --chip goes without --single-pass and --import");
+	if (!args->check && !shows_set(app, args) && (args->params.count || args->table))
+		return app_error(app, OPK_EUSAGE,
+		                 "sets: --param goes with SET or --check SET, --table with SET");
 	if (args->check && args->table)
 		return app_error(app, OPK_EUSAGE, "sets: --table goes with SET");
 	if (!args->check && args->chips.count > 1)
-		return app_error(app, OPK_EUSAGE, "sets: SET is shown on one chip");
+		return app_error(app, OPK_EUSAGE,
+		                 "sets: SET is shown on one chip, and all are listed on one");
 	if (args->yaml && !(args->single_pass && app->argument_count))
 		return app_error(app, OPK_EUSAGE, "sets: --yaml goes with --single-pass CHIP SET");
 	if (app->argument_count && args->import)
@@ -309,7 +314,7 @@ static int run(struct app *app, void *data)
 	if (shows_set(app, args))
 		return sets_show(app, app->arguments[0], &args->chips, &args->params, args->table);
 	if (!args->check)
-		return list(app);
+		return list(app, args, effort);
 	return take_chips(app, &args->chips)
 	               ? OPK_EUSAGE
 	               : sets_check(app, args->check, &args->chips, &args->params, effort);
@@ -318,12 +323,14 @@ static int run(struct app *app, void *data)
 const struct command sets_command = {
 	.name = "sets",
 	.synopsis =
-		"[SET [--chip CHIP] | --check SET [--chip CHIP...] | --single-pass CHIP [SET] | --import FILE]",
+		"[SET [--chip CHIP] | --chip CHIP | --check SET [--chip CHIP...] | --single-pass CHIP [SET] | --import FILE]",
 	.summary = "list the shipped metric sets, or check one",
 	.details =
 		"With SET, all about it: its prose, groups, metrics with units and descriptions, formulas,\n"
 		"and how many passes it takes on a chip, GH100 unless --chip names another or the set is\n"
 		"for others. On a terminal this is a page; CSV has a row a metric, and JSON all of it.\n"
+		"\n"
+		"--chip CHIP without a set lists all sets with their passes on that chip.\n"
 		"\n"
 		"--check shows every error of a set's file with its line, and plans the set on every\n"
 		"chip that it claims, or on those that are named: it prints passes and metrics;\n"
@@ -348,7 +355,7 @@ const struct command sets_command = {
 		"-o FILE.yaml these are FILE.yaml, FILE-pm.yaml, FILE-device.yaml and so on; without it,\n"
 		"the largest is shown.",
 	.examples = {
-		{ "sets", "the shipped ones" },
+		{ "sets --chip GB202", "the shipped ones, and their passes on a chip" },
 		{ "sets memory", "what one has: prose, metrics, units" },
 		{ "sets --check my.yaml --chip GH100,GB202",
 		  "what is wrong with your own, and its passes" },

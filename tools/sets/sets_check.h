@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* offpeak sets --check. */
+/* offpeak sets --check, and all sets on a chip. */
 #ifndef OPK_SETS_CHECK_H
 #define OPK_SETS_CHECK_H
 
@@ -8,5 +8,7 @@
 /* Checks the set's form, and plans it on the named chips, or on all that it claims. */
 int sets_check(struct app *app, const char *spec, const struct option_list *chips,
                const struct option_list *params, double effort);
+/* Lists the sets of opk_set_list(), with the passes of each on the chip; sets_chip.c */
+int sets_on_chip(struct app *app, const struct opk_listing *sets, const char *chip, double effort);
 
 #endif

@@ -8,12 +8,14 @@
 #include "container/door.h"
 #include "show/show.h"
 
-enum { TOP = 5 };
+/* FULL_NAMES: the place of the word. */
+enum { TOP = 5, FULL_NAMES = 2 };
 
 struct show_args {
 	const char *kernel, *sort;
 	uint64_t top;
-	unsigned kernel_names;
+	unsigned kernel_names, names;
+	const char *by;
 	bool source, metrics, all;
 	struct option_list source_paths;
 };
@@ -28,8 +30,12 @@ static const struct option_spec specs[] = {
 	KERNEL_NAMES_OPTION(struct show_args, kernel_names),
 	{ "source", 0, NULL, "the lines of code where time goes; default 10", OPTION_FLAG,
 	  offsetof(struct show_args, source) },
-	{ "metrics", 0, NULL, "the recorded values, instead of what they say", OPTION_FLAG,
-	  offsetof(struct show_args, metrics) },
+	{ "metrics", 0, NULL, "the recorded values, instead of what limits the kernels",
+	  OPTION_FLAG, offsetof(struct show_args, metrics) },
+	{ "names", 0, "words|full", "text names metrics in words (default), or by their full names",
+	  OPTION_WORD, offsetof(struct show_args, names) },
+	{ "by", 0, "KEY", "keep a kernel's answers apart by nvtx, shape, device, host or rank",
+	  OPTION_TEXT, offsetof(struct show_args, by) },
 	{ "all", 0, NULL, "all that can be said of each kernel, and all values", OPTION_FLAG,
 	  offsetof(struct show_args, all) },
 	{ "source-path", 0, "OLD=NEW",
@@ -65,27 +71,35 @@ static int show_run(struct show *show)
 	return app_record(show->app, &fields);
 }
 
-static bool can_answer(const struct show *show)
-{
-	return show->meta->profiler == OPK_PROFILER_RANGE && show->summary->evaluation
-	       && show->summary->group_count && show->summary->kind != OPK_SUMMARY_DEVICES;
-}
-
-/* What bounds the kernels, if the recording has any of the metrics that say so. */
+/* What limits the kernels, if the recording has the metrics that say so. */
 static int find_answers(struct show *show, const struct show_args *args)
 {
-	/* Short in every format. */
-	unsigned names = args->kernel_names ? args->kernel_names : 1;
+	struct opk_answers_options options = {
+		.kernel = args->kernel,
+		/* Short in every format. */
+		.kernel_names = kernel_style(show->app,
+		                             args->kernel_names ? args->kernel_names : 1),
+		.by = args->by,
+	};
+	int code;
 
-	if ((args->metrics && !args->all) || args->sort || !can_answer(show))
+	if (args->by && (args->metrics || args->sort))
+		return app_error(show->app, OPK_EUSAGE,
+		                 "show --by is for answers, not for --metrics and --sort");
+	if ((args->metrics && !args->all) || args->sort
+	    || show->meta->profiler != OPK_PROFILER_RANGE || !strcmp(show->meta->kind, "set")
+	    || !strcmp(show->meta->mode, "trace"))
 		return OPK_OK;
-	TRY(opk_answers_new(&show->answers, show->app->ctx, show->file, args->kernel,
-	                    kernel_style(show->app, names)));
+	code = opk_answers_new(&show->answers, show->app->ctx, show->file, &options);
+	if (code)
+		return opk_add(show->app->ctx, code, "can't show %s", show->app->arguments[0]);
 	if (opk_answers_are_whole(show->answers))
 		return OPK_OK;
-	app_note("what limits these kernels is not known from these metrics: record the set "
-	         "'answers'");
 	opk_answers_free(opk_take(show->answers));
+	if (args->by)
+		return app_error(show->app, OPK_EUSAGE,
+		                 "show --by: the recording lacks what answers need; 'offpeak eval "
+		                 "--aggregate' keeps values apart");
 	return OPK_OK;
 }
 
@@ -96,6 +110,11 @@ static int print(struct show *show)
 	for (size_t i = 0; i < show->summary->remarks.count; i++)
 		app_note("%s", show->summary->remarks.items[i]);
 	TRY(code);
+	if (!show->answers && show->summary->kind == OPK_SUMMARY_KERNELS && !show->metrics
+	    && show->summary->evaluation)
+		app_note(
+			"what limits these kernels is not known from these metrics: record the set "
+			"'answers'");
 	/* Text of answers begins with the run. */
 	if (!show->answers || !app_shows_table(show->app))
 		TRY(show_run(show));
@@ -125,8 +144,13 @@ static int show_kernels_first(struct show *show, const struct show_args *args)
 {
 	show->top = args->top ? args->top : TOP;
 	show->all = args->all;
-	TRY(summarize(show, show->app->arguments[0], args));
+	show->full_names = args->names == FULL_NAMES;
+	show->metrics = args->metrics || args->sort;
 	TRY(find_answers(show, args));
+	if (show->answers && !show->all)
+		TRY(opk_summary_make_head(&show->summary, show->app->ctx, show->file));
+	else
+		TRY(summarize(show, show->app->arguments[0], args));
 	return print(show);
 }
 
@@ -163,9 +187,18 @@ static int run(struct app *app, void *data)
 const struct command show_command = {
 	.name = "show",
 	.synopsis = "FILE.opk",
-	.summary = "show a recording to people: the run, its kernels by time, their values",
+	.summary = "show a recording to people: what limits its kernels, or their values",
 	.details =
-		"First what ran, where, and how complete the recording is. Then the kernels, or the\n"
+		"If the recording has the metrics of the set 'answers', show says what limits each\n"
+		"kernel, or range of the program, by rules: first how long its launches took together,\n"
+		"and how far their mean may be off, at 95%, where that is 1% or more; what limits it;\n"
+		"how busy the parts of the GPU were over the kernel's whole time, in percent of their\n"
+		"peaks, and how many warps an SM held; and what may be tried. What that can\n"
+		"save is a bound: it is never more, and may be much less. --all has up to five things to\n"
+		"try, and then the values. docs/findings.md has the rules and how they were tested.\n"
+		"\n"
+		"Otherwise, or with --metrics or --sort:\n"
+		"first what ran, where, and how complete the recording is. Then the kernels, or the\n"
 		"ranges of the program, by the time that they took in all launches: their own\n"
 		"gpu__time_duration.sum, else the host's durations of ranges, else elapsed cycles such as\n"
 		"sm__cycles_elapsed.max; where none of these was recorded, in the order in which they\n"
@@ -191,7 +224,9 @@ const struct command show_command = {
 		"eval'. The lines' texts are read here, where the paths exist or --source-path leads.\n"
 		"\n"
 		"A bar shows how near a value is to its peak, where it is a percentage of that, or was\n"
-		"recorded together with it.\n"
+		"recorded together with it. Text names metrics in words; --names full has the names that\n"
+		"other commands take. What is 0 in all that is shown is in one line, and a peak is beside\n"
+		"its rate; with --all each has a line of its own.\n"
 		"\n"
 		"--sort takes the names of columns, too: the greatest come first. --kernel takes patterns\n"
 		"(* ? [a-z]) over a kernel's whole name or the plain one, or over a range's name.\n"
@@ -202,10 +237,9 @@ const struct command show_command = {
 	.options = specs,
 	.args_size = sizeof(struct show_args),
 	.examples = {
-		{ "show run.opk", "the run, the five kernels that took longest, and their values" },
+		{ "show run.opk", "what limits the five kernels that took longest, if that was recorded" },
+		{ "show run.opk --metrics", "the run, the five kernels that took longest, and their values" },
 		{ "show hot.opk --source --kernel '*dgemm*'", "the hottest lines of these kernels" },
-		{ "show nvtx.opk --top 3 --sort smsp__inst_executed.sum",
-		  "the ranges that executed most instructions" },
 	},
 	.max_arguments = 1,
 	.arguments = ARGUMENTS_ARE_FILES,

@@ -17,7 +17,8 @@ struct show {
 	const struct opk_meta *meta;
 	struct opk_summary *summary;
 	struct opk_answers *answers; /* NULL: not shown */
-	bool all;                    /* findings and values */
+	bool all, metrics;           /* findings and values; values alone */
+	bool full_names;             /* of metrics */
 	/* What ran, if that was recorded: show_kernels.c. */
 	const struct opk_activity *activities;
 	size_t activity_count;

@@ -5,6 +5,7 @@
 
 #include "answers/door.h"
 #include "base/buf.h"
+#include "base/utf8.h"
 #include "container/door.h"
 #include "show/show.h"
 
@@ -13,7 +14,8 @@ enum {
 	INDENT = 4,
 	BAR = 10,      /* characters of 100% */
 	BAR_ROOM = 12, /* with the gap to the next one */
-	TIME_TEXT = 32
+	TIME_TEXT = 32,
+	LEAST_NAME = 12
 };
 
 /* ---- text ----------------------------------------------------------------------------------- */
@@ -32,6 +34,14 @@ static const char *time_text(char out[TIME_TEXT], double ns)
 		ns /= 1000;
 	snprintf(out, TIME_TEXT, "%.3g %s", ns, units[unit]);
 	return out;
+}
+
+/* Kernels are launched, ranges happen. */
+static const char *times_word(const struct opk_answers *answers, uint64_t count)
+{
+	if (opk_answers_are_kernels(answers))
+		return count == 1 ? "launch" : "launches";
+	return count == 1 ? "time" : "times";
 }
 
 /* A paragraph within the width, indented. */
@@ -69,11 +79,11 @@ static void put_run(struct opk_buf *out, const struct show *show)
 	const char *what = opk_answers_are_kernels(answers) ? "kernel" : "range";
 	char time[TIME_TEXT];
 
-	opk_buf_add_printf(out, "%zu %s%s, %" PRIu64 " launch%s, ", count, what, plural(count, "s"),
-	                   launches, plural(launches, "es"));
+	opk_buf_add_printf(out, "%zu %s%s, %" PRIu64 " %s, ", count, what, plural(count, "s"),
+	                   launches, times_word(answers, launches));
 	if (opk_answers_time(answers) > 0)
-		opk_buf_add_printf(out, "%s of GPU time; ",
-		                   time_text(time, opk_answers_time(answers)));
+		opk_buf_add_printf(out, "%s%s; ", time_text(time, opk_answers_time(answers)),
+		                   opk_answers_are_kernels(answers) ? " of GPU time" : "");
 	opk_buf_add_printf(out, *device ? "%s (%s)\n" : "%s%s\n", device, show->meta->chip);
 	if (*show->summary->words.clocks)
 		opk_buf_add_printf(out, "clocks: %s\n", show->summary->words.clocks);
@@ -85,7 +95,8 @@ static void put_run(struct opk_buf *out, const struct show *show)
 static void put_gap(struct opk_buf *out, size_t length, bool last)
 {
 	if (!last)
-		opk_buf_add_printf(out, "%*s", (int)(BAR_ROOM - length), "");
+		opk_buf_add_printf(out, "%*s", length < BAR_ROOM ? (int)(BAR_ROOM - length) : 1,
+		                   "");
 }
 
 static void put_percent(struct opk_buf *out, const char *label, double percent, bool last)
@@ -104,9 +115,19 @@ static void put_bar(struct opk_buf *out, double percent, bool last)
 {
 	int length = isnan(percent) ? 0 : (int)lround(fmin(percent, 100) / 100 * BAR);
 
-	for (int i = 0; i < BAR; i++)
-		opk_buf_add_text(out, isnan(percent) ? " " : i < length ? "#" : ".");
-	put_gap(out, BAR, last);
+	for (int i = 0; i < BAR && !isnan(percent); i++)
+		opk_buf_add_text(out, i < length ? "#" : ".");
+	put_gap(out, isnan(percent) ? 0 : BAR, last);
+}
+
+/* "warps 47%", or "warps 47 of 48%" where an SM can't hold all of such blocks. */
+static void put_warps(struct opk_buf *out, const struct opk_answer *answer)
+{
+	if (isnan(answer->occupancy) || !(answer->possible < 99.5))
+		put_percent(out, "warps", answer->occupancy, true);
+	else
+		opk_buf_add_printf(out, "warps %.0f of %.0f%%", answer->occupancy,
+		                   answer->possible);
 }
 
 static void put_bars(struct opk_buf *out, const struct opk_answer *answer)
@@ -116,7 +137,7 @@ static void put_bars(struct opk_buf *out, const struct opk_answer *answer)
 	opk_buf_add_printf(out, "%*s", INDENT, "");
 	for (size_t i = 0; i < OPK_BARS; i++)
 		put_percent(out, labels[i], answer->bars[i], false);
-	put_percent(out, "warps", answer->occupancy, true);
+	put_warps(out, answer);
 	opk_buf_add_printf(out, "\n%*s", INDENT, "");
 	for (size_t i = 0; i < OPK_BARS; i++)
 		put_bar(out, answer->bars[i], false);
@@ -125,43 +146,48 @@ static void put_bars(struct opk_buf *out, const struct opk_answer *answer)
 }
 
 static void put_finding(struct opk_buf *out, const struct show *show,
-                        const struct opk_answer *answer, const struct opk_finding *finding)
+                        const struct opk_answer *answer, const struct opk_answer_finding *finding)
 {
 	double saved = finding->gain * answer->time_ns;
 	opk_autofree char *advice = NULL;
 	char time[TIME_TEXT];
 
 	put_paragraph(out, show, finding->text);
-	advice = saved > 0 ? opk_printf("try: %s; at most %s less (%.3g%% of the run)",
-	                                finding->advice, time_text(time, saved),
-	                                finding->gain * answer->share)
-	                   : opk_printf("try: %s", finding->advice);
+	if (!(saved > 0))
+		advice = opk_printf("try: %s", finding->advice);
+	else if (isnan(answer->share))
+		advice = opk_printf("try: %s; at most %s less", finding->advice,
+		                    time_text(time, saved));
+	else
+		advice = opk_printf("try: %s; at most %s less (%.3g%% of all)", finding->advice,
+		                    time_text(time, saved), finding->gain * answer->share);
 	if (advice)
 		put_paragraph(out, show, advice);
 	out->failed |= !advice;
 }
 
-/* The name, cut in its middle where it is too long, and how long it ran. */
+/* The name, and how long it ran. */
 static void put_title(struct opk_buf *out, const struct show *show, size_t at)
 {
 	const struct opk_answer *answer = opk_answers_get(show->answers, at);
-	size_t limit = app_width(show->app), length = strlen(answer->name), room, end;
-	char facts[100], time[TIME_TEXT], within[TIME_TEXT] = "";
+	size_t width = app_width(show->app), room;
+	char facts[100], time[TIME_TEXT], within[TIME_TEXT] = "", share[TIME_TEXT] = "";
+	opk_autofree char *name = NULL;
 
 	if (answer->within >= 1)
-		snprintf(within, sizeof within, ", +-%.2g%%", answer->within);
-	snprintf(facts, sizeof facts, "  %s  %.3g%%  %" PRIu64 " launch%s%s",
-	         answer->time_ns > 0 ? time_text(time, answer->time_ns) : "", answer->share,
-	         answer->launches, plural(answer->launches, "es"), within);
-	room = (limit ? limit : COLUMNS) - INDENT - strlen(facts);
-	opk_buf_add_printf(out, "\n%2zu  ", at + 1);
-	if (length <= room || room < 3) {
-		opk_buf_add_printf(out, "%s%s\n", answer->name, facts);
-		return;
-	}
-	end = (room - 3) / 2;
-	opk_buf_add(out, answer->name, room - 3 - end);
-	opk_buf_add_printf(out, "...%s%s\n", answer->name + length - end, facts);
+		snprintf(within, sizeof within, answer->within < 10 ? ", +-%.1f%%" : ", +-%.0f%%",
+		         answer->within);
+	if (!isnan(answer->share))
+		snprintf(share, sizeof share, "  %.3g%%", answer->share);
+	snprintf(facts, sizeof facts, "  %s%s  %" PRIu64 " %s%s",
+	         answer->time_ns > 0 ? time_text(time, answer->time_ns) : "", share,
+	         answer->launches, times_word(show->answers, answer->launches), within);
+	width = width ? width : COLUMNS;
+	room = width > INDENT + strlen(facts) ? width - INDENT - strlen(facts) : 0;
+	name = opk_utf8_fit(answer->name, room < LEAST_NAME ? LEAST_NAME : room);
+	out->failed |= !name;
+	if (name)
+		opk_buf_add_printf(out, "\n%2zu  %s%s\n", at + 1, name, facts);
 }
 
 static void put_kernel(struct opk_buf *out, const struct show *show, size_t at)
@@ -174,6 +200,22 @@ static void put_kernel(struct opk_buf *out, const struct show *show, size_t at)
 	put_bars(out, answer);
 	for (size_t i = 0; i < findings; i++)
 		put_finding(out, show, answer, &answer->findings[i]);
+}
+
+static void note_rest(const struct show *show, size_t most)
+{
+	const struct opk_answers *answers = show->answers;
+	size_t count = opk_answers_count(answers), left = count - most;
+	double share = 0;
+
+	for (size_t i = most; i < count; i++)
+		share += opk_answers_get(answers, i)->share;
+	if (left && isnan(share))
+		app_note("%zu more: --top %zu shows %s", left, count, left == 1 ? "it" : "them");
+	else if (left)
+		app_note("%zu more %s%s, %.3g%% of the time: --top %zu shows %s", left,
+		         opk_answers_are_kernels(answers) ? "kernel" : "range", plural(left, "s"),
+		         share, count, left == 1 ? "it" : "them");
 }
 
 static int show_text(struct show *show, size_t most)
@@ -198,7 +240,7 @@ static union opk_cell percent_cell(double percent)
 	return cell_value(round(percent));
 }
 
-/* Of small numbers two digits, in steps that are short as text. */
+/* Two digits where it is small, in steps that are short as text. */
 static union opk_cell within_cell(double within)
 {
 	return cell_value(ceil(within * 8) / 8);
@@ -206,7 +248,8 @@ static union opk_cell within_cell(double within)
 
 static void fill_kernel(struct app_fields *fields, const struct opk_answer *answer)
 {
-	const struct opk_finding *finding = answer->finding_count ? &answer->findings[0] : NULL;
+	const struct opk_answer_finding *finding = answer->finding_count ? &answer->findings[0]
+	                                                                 : NULL;
 
 	fields->count = 0;
 	field_text(fields, "kernel", answer->name);
@@ -222,19 +265,20 @@ static void fill_kernel(struct app_fields *fields, const struct opk_answer *answ
 		field_add(fields, opk_answers_bar(i), OPK_CELL_DOUBLE,
 		          percent_cell(answer->bars[i]));
 	field_add(fields, "warps", OPK_CELL_DOUBLE, percent_cell(answer->occupancy));
+	field_add(fields, "possible", OPK_CELL_DOUBLE, percent_cell(answer->possible));
 	field_text(fields, "finding", finding ? finding->name : "");
 	field_add(fields, "gain", OPK_CELL_DOUBLE,
-	          percent_cell(finding ? 100 * finding->gain : (double)NAN));
+	          cell_value(finding ? ceil(100 * finding->gain) : (double)NAN));
 	field_text(fields, "text", finding ? finding->text : "");
 }
 
 static void fill_finding(struct app_fields *fields, const struct opk_answer *answer,
-                         const struct opk_finding *finding)
+                         const struct opk_answer_finding *finding)
 {
 	fields->count = 0;
 	field_text(fields, "kernel", answer->name);
 	field_text(fields, "finding", finding->name);
-	field_add(fields, "gain", OPK_CELL_DOUBLE, percent_cell(100 * finding->gain));
+	field_add(fields, "gain", OPK_CELL_DOUBLE, cell_value(ceil(100 * finding->gain)));
 	field_text(fields, "text", finding->text);
 	field_text(fields, "try", finding->advice);
 	field_text(fields, "because", finding->because);
@@ -277,5 +321,6 @@ int show_answers(struct show *show)
 	size_t count = opk_answers_count(show->answers);
 	size_t most = show->top < count ? (size_t)show->top : count;
 
+	note_rest(show, most);
 	return app_shows_table(show->app) ? show_text(show, most) : show_rows(show, most);
 }

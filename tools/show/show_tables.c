@@ -130,15 +130,106 @@ static int put_groups(struct show *show)
 
 /* ---- their values */
 
-/* "73.5% #######" of the peak, which may be for sparse operands; "": no peak. */
-static void write_bar(char bar[32], double share, bool sparse)
+/* What text shows besides values: columns that are not rows of their own, by their places. */
+struct values {
+	struct show *show;
+	bool *zero;   /* in all groups */
+	bool *beside; /* a peak that is shown in the row of its rate */
+};
+
+static void values_clear(struct values *values)
+{
+	free(values->zero);
+	free(values->beside);
+}
+
+static const struct opk_statistics *statistics(const struct opk_summary_group *group,
+                                               const struct opk_summary_column *column)
+{
+	return &group->of->columns[column->at];
+}
+
+static bool is_zero(const struct show *show, const struct opk_summary_column *column)
+{
+	for (size_t i = 0; i < most(show) && column->at != SIZE_MAX; i++) {
+		const struct opk_statistics *of = statistics(&show->summary->groups[i], column);
+
+		if (of->mean != 0 || of->min < 0 || of->max > 0)
+			return false;
+	}
+	return column->at != SIZE_MAX;
+}
+
+static int find_values(struct values *values, struct show *show)
+{
+	size_t count = show->summary->column_count;
+
+	values->show = show;
+	values->zero = opk_alloc_array(count + 1, sizeof *values->zero);
+	values->beside = opk_alloc_array(count + 1, sizeof *values->beside);
+	if (!values->zero || !values->beside)
+		return app_nomem(show->app);
+	if (!app_shows_table(show->app) || show->all)
+		return OPK_OK;
+	for (size_t i = 0; i < count; i++)
+		values->zero[i] = is_zero(show, &show->summary->columns[i]);
+	for (size_t i = 0; i < count; i++) {
+		size_t limit = show->summary->columns[i].limit;
+
+		if (limit != SIZE_MAX && !values->zero[i])
+			values->beside[limit] = true;
+	}
+	return OPK_OK;
+}
+
+static bool is_left_out(const struct values *values, size_t i)
+{
+	return values->zero[i] || values->beside[i];
+}
+
+static const char *name_of(const struct show *show, const struct opk_summary_column *column)
+{
+	/* Sets are read by those who write them. */
+	bool words = app_shows_table(show->app) && !show->full_names && show->summary->evaluation;
+
+	return words ? column->words : column->name;
+}
+
+static double mean_of(const struct opk_summary_group *group, size_t at)
+{
+	return at == SIZE_MAX ? (double)NAN : group->of->columns[at].mean;
+}
+
+/* The value's peak in its own unit; NaN: unknown. */
+static double limit_of(const struct show *show, const struct opk_summary_group *group,
+                       const struct opk_summary_column *column)
+{
+	return column->limit == SIZE_MAX ? (double)NAN
+	                                 : mean_of(group, show->summary->columns[column->limit].at);
+}
+
+/* "73.5% #######" of a peak, which may be for sparse operands; "": no peak. */
+static void write_share(char text[OPK_VALUE_TEXT], double share, bool bar, bool sparse)
 {
 	size_t full = share >= 100 ? BAR : share > 0 ? (size_t)(share / 100 * BAR + 0.5) : 0;
 
-	*bar = '\0';
+	full = bar ? full : 0;
+	*text = '\0';
 	if (!isnan(share))
-		snprintf(bar, 32, "%5.1f%% %.*s%s", share, (int)full, "########",
-		         sparse ? " sparse" : "");
+		snprintf(text, OPK_VALUE_TEXT, "%5.1f%%%s%.*s%s", share, full ? " " : "", (int)full,
+		         "########", sparse ? " sparse" : "");
+}
+
+/* Adds " of 3.35 TB/s" to a share. */
+static void add_limit(char text[OPK_VALUE_TEXT], double limit, const char *unit)
+{
+	char value[OPK_VALUE_TEXT];
+	size_t used = strlen(text);
+
+	if (!used || isnan(limit))
+		return;
+	opk_value_text(value, limit, unit);
+	snprintf(text + used, OPK_VALUE_TEXT - used, " of %s", value);
 }
 
 static bool has_extremes(const struct show *show)
@@ -151,21 +242,20 @@ static bool has_extremes(const struct show *show)
 
 /* Fills a cell per column; programs get group and heading in each row, and no bar. */
 static void fill_value(struct app_fields *fields, const struct show *show,
-                       const struct opk_summary_group *group, size_t i, char text[32],
+                       const struct opk_summary_group *group, size_t i, char text[OPK_VALUE_TEXT],
                        char device[24])
 {
 	const struct opk_summary_column *column = &show->summary->columns[i];
-	const struct opk_statistics *of = &group->of->columns[column->at];
+	const struct opk_statistics *of = statistics(group, column);
 	bool people = app_shows_table(show->app), extremes = has_extremes(show);
-	double share = column->peak == SIZE_MAX ? (double)NAN
-	                                        : group->of->columns[column->peak].mean;
+	double share = mean_of(group, column->peak), limit = limit_of(show, group, column);
 
 	fields->count = 0;
 	if (!people) {
 		field_add(fields, word(show), OPK_CELL_STRING, name_cell(group, show, device));
 		field_text(fields, "heading", column->heading ? column->heading->title : NULL);
 	}
-	field_text(fields, "metric", column->name);
+	field_text(fields, "metric", name_of(show, column));
 	/* For programs the name is always the same. */
 	field_add(fields, people && extremes ? "mean" : "value", OPK_CELL_DOUBLE,
 	          cell_value(of->mean));
@@ -177,7 +267,10 @@ static void fill_value(struct app_fields *fields, const struct show *show,
 	if (extremes && !people)
 		field_text(fields, "weighted_by", of->weighted_by);
 	field_text(fields, "unit", column->unit);
-	write_bar(text, share, column->sparse_peak);
+	/* Beside a peak, three columns of values leave no room for bars. */
+	write_share(text, isnan(share) && limit > 0 ? 100 * of->mean / limit : share,
+	            !extremes || isnan(limit), column->sparse_peak);
+	add_limit(text, limit, column->unit);
 	if (people)
 		field_text(fields, "of peak", text);
 	else
@@ -214,34 +307,31 @@ static int put_title(struct show *show, size_t i)
 	return opk_out_heading(show->app->out, title, prose);
 }
 
-static const struct opk_meta_heading *heading_of(const struct show *show, size_t i)
-{
-	return show->summary->columns[i].heading;
-}
-
 /* Prints a heading of the set before its first column; its prose only once. */
-static int put_heading(struct show *show, size_t i, bool first)
+static int put_heading(struct show *show, const struct opk_meta_heading *heading, bool first)
 {
-	const struct opk_meta_heading *heading = heading_of(show, i);
-	opk_autofree char *title = NULL;
+	opk_autofree char *title = opk_printf("  %s", heading ? heading->title : "Other");
 
-	if (heading == (i ? heading_of(show, i - 1) : NULL))
-		return OPK_OK;
-	title = opk_printf("  %s", heading ? heading->title : "Other");
 	return title ? opk_out_heading(show->app->out, title, heading && first ? heading->text : "")
 	             : app_nomem(show->app);
 }
 
-static int put_group(struct show *show, size_t at)
+static int put_group(const struct values *values, size_t at)
 {
+	struct show *show = values->show;
+	const struct opk_meta_heading *last = NULL;
+	char text[OPK_VALUE_TEXT], device[24];
 	struct app_fields row;
-	char text[32], device[24];
 
 	TRY(put_title(show, at));
 	for (size_t i = 0; i < show->summary->column_count; i++) {
-		if (show->summary->columns[i].at == SIZE_MAX)
+		const struct opk_meta_heading *heading = show->summary->columns[i].heading;
+
+		if (show->summary->columns[i].at == SIZE_MAX || is_left_out(values, i))
 			continue;
-		TRY(put_heading(show, i, !at));
+		if (heading != last)
+			TRY(put_heading(show, heading, !at));
+		last = heading;
 		fill_value(&row, show, &show->summary->groups[at], i, text, device);
 		TRY(opk_out_row(show->app->out, row.cells));
 	}
@@ -250,16 +340,39 @@ static int put_group(struct show *show, size_t at)
 
 static void put_column(struct show *show, const char *name, size_t i)
 {
+	if (!strcmp(name, "metric"))
+		opk_out_whole(show->app->out, i);
 	if (!strcmp(name, "unit"))
 		opk_out_unit_in(show->app->out, i);
 	if (!strcmp(name, "min") || !strcmp(name, "max"))
 		opk_out_optional(show->app->out, i);
 }
 
-static int put_values(struct show *show)
+/* "0 in all: fp64_flop, fp64_rate (--all shows them)" */
+static int put_zeros(const struct values *values)
 {
+	struct show *show = values->show;
+	struct opk_buf text = { 0 };
+	opk_autofree char *zeros = NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; i < show->summary->column_count; i++)
+		if (values->zero[i])
+			opk_buf_add_printf(&text, "%s%s", count++ ? ", " : "0 in all: ",
+			                   name_of(show, &show->summary->columns[i]));
+	if (count)
+		opk_buf_add_text(&text, " (--all shows them)");
+	zeros = opk_buf_take_text(&text);
+	if (!zeros)
+		return app_nomem(show->app);
+	return count ? opk_out_prose(show->app->out, zeros) : OPK_OK;
+}
+
+static int put_values(const struct values *values)
+{
+	struct show *show = values->show;
+	char text[OPK_VALUE_TEXT], device[24];
 	struct app_fields row;
-	char text[32], device[24];
 
 	if (!show->summary->group_count || !show->summary->column_count)
 		return OPK_OK;
@@ -268,18 +381,20 @@ static int put_values(struct show *show)
 	for (size_t i = 0; i < row.count; i++)
 		put_column(show, row.columns[i].name, i);
 	for (size_t i = 0; i < most(show); i++)
-		TRY(put_group(show, i));
-	return OPK_OK;
+		TRY(put_group(values, i));
+	return put_zeros(values);
 }
 
 /* ---- the meanings of columns */
 
-int show_descriptions(struct show *show)
+/* NULL: of all columns. */
+static int put_descriptions(struct show *show, const struct values *values)
 {
 	static const struct opk_column columns[] = { { "metric", OPK_CELL_STRING },
 		                                     { "description", OPK_CELL_STRING } };
 
 	TRY(app_table(show->app, "descriptions", columns));
+	opk_out_whole(show->app->out, 0);
 	for (size_t i = 0; i < show->summary->column_count; i++) {
 		const struct opk_summary_column *column = &show->summary->columns[i];
 		const char *metric = column->metric;
@@ -287,10 +402,17 @@ int show_descriptions(struct show *show)
 		opk_autofree char *text = opk_printf("%s%s", column->description,
 		                                     share ? ", in percent of the peak" : "");
 
-		TRY(text ? app_row(show->app, cell_text(column->name), cell_text(text))
+		if (text && values && is_left_out(values, i))
+			continue;
+		TRY(text ? app_row(show->app, cell_text(name_of(show, column)), cell_text(text))
 		         : app_nomem(show->app));
 	}
 	return OPK_OK;
+}
+
+int show_descriptions(struct show *show)
+{
+	return put_descriptions(show, NULL);
 }
 
 /* ---- distances from the lines of a roofline */
@@ -327,11 +449,14 @@ static int put_roofline(struct show *show)
 
 int show_tables(struct show *show)
 {
+	__attribute__((cleanup(values_clear))) struct values values = { 0 };
+
+	TRY(find_values(&values, show));
 	TRY(put_groups(show));
 	TRY(put_roofline(show));
-	TRY(put_values(show));
+	TRY(put_values(&values));
 	if (show->summary->group_count)
-		TRY(show_descriptions(show));
+		TRY(put_descriptions(show, &values));
 	/* For samples, a remark explains it. */
 	if (!show->summary->group_count && !is_sampled(show))
 		app_note("%s", show->kernel ? "no kernel or range is like --kernel: nothing to show"

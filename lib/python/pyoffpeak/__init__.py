@@ -6,6 +6,7 @@
     opk.plan("GH100", "roofline").save("set.opk")   # what collects a metric set on a GPU machine
     run = opk.open("run.opk")                       # what was recorded there; Jupyter shows its kernels
     run.eval().to_pandas()                          # as a table: a row a launch, a column a metric
+    run.findings()                                  # what limits each kernel, and what to try
     run.roofline()                                  # as a figure
 
 Finding out what can be measured:
@@ -25,7 +26,7 @@ Planning what to collect:
     config_info(image)  what a bare config image says
 
 Reading what was recorded:
-    open(*paths)        a Run: its facts, tables and figures
+    open(*paths)        a Run: its facts, tables, findings and figures
     eval_image(image)   a table of a bare counter data image
     diff(before, after) what changed by more than noise, and rules on it
     report(...)         a page of HTML to look at

@@ -14,6 +14,7 @@ from ._offpeak import ffi, lib
 from ._options import Texts, listed
 from ._plans import effort_of
 from ._sets import File, SetLike, Text, make, parts_of
+from ._texts import shortened
 
 
 class ChipCheck(NamedTuple):
@@ -24,6 +25,7 @@ class ChipCheck(NamedTuple):
     status: str  # "ok", or what is wrong
 
 
+@shortened
 class SetCheck(NamedTuple):
     errors: list[Cause]  # each once, for the first chip with it; with file, line and column if known
     chips: list[ChipCheck]

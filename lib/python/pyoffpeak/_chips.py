@@ -9,6 +9,7 @@ from . import _context
 from ._errors import NvidiaError, UsageError
 from ._native import c_text, profiler_number, rows
 from ._offpeak import ffi, lib
+from ._texts import shortened
 
 
 class Chip(NamedTuple):
@@ -48,6 +49,7 @@ def metrics_per_pass(chip: str, profiler: str = "range") -> int:
     return found
 
 
+@shortened
 class SinglePassSet(NamedTuple):
     """Metrics that CUPTI plans in one pass together. plan() takes it as "single-pass:NAME"."""
 

@@ -18,6 +18,7 @@ from ._native import Path, c_path, c_paths
 from ._offpeak import ffi, lib
 from ._options import CODE_ROWS, Evaluation, KERNEL_NAMES, Struct, Texts, choose, listed, names_of
 from ._paths import Files, Paths, paths_of
+from ._texts import shortened
 
 if TYPE_CHECKING:
     import pandas
@@ -44,6 +45,7 @@ class Change(NamedTuple):
     clock_pct: float  # the most of a change in time, or of a rate, that the SM's clock can explain; NaN: unknown
 
 
+@shortened
 class DiffRow(NamedTuple):
     """A kernel, or another key that rows were matched by."""
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from . import _context
 from ._native import c_text, profiler_number, rows
 from ._offpeak import ffi, lib
+from ._texts import shortened
 
 
 class Submetric(NamedTuple):
@@ -33,6 +34,7 @@ class Constituent(NamedTuple):
     type: str  # "counter" or "throughput"
 
 
+@shortened
 @dataclass(frozen=True)
 class Description:
     """A metric."""
@@ -64,6 +66,7 @@ class LegacyTerm(NamedTuple):
     nearest: str | None  # similar name; for a term with {op}, which means several names, the first of them
 
 
+@shortened
 @dataclass(frozen=True)
 class LegacyDescription:
     """A metric or event of nvprof, and its counterpart."""

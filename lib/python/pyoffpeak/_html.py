@@ -7,6 +7,7 @@ import html
 import math
 import os
 import re
+from itertools import groupby
 from typing import TYPE_CHECKING, Iterable, Mapping, Sequence
 
 from . import _context
@@ -23,6 +24,8 @@ MOST_ROWS = 10
 MOST_COLUMNS = 12
 MOST_CELL = 80  # characters of a cell
 MOST_TEXT = 300  # characters of a name or a sentence
+MOST_ANSWERS = 5  # kernels whose limits are shown
+MOST_ANSWER = 2000  # characters of these
 MOST_VALUES = 4  # columns of values after the times of kernels
 _BAR = "background:linear-gradient(90deg,rgba(0,114,178,.35) {0:.1f}%,transparent {0:.1f}%)"
 _MUTED = "opacity:.7"
@@ -178,19 +181,19 @@ def _share(share: float) -> Cell:
     return Cell("" if math.isnan(share) else f"{share:.1f} %", share=share)
 
 
-def _groups(summary: Summary) -> str:
+def _groups(summary: Summary, most: int) -> str:
     """Kernels, ranges or devices with a few values each: means over their launches or samples."""
     columns, timed = _chosen_columns(summary), summary.time_unit
     what, counted = _GROUPS[summary.kind]
     rows = []
-    for group in summary.groups[:MOST_ROWS]:
+    for group in summary.groups[:most]:
         row = [Cell(group.name, right=False)]
         if timed:
             row += [_time(group.time, timed), _share(group.share)]
         count = group.launches + group.ranges + group.samples
         rows.append([*row, Cell(str(count)), *(_value(group, column) for column in columns)])
     heads = [what, *(["time", "share"] if timed else []), counted, *(column.name for column in columns)]
-    return table(heads, rows) + more(len(summary.groups) - MOST_ROWS, what)
+    return table(heads, rows) + more(len(summary.groups) - most, what)
 
 
 _GROUPS = {"kernels": ("kernel", "launches"), "ranges": ("range", "count"), "devices": ("device", "samples")}
@@ -208,8 +211,33 @@ def _kernels(summary: Summary) -> str:
     return table(["kernel", "time", "share", "launches", *peaks], rows) + more(len(summary.kernels) - MOST_ROWS, "kernel")
 
 
+def _answer(path: str) -> str:
+    """What limits the kernels with the most time, and what to try first; "" if that is not known."""
+    from . import _answers
+
+    try:
+        found = _answers.findings(path, None, "short")
+    except (OffpeakError, OSError):
+        return ""
+    kernels = [next(rows) for _, rows in groupby(found, lambda row: row.kernel)]
+    shown: list[list[Cell]] = []
+    room = MOST_ANSWER
+    for of in kernels[:MOST_ANSWERS]:
+        advice = f"{of.text} Try: {of.advice}" if of.finding else ""
+        room -= len(of.kernel) + len(of.answer) + len(advice)
+        if room < 0 and shown:
+            break
+        texts = [Cell(text, right=False) for text in (of.answer, advice)]
+        shown.append([Cell(of.kernel, right=False), _time(of.time, "ns"), _share(of.share), *texts])
+    heads = ["kernel", "time", "share", "what limits it", "what to do"]
+    return table(heads, shown) + more(len(kernels) - len(shown), "kernel") if shown else ""
+
+
 def run(paths: Sequence[str]) -> str:
-    """A recording in a few lines, and its kernels by time; several by their names. Omits what can't be read."""
+    """What limits the kernels, the recording in a few lines, and its kernels by time; several recordings by their names.
+
+    Omits what can't be read.
+    """
     from . import _summary
 
     path = paths[0]
@@ -222,9 +250,10 @@ def run(paths: Sequence[str]) -> str:
         of = _summary.of_c(ctx, summarize(ctx, path))
     except (OffpeakError, OSError) as error:
         return whole(words([("recording", path)]), note(f"There are no values: {error}"))
+    answer = _answer(path)
     parts = [words([("run", of.run), ("machine", of.machine), ("clocks", of.clocks), ("complete", of.complete)])]
     if of.kernels:
         parts.append(_kernels(of))
     elif of.groups:
-        parts.append(_groups(of))
-    return whole(*parts, *map(note, of.remarks))
+        parts.append(_groups(of, MOST_ANSWERS if answer else MOST_ROWS))
+    return whole(answer, *parts, *map(note, of.remarks))

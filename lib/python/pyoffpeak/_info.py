@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Optional
 
 from ._native import rows
 from ._offpeak import lib
+from ._texts import shortened
 
 
 class Derived(NamedTuple):
@@ -59,6 +60,7 @@ class Function(NamedTuple):
     instructions: int  # how many have counts
 
 
+@shortened
 class Stats(NamedTuple):
     """The collector's counts over the run."""
 
@@ -84,6 +86,7 @@ class Clocks(NamedTuple):
     memory: Optional[ClockSpan]
 
 
+@shortened
 @dataclass(frozen=True)
 class Info:
     """What `offpeak info` prints, and more. Texts are "" and numbers 0 if the file does not say."""

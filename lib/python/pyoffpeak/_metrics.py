@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
-from itertools import islice, repeat
-from typing import Any, Iterator, NamedTuple, Union, overload
+from typing import Any, NamedTuple, Union
 
-from . import _arrow, _context
+from . import _context
 from ._errors import misuse
+from ._lists import List
 from ._native import (
     Image,
     Path,
@@ -17,13 +16,11 @@ from ._native import (
     c_optional,
     c_text,
     c_texts,
-    column_names,
     profiler_number,
     sized,
 )
 from ._offpeak import ffi, lib
 from ._options import listed
-from ._tables import Rows
 
 _SCOPES = {
     None: lib.OPK_SCOPE_UNKNOWN,
@@ -50,70 +47,21 @@ class Metric(NamedTuple):
     status: str | None = None  # why it can't be scheduled: "CUPTI_ERROR_NOT_SUPPORTED"; None: it can, or not counted
 
 
-# Texts that are "" rather than None if NVIDIA provides none.
-_PLAIN = ("metric", "type", "hw_unit", "dim_unit", "description")
-
-
-class Metrics(Rows, Sequence[Metric]):
+class Metrics(List[Metric]):
     """Metrics sorted by name: a sequence of Metric, made when it is first read.
 
     It is a table as well, with a column for each field, for all that reads Arrow's C stream: to_arrow(), to_pandas(),
     to_polars(), to_numpy(). If passes were not counted, it lacks the columns passes, method and status.
     """
 
+    _record = Metric
+    _plain = frozenset({"metric", "type", "hw_unit", "dim_unit", "description"})
+
     def __init__(self, found: Any, refused: int, costly: int) -> None:
-        self._list = found
-        self._lock = threading.Lock()
-        self._length = int(lib.opk_listing_count(found))
-        self._columns = column_names(found)
-        self._made: list[Metric] | None = None
+        super().__init__(found)
         #: how many matching metrics were left out, because they can't be scheduled, or take too many passes
         self.refused = refused
         self.costly = costly
-
-    def _export(self, stream: Any) -> None:
-        with self._lock:
-            if lib.opk_listing_export_arrow(stream, self._list):
-                raise MemoryError
-
-    def _all(self) -> list[Metric]:
-        if self._made is None:
-            self._made = list(self._read())
-        return self._made
-
-    def _read(self) -> Iterator[Metric]:
-        with _arrow.Reader(self._stream()) as reader:
-            for batch in reader:
-                columns: list[Any] = [column.to_list() for column in batch]
-                for i in range(len(_PLAIN)):
-                    columns[i] = [text or "" for text in columns[i]]
-                yield from map(Metric._make, zip(*columns, *[repeat(None)] * (len(Metric._fields) - len(columns))))
-
-    def __len__(self) -> int:
-        return self._length
-
-    @overload
-    def __getitem__(self, index: int) -> Metric: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[Metric]: ...
-
-    def __getitem__(self, index: int | slice) -> Metric | list[Metric]:
-        return self._all()[index]
-
-    def __iter__(self) -> Iterator[Metric]:
-        return iter(self._all())
-
-    def _repr_html_(self) -> str:
-        """In Jupyter: the first metrics."""
-        from . import _html
-
-        rows = [row[: len(self._columns)] for row in islice(self._made or self._read(), _html.MOST_ROWS)]
-        said = f"The first {len(rows)} of {self._length:,}." if self._length > len(rows) else ""
-        return _html.preview(self._columns, {}, rows, said)
-
-    def __repr__(self) -> str:
-        return f"<pyoffpeak.Metrics: {self._length} of {', '.join(self._columns)}>"
 
 
 def _all_of(globs: Sequence[str | Sequence[str]]) -> list[str]:

@@ -12,10 +12,12 @@ from ._errors import misuse
 from ._native import Image, Path, availability_image, c_path, c_text, copied, profiler_number, rows, sized
 from ._offpeak import ffi, lib
 from ._sets import SetLike, facts_of, make
+from ._texts import shortened
 
 _DAY = 86400.0
 
 
+@shortened
 class Pass(NamedTuple):
     """The counters of one pass."""
 
@@ -27,6 +29,7 @@ class Pass(NamedTuple):
     metrics: tuple[str, ...]  # metrics with a counter in this pass
 
 
+@shortened
 class Domains(NamedTuple):
     """Domains that are scheduled together, since counters can be in one or the other."""
 
@@ -38,6 +41,7 @@ class Domains(NamedTuple):
     software: bool  # code patched into kernels: in passes without hardware counters
 
 
+@shortened
 class PlannedMetric(NamedTuple):
     metric: str
     passes: tuple[int, ...]  # from 1
@@ -45,6 +49,7 @@ class PlannedMetric(NamedTuple):
     split: bool  # a ratio with counters in different passes, and so from different runs
 
 
+@shortened
 class Detail(NamedTuple):
     """The content of each pass."""
 
@@ -70,6 +75,7 @@ class Column(NamedTuple):
     prose: str  # text below the heading
 
 
+@shortened
 class LeftOut(NamedTuple):
     """A metric that did not fit the one pass."""
 
@@ -353,6 +359,7 @@ def split_plan(
     return SplitPlans(plans, plans[0]._lost)
 
 
+@shortened
 class ConfigInfo(NamedTuple):
     """The facts in a config image."""
 

@@ -18,7 +18,7 @@ from ._summaries import open_file, summarize
 from ._tables import Table
 
 if TYPE_CHECKING:
-    from . import _files, _info, _pictures, _report, _sets, _summary
+    from . import _answers, _files, _info, _pictures, _report, _sets, _summary
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
@@ -101,6 +101,44 @@ class Run(Opened):
             from . import _summary
         ctx = _context.new()
         return _summary.of_c(ctx, summarize(ctx, self._only(), kernel))
+
+    def findings(self, kernel: Optional[str] = None, kernel_names: str = "short") -> _answers.Findings:
+        """What limits each kernel of the one file, and what to try: `offpeak show`. Kernels are by time.
+
+        A kernel has a row for each finding, or one row without. kernel: only kernels, or user ranges, that match this
+        pattern: "*gemm*". UsageError: the recording lacks the metrics, which the set "answers" has.
+        """
+        with loading:
+            from . import _answers
+        return _answers.findings(self._only(), kernel, kernel_names)
+
+    def noise(
+        self,
+        kernel: Optional[str] = None,
+        by: Texts = None,
+        columns: Texts = None,
+        level: float = 95,
+        within: float = 1,
+        kernel_names: str = "short",
+    ) -> _answers.NoiseList:
+        """How far the mean of each metric can be trusted, and how many more launches would do: `offpeak noise`.
+
+        Several files add up. by: what also keeps kernels apart: "shape", ["rank", "nvtx"]. columns: only these metrics.
+        level: the probability in percent with which the mean of many launches is within trusted_pct. within: how near,
+        in percent, launches_needed and more_launches are for.
+        """
+        with loading:
+            from . import _answers
+        return _answers.noise(self._paths, kernel, by, columns, level, within, kernel_names)
+
+    def occupancy(self, kernel: Optional[str] = None, kernel_names: str = "short") -> _answers.OccupancyList:
+        """How many warps of each kernel fit an SM, what limits them, and how many there were; of the one file.
+
+        A kernel has a row for each launch shape. UsageError: the recording has no launches of kernels.
+        """
+        with loading:
+            from . import _answers
+        return _answers.occupancy(self._only(), kernel, kernel_names)
 
     def report(
         self,
@@ -254,7 +292,7 @@ class Run(Opened):
         return _pictures.Picture(self._only(), kind, evaluation, dark=dark, **options)
 
     def _repr_html_(self) -> str:
-        """In Jupyter: the recording in a few lines, and its kernels by time."""
+        """In Jupyter: what limits the kernels if that is known, the recording in a few lines, and its kernels by time."""
         from . import _html
 
         return _html.run(self._paths)

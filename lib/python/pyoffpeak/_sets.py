@@ -12,6 +12,7 @@ from typing import Any, Mapping, NamedTuple, Sequence, Union
 from . import _context
 from ._native import c_path, c_text, rows
 from ._offpeak import ffi, lib
+from ._texts import shortened
 
 SetLike = Union[str, "os.PathLike[str]", Mapping[str, Any], "Set", Sequence["SetLike"]]
 
@@ -208,6 +209,7 @@ def _join(ctx: Any, parts: Sequence[_Part], chip: str, parameters: Mapping[str, 
     return joined
 
 
+@shortened
 class SetInfo(NamedTuple):
     """A set that is found by name."""
 

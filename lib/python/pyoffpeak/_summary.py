@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from . import _native
 from ._offpeak import lib
+from ._texts import shortened
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ class SummaryColumn(NamedTuple):
     unknown: bool = False  # no group has a value
 
 
+@shortened
 class SummaryGroup(NamedTuple):
     """A kernel with all its launches, a user range or a device."""
 
@@ -53,6 +55,7 @@ class SummaryGroup(NamedTuple):
     samples: int = 0  # of a device
 
 
+@shortened
 class SummaryKernel(NamedTuple):
     """A kernel on the timeline, beside PM samples or alone."""
 
@@ -65,6 +68,7 @@ class SummaryKernel(NamedTuple):
     peaks: dict[str, float]  # shares of peaks in percent, by name; or NaN
 
 
+@shortened
 @dataclass(frozen=True)
 class Summary:
     """What `offpeak show` prints."""

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The types that calls return: records whose fields have names, units and types. Callers need not make any."""
 
+from ._answers import Answer, Findings, Noise, NoiseList, Occupancy, OccupancyList
 from ._check import ChipCheck, SetCheck
 from ._chips import Chip, SinglePassSet
 from ._compare import Change, DiffColumn, Difference, DiffRow, Judged, Side
@@ -16,6 +17,7 @@ from ._sets import SetInfo
 from ._summary import Statistics, Summary, SummaryColumn, SummaryGroup, SummaryKernel
 
 __all__ = [
+    "Answer",
     "Cause",
     "Change",
     "Chip",
@@ -34,6 +36,7 @@ __all__ = [
     "Difference",
     "Domains",
     "Finding",
+    "Findings",
     "Function",
     "Heading",
     "Info",
@@ -44,7 +47,11 @@ __all__ = [
     "Metric",
     "Metrics",
     "Module",
+    "Noise",
+    "NoiseList",
     "Numbers",
+    "Occupancy",
+    "OccupancyList",
     "Pass",
     "Picture",
     "Piece",

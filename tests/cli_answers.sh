@@ -1,0 +1,66 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# What show says limits kernels, against what they were built for on an H100, and how it says it.
+. "${SOURCE:?}/tests/tap.sh"
+
+need_cupti_13
+limits=$recordings/gh100-limits.opk
+COLUMNS=80
+export COLUMNS
+
+section 'kernels whose limit is known'
+# judged NAME TEXT: the last line of limits.py.
+judged() {
+	run 0 show "$recordings/gh100-$1.opk" --all --top 1000 --format json
+	[ "$have_python" = yes ] || return 0
+	mv out "$1.json"
+	python3 "$SOURCE/tests/gpu/limits.py" "$SOURCE/tests/gpu/$1.tsv" "$1.json" >"$1.txt" || fail "limits.py of $1"
+	same "$1" "$(tail -n 1 "$1.txt")" "$2"
+}
+judged limits '73 of 73 limiters right, 0 not known, 0 wrong and stated as sure; 0 findings missing; 33 of 33 bounds hold'
+judged unseen '21 of 24 limiters right, 0 not known, 1 wrong and stated as sure; 0 findings missing; 1 of 1 bounds hold'
+
+section 'text'
+notes '4 more kernels, 27.7% of the time: --top 5 shows them' show "$recordings/gh100-rotated.opk" --top 1
+out_has '^5 kernels, 265 launches, 26.2 ms of GPU time; NVIDIA H100 80GB HBM3 \(GH100\)$' \
+	'^ 1  histogram  19 ms  72.3%  53 launches$' "^    limited by atomics of few addresses: 77% of its warps' time$" \
+	'^    compute 0%  issue 1%    L1 2%       L2 12%      DRAM 2%     warps 80%$' \
+	'^    [.]{10}  [.]{10}  [.]{10}  #[.]{9}  [.]{10}  #{8}[.]{2}$' '^    Atomics move 87.3% of L2' \
+	'^    atomics go to an address; at most 18.8 ms less \(71.7% of all\)$'
+same 'no line is wider than 80 columns' "$(awk 'length > 80' out)" ''
+same 'no line ends with a blank' "$(grep -c ' $' out)" 0
+# All that can be said, and then the values.
+run 0 show "$recordings/gh100-rotated.opk" --top 2 --all
+out_has '^    Atomics move' '^    L1 is at 8' '^metric '
+run 0 show "$limits" --kernel 'tiny_1*'
+out_has '^1 kernel, 1 launch, ' 'SMs are idle 100% of the time: the kernel is too short'
+# In a narrow terminal, and a name that is cut in its middle.
+COLUMNS=40 run 0 show "$limits" --kernel 'occupancy_registers_eased*'
+out_has '^ 1  occup.*ased  [0-9]* us  1 launch$'
+
+section 'kernels kept apart'
+run 0 show "$recordings/gh100-rotated.opk" --by shape --top 1
+out_has '^ 1  histogram 16384x1x1 256x1x1  19 ms'
+says 2 'show --by is for answers' show "$recordings/gh100-rotated.opk" --by shape --metrics
+says 2 'the recording lacks what answers need' show "$recordings/gh100-simple.opk" --by shape
+says 2 "'foo' is nothing that ranges share" show "$recordings/gh100-rotated.opk" --by foo
+
+section 'rows'
+works show "$recordings/gh100-rotated.opk" --format json
+same 'at most 4 KB' "$(($(wc -c <out) <= 4096))" 1
+json '[k["limiter"] for k in j["kernels"]] == ["atomics", "l1", "issue", "l2_latency", "dram"]' \
+	'set(j) == {"run", "machine", "complete", "kernels"} | {"clocks"} & set(j)' \
+	'j["kernels"][0]["finding"] == "atomics" and j["kernels"][0]["within"] < 1' \
+	'all(k["l2"] == int(k["l2"]) for k in j["kernels"])'
+run 0 show "$limits" --top 10 --format json
+same 'at most 4 KB' "$(($(wc -c <out) <= 4096))" 1
+json 'len(j["kernels"]) == 10' 'all(k["within"] is None for k in j["kernels"])'
+
+section 'recordings that lack metrics'
+notes "what limits these kernels is not known from these metrics: record the set 'answers'" show "$recordings/gh100-simple.opk"
+out_has '^run +5 launches' '^metric '
+works show --metrics "$recordings/gh100-simple.opk"
+# Sorted by a metric, it is the metrics that are asked for.
+run 0 show "$recordings/gh100-rotated.opk" --sort smsp__inst_executed.sum --top 1
+out_has '^metric '
+finish
