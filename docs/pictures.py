@@ -104,6 +104,15 @@ def comparison(browser):
     show(browser, "section[data-part=diff]", 620, 1100)  # all columns
 
 
+def answers(browser):
+    show(browser, "section[data-part=answers]", 760)
+
+
+def memory(browser):
+    browser.click(".answer:nth-child(4) .name")
+    show(browser, "section[data-part=memory]", 560)
+
+
 def kernel(browser):
     show(browser, "section[data-part=kernels]", 760)
 
@@ -125,6 +134,8 @@ def timeline(browser):
 
 # Several recordings are compared, or merged for the options that come last.
 PICTURES = {
+    "report-answers": (["gh100-rotated"], answers),
+    "report-memory": (["gh100-rotated"], memory),
     "report-comparison": (["gh100-before", "gh100-after"], comparison),
     "report-kernel": (["gh100-before"], kernel),
     "report-roofline": (["gh100-roofline"], roofline),

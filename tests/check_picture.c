@@ -116,6 +116,29 @@ TEST(fitting)
 	ck_assert_double_le(opk_label_width(little), 100);
 }
 
+/* Where names begin alike, labels have the words in which they differ. */
+TEST(labels_that_differ)
+{
+	static const char *const names[] = {
+		"vadd",
+		"sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize64x64x8_stage3_warpsize1x4x1_ffma",
+		"sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize128x64x8_stage3_warpsize1x4x1_ffma",
+		"sm80_xmma_gemm_f32f32_f32f32_f32_nn_n_tilesize128x64x8_stage3_warpsize1x4x1_ffma",
+		"an_only_one_of_so_many_words_that_it_has_no_room_here_but_at_both_of_its_ends",
+	};
+	static const char *const wanted[] = { "vadd", "tilesize64x64x8_stage3", "tilesize128x64x8",
+		                              "nn_n_tilesize128x64x8", "an_only_one_of" };
+	opk_autolabels struct opk_labels labels = { NULL, 0 };
+
+	ck_ok(ctx, opk_labels_make(&labels, ctx, names, COUNT(names), 250));
+	for (size_t i = 0; i < COUNT(names); i++) {
+		ck_assert_msg(strstr(labels.items[i], wanted[i]) != NULL, "%s", labels.items[i]);
+		ck_assert_double_le(opk_label_width(labels.items[i]), 250);
+		for (size_t j = 0; j < i; j++)
+			ck_assert_str_ne(labels.items[i], labels.items[j]);
+	}
+}
+
 /* ---- scales ----------------------------------------------------------------------------- */
 
 static const struct {

@@ -135,27 +135,29 @@
 	}
 
 	function valueRow(data, column, value) {
-		return element('tr', {}, [element('td', { class: 'metric', text: offpeak.words(column), title: column.name }),
-			element('td', { class: 'number', text: offpeak.formatLine(value[BEFORE], column.unit) }),
-			element('td', { class: 'number', text: offpeak.formatLine(value[AFTER], column.unit) }),
+		const [before, after] = offpeak.formatLines([value[BEFORE], value[AFTER]], column.unit);
+
+		return element('tr', {}, [element('td', { class: 'metric', title: column.name }, offpeak.pieces(offpeak.words(column))),
+			element('td', { class: 'number', text: before }), element('td', { class: 'number', text: after }),
 			element('td', { class: 'number' }, [element('span', { class: changeClass(data, column, value), text: changeText(value) })]),
 			element('td', { class: 'number', text: clockText(value) }), verdictCell(data, value), element('td', { class: 'spread' }, [sides(value)])]);
 	}
 
 	function drawDetails(state) {
 		const { data, chosen } = state, row = data.rows[chosen], body = element('tbody');
+		const shown = data.columns.map((column, at) => at).filter(at => !data.columns[at].hidden
+			&& !(state.changedOnly && !isChanged(data, data.values[chosen][at])));
+		const headed = data.columns.some(column => column.heading), order = shown.filter(at => data.columns[at].heading);
 		let heading = '';
 
-		data.columns.forEach((column, at) => {
-			const value = data.values[chosen][at];
+		for (const at of order.concat(shown.filter(at => !data.columns[at].heading))) {
+			const title = data.columns[at].heading || (headed ? 'Other' : '');
 
-			if (column.hidden || state.changedOnly && !isChanged(data, value))
-				return;
-			if (column.heading && column.heading !== heading)
-				body.append(element('tr', {}, [element('td', { colspan: 7 }, [element('h3', { text: column.heading })])]));
-			heading = column.heading || heading;
-			body.append(valueRow(data, column, value));
-		});
+			if (title !== heading)
+				body.append(element('tr', {}, [element('td', { colspan: 7 }, [element('h3', { text: title })])]));
+			heading = title;
+			body.append(valueRow(data, data.columns[at], data.values[chosen][at]));
+		}
 		const box = element('input', { type: 'checkbox', checked: state.changedOnly });
 		box.addEventListener('change', () => {
 			state.changedOnly = box.checked;
@@ -170,9 +172,9 @@
 
 	// What the GPU can do, not what the program did: once, and without a verdict.
 	function peaks(data) {
-		const row = peak => element('tr', {}, [element('td', { class: 'metric', text: peak.name }),
-			element('td', { class: 'number', text: offpeak.formatLine(peak.before, peak.unit) }),
-			element('td', { class: 'number', text: offpeak.formatLine(peak.after, peak.unit) }),
+		const both = peak => offpeak.formatLines([peak.before, peak.after], peak.unit);
+		const row = peak => element('tr', {}, [element('td', { class: 'metric' }, offpeak.pieces(peak.name)),
+			...both(peak).map(text => element('td', { class: 'number', text })),
 			element('td', { class: 'number', text: peak.change === null ? 'nan' : percentText(peak.change) })]);
 
 		return data.peaks.length ? element('details', { class: 'peaks' }, [

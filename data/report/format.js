@@ -43,6 +43,13 @@
 		return made.unit === '%' ? made.text + '%' : (made.text + ' ' + made.unit).trim();
 	}
 
+	// Three digits and a unit.
+	function brief(value, unit) {
+		const [scale, name] = scaleOf(Math.abs(value), unit);
+
+		return (Number((value / scale).toPrecision(3)).toLocaleString('en-US') + ' ' + name).trim();
+	}
+
 	// Values that are compared, in one unit.
 	function lines(values, unit) {
 		return values.map(value => line(value, unit, mostOf(values)));
@@ -74,5 +81,5 @@
 		return column.name + (column.about ? ': ' + column.about : '');
 	}
 
-	Object.assign(window.offpeak, { words, meaning, digits, format, scale: scaleOf, formatLine: line, formatLines: lines, formatColumn: column, formatShort: short });
+	Object.assign(window.offpeak, { words, meaning, digits, format, scale: scaleOf, formatLine: line, formatLines: lines, formatColumn: column, formatShort: short, formatBrief: brief });
 })();

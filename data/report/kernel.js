@@ -3,7 +3,7 @@
 	'use strict';
 
 	const { element } = offpeak;
-	const SEARCHED_FROM = 25;
+	const SEARCHED_FROM = 25, OTHER = 'Other';
 
 	function factList(table, row) {
 		const facts = [['grid', row.grid], ['block', row.block], ['registers', row.registers],
@@ -109,7 +109,7 @@
 
 		return [
 			element('td', { class: mean === null ? 'number nan' : 'number', text: made.text }),
-			element('td', { class: 'unit', text: made.unit }),
+			element('td', { class: 'unit' }, offpeak.pieces(made.unit)),
 			element('td', { class: 'peak' }, peak === null ? [] : [
 				element('svg', { class: 'bar-cell', viewBox: '0 0 100 8', preserveAspectRatio: 'none', 'aria-hidden': 'true' }, [
 					element('rect', { class: 'bar-back', width: 100, height: 8, rx: 1 }),
@@ -148,8 +148,8 @@
 
 	function valueRow(table, at, i) {
 		const column = table.columns[at];
-		const button = element('button', { type: 'button', class: 'metric', 'aria-expanded': 'false',
-			text: offpeak.words(column), title: offpeak.meaning(column) });
+		const button = element('button', { type: 'button', class: 'metric', 'aria-expanded': 'false', title: offpeak.meaning(column) },
+			offpeak.pieces(offpeak.words(column)));
 		const row = element('tr', {}, [element('td', { class: 'metric' }, [button,
 			column.inflated ? element('span', { class: 'flag', text: 'inflated', title: 'counts idle time around short kernels' }) : null])]
 			.concat(valueCells(table, at, i)));
@@ -166,23 +166,31 @@
 			element('th', { text: 'of the peak' }), element('th', { class: 'spread', text: many ? { kernel: 'over launches', range: 'over its times', device: 'over samples' }[table.row] : '' })])]);
 
 		return element('section', { class: 'group' }, [
-			info ? element('h3', { text: info.title }) : table.headings.length ? element('h3', { text: 'Other' }) : null,
+			info ? element('h3', { text: info.title }) : table.headings.length ? element('h3', { text: OTHER }) : null,
 			info && info.text ? element('p', { class: 'prose', text: info.text }) : null,
 			element('table', { class: 'values' }, [head, element('tbody', {}, columns.map(at => valueRow(table, at, i)))])]);
 	}
 
-	function groups(table, i) {
+	// [heading, places of its columns]; columns without a heading come last.
+	function columnsByHeading(table) {
 		const by = new Map();
 
 		table.columns.forEach((column, at) => {
-			if (!matches(column, table.search || ''))
-				return;
 			if (!by.has(column.heading))
 				by.set(column.heading, []);
 			by.get(column.heading).push(at);
 		});
-		return [...by].map(([heading, columns]) => group(table, heading, columns, i));
+		return [...by].sort((a, b) => (a[0] === undefined) - (b[0] === undefined));
 	}
+
+	function groups(table, i) {
+		return columnsByHeading(table).map(([heading, columns]) => [heading, columns.filter(at => matches(table.columns[at], table.search || ''))])
+			.filter(([, columns]) => columns.length).map(([heading, columns]) => group(table, heading, columns, i));
+	}
+
+	// The same by titles; '': the set has no headings.
+	offpeak.byHeading = table => columnsByHeading(table).map(([heading, columns]) =>
+		[heading !== undefined ? table.headings[heading].title : table.headings.length ? OTHER : '', columns]);
 
 	// Among many metrics: those with all the words in their name or meaning.
 	function matches(column, search) {

@@ -11,7 +11,7 @@
 
 	// An element whose text is never parsed as HTML.
 	function element(tag, attributes, children) {
-		const svg = /^(svg|g|path|rect|line|circle|text|title|polyline)$/.test(tag);
+		const svg = /^(svg|g|path|rect|line|circle|text|tspan|title|polyline)$/.test(tag);
 		const made = svg ? document.createElementNS('http://www.w3.org/2000/svg', tag) : document.createElement(tag);
 
 		for (const [name, value] of Object.entries(attributes || {})) {
@@ -28,8 +28,14 @@
 		return made;
 	}
 
+	// A name that may be cut into lines after its separators, nowhere else.
+	function pieces(text) {
+		return text.split(/(?<=[_.:,\/(<])(?=.)/).flatMap((part, i) => i ? [element('wbr'), part] : [part]);
+	}
+
 	const offpeak = window.offpeak = {
 		element,
+		pieces,
 		runs,
 		// What draws a part of the page: called with its section when it is first seen.
 		part(id, draw) {
@@ -52,11 +58,15 @@
 			if (!table || !table.rows[kernel])
 				return;
 			run.kernel = kernel;
+			offpeak.mark(run);
+			document.dispatchEvent(new CustomEvent('kernel', { detail: { run: run.number, kernel, reveal } }));
+		},
+		// Marks all that is of the chosen kernel.
+		mark(run) {
 			for (const mark of run.article.querySelectorAll('[data-kernel].selected'))
 				mark.classList.remove('selected');
-			for (const mark of run.article.querySelectorAll('[data-kernel="' + Number(kernel) + '"]'))
+			for (const mark of run.article.querySelectorAll('[data-kernel="' + Number(run.kernel) + '"]'))
 				mark.classList.add('selected');
-			document.dispatchEvent(new CustomEvent('kernel', { detail: { run: run.number, kernel, reveal } }));
 		},
 		// Marks of kernels that a search leaves out are dim.
 		filter(run, accepts) {
@@ -90,6 +100,7 @@
 			if (drawer)
 				drawer(section, run);
 		}
+		offpeak.select(run, 0);
 	}
 
 	function addTab(run) {

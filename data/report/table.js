@@ -34,7 +34,7 @@
 		const mean = i => rows[i].time === undefined ? null : rows[i].time / rows[i].count;
 		// A single launch is the least and the greatest.
 		const extreme = name => i => rows[i][name] !== undefined ? rows[i][name] : rows[i].count === 1 ? mean(i) : null;
-		const columns = [{ title: nouns[table.row][0], get: i => rows[i].name, name: true }];
+		const columns = [{ title: nouns[table.row][0], get: i => rows[i].name, label: i => rows[i].label, name: true }];
 
 		if (timed && rows.length > 1)
 			columns.push(numbers(table, 'share of time', 'percent', i => rows[i].portion === undefined ? null : rows[i].portion, { bar: i => rows[i].portion, wide: true }));
@@ -100,7 +100,7 @@
 
 	function cell(column, i) {
 		if (column.name)
-			return element('td', { class: 'name', text: column.get(i), title: column.get(i).length > 60 ? column.get(i) : null });
+			return element('td', { class: 'name', text: column.label(i) || column.get(i), title: column.label(i) || column.get(i).length > 40 ? column.get(i) : null });
 		const value = column.get(i), share = column.bar ? column.bar(i) : null;
 		const text = value === undefined ? '' : column.format.text(value);
 		const shown = element('span', { class: value === null ? 'nan' : null, title: value === null ? 'no value' : null, text });
@@ -131,7 +131,7 @@
 				'aria-sort': sorted, scope: 'col', title: column.about || null });
 			const unit = column.noun || column.format && column.format.unit;
 			const button = element('button', { type: 'button', class: 'sort' }, [
-				element('span', { class: column.metric === undefined ? null : 'metric', text: column.title }),
+				element('span', { class: column.metric === undefined ? null : 'metric' }, offpeak.pieces(column.title)),
 				unit ? element('span', { class: 'unit', text: unit }) : null]);
 
 			button.addEventListener('click', () => sortBy(state, at));
@@ -234,10 +234,15 @@
 
 	// ---- the controls above the table
 
+	// Columns below the headings of the set; those of none are the others.
 	function metricPicker(state) {
 		const picker = element('select', { 'aria-label': 'Add a column' }, [element('option', { value: '', text: 'Add a column…' })]);
 
-		state.table.columns.forEach((column, i) => picker.append(element('option', { value: i, text: offpeak.words(column) })));
+		for (const [title, columns] of offpeak.byHeading(state.table)) {
+			const options = columns.map(at => element('option', { value: at, text: offpeak.words(state.table.columns[at]) }));
+
+			picker.append(...title ? [element('optgroup', { label: title }, options)] : options);
+		}
 		picker.addEventListener('change', () => {
 			const at = Number(picker.value), known = state.columns.findIndex(column => column.metric === at);
 
@@ -286,9 +291,7 @@
 			build(section, state);
 			draw(state);
 			listen(state, section);
-			if (main)
-				offpeak.select(run, 0);
-			else
+			if (!main)
 				choose(state, 0);
 		};
 	}

@@ -6,26 +6,7 @@
 #include "answers/answers_inside.h"
 #include "base/metric.h"
 #include "eval/eval.h"
-#include "images/door.h"
 #include "set/set.h"
-
-struct opk_answers {
-	struct opk_answer *items;
-	size_t count;
-	bool kernels;
-	char *key; /* of the statistics */
-	unsigned keys;
-	uint64_t launches;
-	double time_ns; /* of all kernels */
-	struct opk_answer_rules rules;
-	struct opk_strlist texts;
-	struct opk_set *set;
-	struct opk_evaluation *evaluation;
-	struct opk_aggregate *aggregate;
-	struct opk_index columns; /* of the evaluation */
-	struct opk_kernel_names *names;
-	OPK_LIST(struct opk_moments) times; /* of launches, by group */
-};
 
 const char *opk_answers_bar(size_t bar)
 {
@@ -47,6 +28,10 @@ void opk_answers_free(struct opk_answers *answers)
 	opk_aggregate_free(answers->aggregate);
 	opk_evaluation_free(answers->evaluation);
 	opk_kernel_names_free(answers->names);
+	opk_columns_clear(&answers->set_columns);
+	opk_set_meta_clear(&answers->set_meta);
+	opk_strlist_clear(&answers->metrics);
+	free(answers->places);
 	opk_set_free(answers->set);
 	free(answers);
 }
@@ -94,16 +79,9 @@ static bool has_kernels(const struct opk_range *ranges, size_t count)
 	return false;
 }
 
-/* The spread of launches' times. */
-static void take_values(void *data, size_t group, size_t column, const double *values,
-                        const size_t *rows, size_t count)
+void opk_answers_time_values(struct opk_answers *a, size_t group, const double *values,
+                             size_t count)
 {
-	struct opk_answers *a = data;
-	size_t time;
-
-	(void)rows;
-	if (!opk_index_find(&time, &a->columns, "time") || column != time)
-		return;
 	while (a->times.count <= group && opk_list_add(&a->times))
 		a->times.items[a->times.count - 1] = (struct opk_moments){ 0 };
 	for (size_t i = 0; i < count && group < a->times.count; i++)
@@ -111,11 +89,24 @@ static void take_values(void *data, size_t group, size_t column, const double *v
 			opk_moments_add(&a->times.items[group], values[i]);
 }
 
+static void take_values(void *data, size_t group, size_t column, const double *values,
+                        const size_t *rows, size_t count)
+{
+	struct opk_answers *a = data;
+
+	(void)rows;
+	if (column == a->timed)
+		opk_answers_time_values(a, group, values, count);
+}
+
 static int index_columns(struct opk_answers *a, struct opk_ctx *ctx)
 {
-	for (size_t i = 0; i < opk_evaluation_column_count(a->evaluation); i++)
+	a->column_count = opk_evaluation_column_count(a->evaluation);
+	for (size_t i = 0; i < a->column_count; i++)
 		if (!opk_index_add(&a->columns, opk_evaluation_column(a->evaluation, i), i, NULL))
 			return opk_nomem(ctx, "answers");
+	if (!opk_index_find(&a->timed, &a->columns, "time"))
+		a->timed = SIZE_MAX;
 	return OPK_OK;
 }
 
@@ -146,8 +137,7 @@ static bool has_metric(const struct opk_meta *meta, const struct opk_set_item *i
 	return false;
 }
 
-/* Whether metrics that are needed were recorded: evaluating the set takes long in vain without. */
-static bool has_needs(const struct opk_answers *a, const struct opk_meta *meta)
+bool opk_answers_have_needs(const struct opk_answers *a, const struct opk_meta *meta)
 {
 	for (size_t i = 0; i < a->rules.needs.count; i++) {
 		const struct opk_set_item *item = find_item(&a->set->items,
@@ -193,32 +183,63 @@ static int evaluate(struct opk_answers *a, struct opk_ctx *ctx, struct opk_file 
 
 /* ---- kernels -------------------------------------------------------------------------------- */
 
+static const struct opk_aggregated *group_of(const struct opk_answers *a, size_t group)
+{
+	return a->summary ? a->summary->groups[group].of : opk_aggregate_get(a->aggregate, group);
+}
+
+/* One for each column of the set; free(). NULL when out of memory. */
+static double *means_of(const struct opk_answers *a, size_t group)
+{
+	double *means = opk_alloc_array(a->column_count + 1, sizeof *means);
+
+	if (means && a->summary)
+		opk_answers_compute(means, a, group);
+	for (size_t i = 0; means && !a->summary && i < a->column_count; i++)
+		means[i] = group_of(a, group)->columns[i].mean;
+	return means;
+}
+
 static double value_of(const struct opk_answers *a, const double *values, const char *name)
 {
 	size_t at;
 
-	return opk_index_find(&at, &a->columns, name) ? values[at] : (double)NAN;
+	return values && opk_index_find(&at, &a->columns, name) ? values[at] : (double)NAN;
+}
+
+double opk_answers_value(const struct opk_answers *answers, const struct opk_answer *answer,
+                         const char *name)
+{
+	opk_autofree double *means = means_of(answers, answer->number);
+
+	return value_of(answers, means, name);
 }
 
 static double time_within(const struct opk_answers *a, size_t group)
 {
+	size_t at = a->summary ? a->summary->groups[group].number : group;
 	const struct opk_moments *times;
 	struct opk_precision precision;
 
-	if (group >= a->times.count)
+	if (at >= a->times.count)
 		return (double)NAN;
-	times = &a->times.items[group];
+	times = &a->times.items[at];
 	opk_precision_find(&precision, times->count, times->mean, opk_moments_deviation(times),
 	                   0.95, 1);
 	return precision.half_width;
 }
 
 /* "gemm step/forward"; NULL: out of memory. */
-static const char *name_of(struct opk_answers *a, const struct opk_aggregated *of)
+static const char *name_of(struct opk_answers *a, size_t group)
 {
-	const char *kernel = *of->range.kernel ? opk_kernel_names_get(a->names, &of->range) : "";
-	char *name = opk_key_name(a->keys, kernel, of->name, &of->range);
+	const struct opk_aggregated *of = group_of(a, group);
+	const char *kernel;
+	char *name;
 
+	if (a->summary)
+		return a->summary->groups[group].name;
+	kernel = *of->range.kernel ? opk_kernel_names_get(a->names, &of->range) : "";
+	name = opk_key_name(a->keys, kernel, of->name, &of->range);
 	return opk_strlist_take(&a->texts, name) ? a->texts.items[a->texts.count - 1] : NULL;
 }
 
@@ -247,18 +268,17 @@ static void forget(double *means, const struct opk_answers *a, const struct opk_
 static int answer_one(struct opk_answer *answer, struct opk_answers *a, struct opk_ctx *ctx,
                       size_t group)
 {
-	const struct opk_aggregated *of = opk_aggregate_get(a->aggregate, group);
-	size_t count = opk_evaluation_column_count(a->evaluation);
-	opk_autofree double *means = opk_alloc_array(count + 1, sizeof *means);
+	const struct opk_aggregated *of = group_of(a, group);
+	opk_autofree double *means = means_of(a, group);
 	struct opk_answer_values values = { &a->columns, means };
 
 	if (!means)
 		return opk_nomem(ctx, "answers");
-	for (size_t i = 0; i < count; i++)
-		means[i] = of->columns[i].mean;
 	forget(means, a, of);
 	*answer = (struct opk_answer){
-		.name = name_of(a, of),
+		.name = name_of(a, group),
+		.full = *of->range.kernel ? of->range.kernel : of->name,
+		.number = group,
 		.launches = of->range.count ? of->range.count : 1,
 		.within = time_within(a, group),
 		.occupancy = value_of(a, means, "occupancy"),
@@ -291,10 +311,9 @@ static bool is_outermost(const struct opk_answers *a, const char *name)
 	return true;
 }
 
-/* `some`: not all kernels of the recording. */
-static int answer_all(struct opk_answers *a, struct opk_ctx *ctx, bool some)
+int opk_answers_fill(struct opk_answers *a, struct opk_ctx *ctx, size_t count, bool some)
 {
-	a->count = opk_aggregate_count(a->aggregate);
+	a->count = count;
 	a->items = opk_alloc_array(a->count + 1, sizeof *a->items);
 	if (!a->items)
 		return opk_nomem(ctx, "answers");
@@ -312,29 +331,39 @@ static int answer_all(struct opk_answers *a, struct opk_ctx *ctx, bool some)
 	return OPK_OK;
 }
 
+int opk_answers_prepare(struct opk_answers **out, struct opk_ctx *ctx, const struct opk_meta *meta)
+{
+	opk_auto(opk_answers) struct opk_answers *a = opk_alloc(sizeof *a);
+
+	if (!a)
+		return opk_nomem(ctx, "answers");
+	if (meta->profiler != OPK_PROFILER_RANGE)
+		return opk_fail(ctx, OPK_EUSAGE, "it has no counters of kernels");
+	TRY(opk_answer_rules_load(&a->rules, ctx));
+	TRY(opk_set_find_on(&a->set, ctx, "answers", meta->chip));
+	*out = opk_take(a);
+	return OPK_OK;
+}
+
 int opk_answers_new(struct opk_answers **out, struct opk_ctx *ctx, struct opk_file *file,
                     const struct opk_answers_options *options)
 {
-	opk_auto(opk_answers) struct opk_answers *a = opk_alloc(sizeof *a);
+	opk_auto(opk_answers) struct opk_answers *a = NULL;
 	const struct opk_meta *meta;
 	const struct opk_range *ranges;
 	size_t count;
 
-	if (!a)
-		return opk_nomem(ctx, "answers");
-	TRY(opk_answer_rules_load(&a->rules, ctx));
-	TRY(opk_kernel_names_new(&a->names, ctx, options->kernel_names));
 	TRY(opk_file_meta(&meta, ctx, file));
 	TRY(opk_file_ranges(&ranges, &count, ctx, file));
-	if (meta->profiler != OPK_PROFILER_RANGE)
-		return opk_fail(ctx, OPK_EUSAGE, "it has no counters of kernels");
+	TRY(opk_answers_prepare(&a, ctx, meta));
+	TRY(opk_kernel_names_new(&a->names, ctx, options->kernel_names));
 	a->kernels = has_kernels(ranges, count);
 	TRY(find_key(a, ctx, options));
 	TRY(opk_kernel_names_add(a->names, ctx, ranges, count));
-	TRY(opk_set_find_on(&a->set, ctx, "answers", meta->chip));
-	if (has_needs(a, meta)) {
+	if (opk_answers_have_needs(a, meta)) {
 		TRY(evaluate(a, ctx, file, options->kernel));
-		TRY(answer_all(a, ctx, options->kernel != NULL));
+		TRY(opk_answers_fill(a, ctx, opk_aggregate_count(a->aggregate),
+		                     options->kernel != NULL));
 	}
 	*out = opk_take(a);
 	return OPK_OK;

@@ -6,7 +6,10 @@
 #include "answers/door.h"
 #include "base/index.h"
 #include "base/strlist.h"
+#include "eval/eval.h"
 #include "formula/formula.h"
+#include "images/door.h"
+#include "summary/door.h"
 
 enum opk_limiter_kind {
 	OPK_LIMITER_PART, /* a part of the GPU that is busy */
@@ -60,5 +63,46 @@ double opk_answer_value(const struct opk_answer_values *values, const struct opk
 int opk_answer_judge(struct opk_answer *answer, struct opk_ctx *ctx,
                      const struct opk_answer_rules *rules, const struct opk_answer_values *values,
                      struct opk_strlist *texts);
+
+enum { OPK_MOST_ANSWER_METRICS = 500 };
+/* Values are of an evaluation of the set, or of a summary that has what the set needs. */
+struct opk_answers {
+	struct opk_answer *items;
+	size_t count;
+	bool kernels;
+	char *key; /* of the statistics */
+	unsigned keys;
+	uint64_t launches;
+	double time_ns; /* of all kernels */
+	struct opk_answer_rules rules;
+	struct opk_strlist texts;
+	struct opk_set *set;
+	struct opk_index columns; /* of the set, by name */
+	size_t column_count;
+	OPK_LIST(struct opk_moments) times; /* of launches, by group */
+	size_t timed;                       /* the column of the evaluation that has them */
+
+	struct opk_evaluation *evaluation;
+	struct opk_aggregate *aggregate;
+	struct opk_kernel_names *names;
+
+	/* answers_summary.c */
+	const struct opk_summary *summary; /* NULL: `aggregate` has values */
+	struct opk_set_meta set_meta;
+	struct opk_columns set_columns;
+	struct opk_strlist metrics; /* that the set needs */
+	size_t *places;             /* their columns in the summary's evaluation; SIZE_MAX: none */
+};
+/* The rules and the set; the answers come later. OPK_EUSAGE: there are no counters of kernels. */
+int opk_answers_prepare(struct opk_answers **out, struct opk_ctx *ctx, const struct opk_meta *meta);
+/* Whether metrics that are needed were recorded: evaluating the set takes long in vain without. */
+bool opk_answers_have_needs(const struct opk_answers *answers, const struct opk_meta *meta);
+/* Finds what bounds `count` groups; `some`: not all kernels of the recording. */
+int opk_answers_fill(struct opk_answers *answers, struct opk_ctx *ctx, size_t count, bool some);
+/* Keeps how times of a group's launches are spread. */
+void opk_answers_time_values(struct opk_answers *answers, size_t group, const double *values,
+                             size_t count);
+/* The values of a group of the summary, one for each column of the set. */
+void opk_answers_compute(double *out, const struct opk_answers *answers, size_t group);
 
 #endif

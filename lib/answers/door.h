@@ -5,7 +5,9 @@
 
 #include "base/ctx.h"
 #include "base/mem.h"
+#include "base/strlist.h"
 #include "eval/door.h"
+#include "summary/door.h"
 
 /* The most that is said of a kernel. */
 enum { OPK_MOST_FINDINGS = 5, OPK_BARS = 5 };
@@ -29,6 +31,8 @@ struct opk_answer_finding {
 /* A kernel, or a range of the program, with all its launches. */
 struct opk_answer {
 	const char *name;
+	const char *full; /* the kernel's whole name, or the range's */
+	size_t number;    /* for opk_answers_value() */
 	uint64_t launches;
 	/* All launches; percent of the time of all kernels, or of the outermost ranges; or NaN. */
 	double time_ns, share;
@@ -54,6 +58,21 @@ struct opk_answers;
  */
 int opk_answers_new(struct opk_answers **out, struct opk_ctx *ctx, struct opk_file *file,
                     const struct opk_answers_options *options);
+/*
+ * The same of a summary, in steps, so that the file is evaluated once: begin, make the summary with
+ * these metrics besides, let the answers see the values of launches, finish. The summary must
+ * outlive the answers. OPK_EUSAGE: the recording lacks what answers need.
+ */
+int opk_answers_begin(struct opk_answers **out, struct opk_ctx *ctx, const struct opk_meta *meta);
+const struct opk_strlist *opk_answers_metrics(const struct opk_answers *answers);
+/* The evaluation's column with the times of launches. */
+void opk_answers_watch(struct opk_answers *answers, size_t time_column);
+/* As `take` of struct opk_summary_values. */
+void opk_answers_take(struct opk_answers *answers, size_t group, size_t column,
+                      const double *values, size_t count);
+/* `some`: the summary does not have all kernels of the recording. */
+int opk_answers_finish(struct opk_answers *answers, struct opk_ctx *ctx,
+                       const struct opk_summary *summary, bool some);
 void opk_answers_free(struct opk_answers *answers);
 OPK_DEFINE_AUTO(opk_answers)
 /* Whether the recording has what answers need: else limiters may be others than these. */
@@ -65,6 +84,9 @@ uint64_t opk_answers_launches(const struct opk_answers *answers);
 double opk_answers_time(const struct opk_answers *answers);
 size_t opk_answers_count(const struct opk_answers *answers);
 const struct opk_answer *opk_answers_get(const struct opk_answers *answers, size_t i);
+/* A value of the set "answers" by its name there, the mean of a launch; NaN: unknown. */
+double opk_answers_value(const struct opk_answers *answers, const struct opk_answer *answer,
+                         const char *name);
 /* The name of a bar: "compute". */
 const char *opk_answers_bar(size_t bar);
 

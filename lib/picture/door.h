@@ -52,6 +52,20 @@ struct opk_roofline {
 	const char *lacks; /* what is missing in every kernel, as a sentence; or "" */
 };
 
+/* A label for each name: names.c */
+struct opk_labels {
+	char **items;
+	size_t count;
+};
+/*
+ * A name that is wider than `width` is cut. Where others begin as it does, its label has the words
+ * in which they differ, "...tilesize64x64x8_stage3_...".
+ */
+int opk_labels_make(struct opk_labels *out, struct opk_ctx *ctx, const char *const *names,
+                    size_t count, double width);
+void opk_labels_clear(struct opk_labels *labels);
+#define opk_autolabels __attribute__((cleanup(opk_labels_clear)))
+
 /*
  * Places a recording's kernels below the roofs that the recording or the set defines; `summary`
  * must outlive the result. The struct and what it points to are read-only. OPK_EUSAGE: no roofline

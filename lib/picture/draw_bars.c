@@ -6,14 +6,35 @@
 
 enum { WIDTH = 820, LEFT = 12, TITLE = 34, AXIS = 26, NOTE = 24 };
 
-void opk_bars_fit_names(struct opk_bars *bars, const struct opk_drawn_kernels *kernels,
-                        size_t shown)
+/* The share of the width that names may have. */
+static const double most_names = 0.4;
+
+static double width_of(const struct opk_picture_options *options)
+{
+	return options->width > 0 ? options->width : WIDTH;
+}
+
+int opk_bars_fit_names(struct opk_bars *bars, struct opk_ctx *ctx,
+                       const struct opk_picture_options *options,
+                       const struct opk_drawn_kernels *kernels, size_t shown)
 {
 	enum { LEAST = 60 };
+	opk_autofree const char **names = opk_alloc_array(shown + 1, sizeof *names);
 
+	if (!names)
+		return opk_nomem(ctx, "a picture");
+	for (size_t i = 0; i < shown; i++)
+		names[i] = kernels->items[i].name;
+	TRY(opk_labels_make(&bars->labels, ctx, names, shown, width_of(options) * most_names));
 	bars->names = LEAST;
 	for (size_t i = 0; i < shown; i++)
-		bars->names = fmax(bars->names, opk_label_width(kernels->items[i].name));
+		bars->names = fmax(bars->names, opk_label_width(bars->labels.items[i]));
+	return OPK_OK;
+}
+
+void opk_bars_clear(struct opk_bars *bars)
+{
+	opk_labels_clear(&bars->labels);
 }
 
 void opk_bars_measure(struct opk_bars *bars, const struct opk_picture_options *options, size_t rows,
@@ -22,7 +43,7 @@ void opk_bars_measure(struct opk_bars *bars, const struct opk_picture_options *o
 	struct opk_svg *svg = bars->svg;
 
 	bars->rows = rows ? rows : 1;
-	svg->width = options->width > 0 ? options->width : WIDTH;
+	svg->width = width_of(options);
 	bars->top = (svg->in_page ? 6 : TITLE) + above;
 	bars->bottom = bars->top + OPK_BARS_ROW * (double)bars->rows;
 	svg->height = bars->bottom + AXIS + NOTE;
@@ -30,7 +51,7 @@ void opk_bars_measure(struct opk_bars *bars, const struct opk_picture_options *o
 		bars->bottom += options->height - svg->height;
 		svg->height = options->height;
 	}
-	bars->names = fmin(bars->names, svg->width * 0.4);
+	bars->names = fmin(bars->names, svg->width * most_names);
 	bars->x.begin = LEFT + bars->names + 8;
 	bars->x.end = fmax(svg->width - side, bars->x.begin + 50);
 }
@@ -77,16 +98,17 @@ double opk_bars_y(const struct opk_bars *bars, size_t row)
 	return bars->top + height * ((double)row + 0.5);
 }
 
-void opk_bars_put_name(struct opk_bars *bars, size_t row, const char *name)
+void opk_bars_put_name(struct opk_bars *bars, size_t row, const char *text)
 {
-	opk_autofree char *fitting = opk_label_fit(name, bars->names);
+	const char *label = row < bars->labels.count ? bars->labels.items[row] : text;
+	opk_autofree char *fitting = opk_label_fit(label, bars->names);
 	double y = opk_bars_y(bars, row);
-	opk_autobuf struct opk_buf text = { 0 };
+	opk_autobuf struct opk_buf fit = { 0 };
 
-	text.failed = !fitting;
-	opk_buf_add_text(&text, fitting ? fitting : "");
+	fit.failed = !fitting;
+	opk_buf_add_text(&fit, fitting ? fitting : "");
 	opk_svg_tick(bars->svg, &(struct opk_tick){ OPK_SHAPE_Y_TICK, y, bars->x.begin - 8, y + 4 },
-	             "label", &text);
+	             "label", &fit);
 }
 
 void opk_bars_put_bar(struct opk_bars *bars, const struct opk_bar *bar, struct opk_buf *title)

@@ -12,13 +12,16 @@ struct opk_bars {
 	size_t rows;
 	double top, bottom;
 	double names; /* their width */
+	struct opk_labels labels;
 };
+void opk_bars_clear(struct opk_bars *bars);
 
 enum { OPK_BARS_ROW = 24, OPK_BARS_BAR = 16, OPK_BARS_SIDE = 150 };
 
-/* Makes room for the names of the first `count` kernels; call it before opk_bars_measure(). */
-void opk_bars_fit_names(struct opk_bars *bars, const struct opk_drawn_kernels *kernels,
-                        size_t shown);
+/* Makes labels of the first kernels' names, and room; call it before opk_bars_measure(). */
+int opk_bars_fit_names(struct opk_bars *bars, struct opk_ctx *ctx,
+                       const struct opk_picture_options *options,
+                       const struct opk_drawn_kernels *kernels, size_t shown);
 
 /*
  * Measures the picture, for an axis with its values set; leaves `above` free for a legend below the
@@ -31,7 +34,8 @@ void opk_bars_begin(struct opk_bars *bars, const struct opk_picture_options *opt
                     const char *title, const char *description, const char *unit, bool shares);
 /* The y coordinate of a row's middle. */
 double opk_bars_y(const struct opk_bars *bars, size_t row);
-void opk_bars_put_name(struct opk_bars *bars, size_t row, const char *name);
+/* The label of the row's kernel; for a row without one the text. */
+void opk_bars_put_name(struct opk_bars *bars, size_t row, const char *text);
 /* A bar between two values, with this title; kernel SIZE_MAX: not of a kernel. */
 struct opk_bar {
 	size_t row;

@@ -95,7 +95,6 @@ static void put_all(struct kernels *k, const struct opk_picture_options *options
 {
 	bool more = k->shown < k->of->count;
 
-	opk_bars_fit_names(&k->bars, k->of, k->shown);
 	opk_bars_measure(&k->bars, options, k->shown + more, LEGEND, OPK_BARS_SIDE);
 	opk_bars_begin(&k->bars, options, "Kernels by time",
 	               "Bars: the share of all time that each kernel took in all its launches. A "
@@ -120,6 +119,7 @@ int opk_picture_kernels(struct opk_svg *svg, struct opk_ctx *ctx, const struct o
 	opk_autodrawn struct opk_drawn_kernels kernels = { 0 };
 	struct kernels k = { .bars = { .svg = svg, .x = { .from = 0, .to = 1 } }, .of = &kernels };
 	size_t most = options->top ? options->top : MOST;
+	int code;
 
 	TRY(summary->kernel_count ? opk_drawn_kernels_of_launches(&kernels, ctx, summary)
 	                          : opk_drawn_kernels_init(&kernels, ctx, summary));
@@ -131,6 +131,9 @@ int opk_picture_kernels(struct opk_svg *svg, struct opk_ctx *ctx, const struct o
 	k.shown = kernels.count < most ? kernels.count : most;
 	for (size_t i = k.shown; i < kernels.count; i++)
 		k.rest += isnan(kernels.items[i].share) ? 0 : kernels.items[i].share;
-	put_all(&k, options);
-	return opk_svg_finish(svg, ctx);
+	code = opk_bars_fit_names(&k.bars, ctx, options, &kernels, k.shown);
+	if (!code)
+		put_all(&k, options);
+	opk_bars_clear(&k.bars);
+	return code ? code : opk_svg_finish(svg, ctx);
 }

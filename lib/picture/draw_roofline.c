@@ -139,11 +139,19 @@ static void put_axes(struct opk_roofline_plot *p)
 
 /* ---- dots */
 
-/* The number of a level among all levels selects its colour and shape. */
+/*
+ * The number of a level selects its colour and shape. Levels that all GPUs have are the same in all
+ * pictures, and in pages: data/report/answers.css.
+ */
 static size_t level_of(const struct opk_roofline *r, size_t roof)
 {
-	size_t level = 0;
+	static const char *const common[] = { "DRAM", "L2", "L1" };
+	enum { COMMON = sizeof common / sizeof *common };
+	size_t level = COMMON;
 
+	for (size_t i = 0; i < COMMON; i++)
+		if (!strcmp(r->roofs[roof].name, common[i]))
+			return i;
 	for (size_t i = 0; i < roof; i++)
 		level += r->roofs[i].is_level;
 	return level;

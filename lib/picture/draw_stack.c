@@ -79,7 +79,7 @@ static void put_inside(struct stacks *s, size_t row, double from, double to)
 	opk_buf_add(&text, "", 1);
 	if (text.failed || opk_label_width((char *)text.data) + 6 > end - x)
 		return;
-	opk_svg_label(s->bars.svg, "label", (x + end) / 2, opk_bars_y(&s->bars, row) + 4,
+	opk_svg_label(s->bars.svg, "label halo", (x + end) / 2, opk_bars_y(&s->bars, row) + 4,
 	              OPK_ANCHOR_MIDDLE, (char *)text.data);
 }
 
@@ -164,7 +164,6 @@ static void put_all(struct stacks *s, const struct opk_picture_options *options)
 	if (!(s->bars.x.to > 0))
 		s->bars.x.to = 1;
 	opk_axis_round(&s->bars.x);
-	opk_bars_fit_names(&s->bars, s->kernels, s->shown);
 	opk_bars_measure(&s->bars, options, s->shown, LEGEND_LINE, SIDE);
 	lines = put_legend(s, 0, false);
 	opk_bars_measure(&s->bars, options, s->shown, LEGEND_LINE * (double)lines, SIDE);
@@ -185,10 +184,14 @@ int opk_draw_stack(struct opk_svg *svg, struct opk_ctx *ctx, const struct opk_st
 {
 	struct stacks s = { .bars.svg = svg, .stack = stack, .kernels = kernels };
 	size_t most = options->top ? options->top : MOST;
+	int code;
 
 	s.shown = kernels->count < most ? kernels->count : most;
-	put_all(&s, options);
-	return opk_svg_finish(svg, ctx);
+	code = opk_bars_fit_names(&s.bars, ctx, options, kernels, s.shown);
+	if (!code)
+		put_all(&s, options);
+	opk_bars_clear(&s.bars);
+	return code ? code : opk_svg_finish(svg, ctx);
 }
 
 int opk_picture_stack(struct opk_svg *svg, struct opk_ctx *ctx, const struct opk_summary *summary,

@@ -43,8 +43,7 @@ double opk_label_width(const char *text)
 	return sum / 1000 * OPK_SVG_FONT * allowance;
 }
 
-/* The number of bytes of the longest beginning that fits the width. */
-static size_t fit_beginning(const char *text, double width)
+size_t opk_label_beginning(const char *text, double width)
 {
 	size_t used = 0, length;
 	double sum = 0;
@@ -65,7 +64,7 @@ char *opk_label_fit(const char *text, double width)
 
 	if (whole <= width)
 		return opk_strdup(text);
-	head = fit_beginning(text, left * 2 / 3);
+	head = opk_label_beginning(text, left * 2 / 3);
 	while (text[tail] && (tail < head || whole > left / 3)) {
 		whole -= width_of(text + tail, &length) / 1000 * OPK_SVG_FONT * allowance;
 		tail += length;

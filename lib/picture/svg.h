@@ -106,6 +106,8 @@ void opk_svg_add_name(struct opk_buf *title, const char *name);
 
 /* An estimate, rather too large, of a text's width. */
 double opk_label_width(const char *text);
+/* The number of bytes of the longest beginning that fits the width. */
+size_t opk_label_beginning(const char *text, double width);
 /* The text, or its beginning and end with "…" between to fit the width; free(). */
 char *opk_label_fit(const char *text, double width);
 

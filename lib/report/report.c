@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Writes one page about one or several recordings. */
+#include "answers/door.h"
 #include "base/file.h"
 #include "base/option_struct.h"
 #include "container/container.h"
@@ -7,14 +8,16 @@
 
 /* In the page's order. */
 static const struct report_part parts[] = {
+	{ "answers", "What limits the time", report_write_answers },
 	{ "about", "Run", report_write_about },
-	{ "kernels", "Kernels", report_write_kernels },
-	{ "source", "Source", report_write_source },
-	{ "devices", "Devices", report_write_devices },
+	{ "memory", "Memory", report_write_memory },
 	{ "roofline", "Roofline", report_write_roofline },
 	{ "stacks", "Breakdown", report_write_stacks },
 	{ "timeline", "Timeline", report_write_timeline },
 	{ "ranks", "Ranks", report_write_ranks },
+	{ "kernels", "Kernels", report_write_kernels },
+	{ "source", "Source", report_write_source },
+	{ "devices", "Devices", report_write_devices },
 };
 
 /* ---- recordings */
@@ -35,7 +38,9 @@ static int open_code(struct report_run *run, struct opk_ctx *ctx, const char *ke
 static int open_run(struct report_run *run, struct opk_ctx *ctx,
                     const struct opk_report_options *options)
 {
-	const struct opk_summary_values values = { report_take_values, run, NULL };
+	struct opk_summary_values values = { .take = report_take_values,
+		                             .data = run,
+		                             .begin = report_begin_values };
 	struct opk_summary_options summary = OPK_INIT(summary);
 	int code = opk_file_open(&run->file, ctx, run->path);
 
@@ -48,6 +53,10 @@ static int open_run(struct report_run *run, struct opk_ctx *ctx,
 		                "%s is a set, with which to record: there is nothing to report yet",
 		                run->path);
 	if (!code)
+		code = report_begin_answers(run, ctx);
+	if (!code && run->answers)
+		values.also = opk_answers_metrics(run->answers);
+	if (!code)
 		code = report_find_lanes(run, ctx);
 	if (!code)
 		code = opk_summary_make(&run->summary, ctx, run->file, &summary, &values);
@@ -58,6 +67,8 @@ static int open_run(struct report_run *run, struct opk_ctx *ctx,
 	if (!code && run->summary->evaluation
 	    && opk_evaluation_roofline(run->summary->evaluation)->roof_count)
 		code = opk_roofline_new(&run->roofline, ctx, run->summary);
+	if (!code)
+		code = report_end_answers(run, ctx, options->kernel != NULL);
 	return code ? opk_add(ctx, code, "can't report %s", run->path) : OPK_OK;
 }
 
@@ -96,6 +107,7 @@ static void clear(struct report_page *page)
 		report_clear_spreads(&page->runs[i]);
 		report_clear_lanes(&page->runs[i].lanes);
 		opk_index_clear(&page->runs[i].kernels);
+		report_clear_answers(&page->runs[i]);
 		opk_roofline_free(page->runs[i].roofline);
 		opk_hot_free(page->runs[i].hot);
 		opk_summary_free(page->runs[i].summary);

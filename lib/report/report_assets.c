@@ -9,10 +9,13 @@
 static const char dygraphs_style[] = "report/dygraph.min.css";
 
 /* In the order of joining. */
-static const char *const styles[] = { "report/page.css",  "report/table.css", "report/picture.css",
-	                              "report/ranks.css", "report/diff.css",  "report/timeline.css",
+static const char *const styles[] = { "report/page.css",    "report/table.css",
+	                              "report/picture.css", "report/answers.css",
+	                              "report/memory.css",  "report/ranks.css",
+	                              "report/diff.css",    "report/timeline.css",
 	                              "report/source.css" };
 static const char *const scripts[] = { "report/page.js",          "report/format.js",
+	                               "report/answers.js",       "report/memory.js",
 	                               "report/table.js",         "report/kernel.js",
 	                               "report/roofline.js",      "report/ranks.js",
 	                               "report/diff.js",          "report/timeline_data.js",

@@ -17,6 +17,8 @@
 #include "picture/door.h"
 #include "summary/door.h"
 
+struct opk_answers;
+
 /* A metric's values in a kernel's launches, in order; or their least and greatest values. */
 struct report_spread {
 	size_t each;   /* 1: values; more: pairs of the least and greatest of so many launches */
@@ -49,6 +51,7 @@ struct report_run {
 	const struct opk_meta *meta;
 	struct opk_summary *summary;
 	struct opk_roofline *roofline; /* NULL: none is defined */
+	struct opk_answers *answers;   /* NULL: the recording lacks what they need */
 	struct opk_hot *hot;           /* instructions in order; NULL: none is counted */
 	struct opk_index kernels;      /* by full name, if recordings are compared */
 	/* Kept values: rows are key groups, by `number`, columns are the evaluation's. */
@@ -129,9 +132,15 @@ void report_add_base64(struct opk_buf *out, const uint8_t *data, size_t size);
 
 /* Rows of a table: the first kernels by time. Only these can be chosen. */
 enum { REPORT_MOST_ROWS = 5000 };
+/* Kernels about which the page says more: the first by time. */
+enum { REPORT_MOST_ANSWERS = 300 };
 
 /* ---- parts, each in a file with its name */
 
+int report_write_answers(struct report_page *page, const struct report_run *run,
+                         const struct report_part *part);
+int report_write_memory(struct report_page *page, const struct report_run *run,
+                        const struct report_part *part);
 int report_write_about(struct report_page *page, const struct report_run *run,
                        const struct report_part *part);
 int report_write_kernels(struct report_page *page, const struct report_run *run,
@@ -154,6 +163,23 @@ int report_add_roofline(struct report_page *page, const struct report_run *run);
 /* Writes an article about the changes, if the page has two comparable recordings. */
 int report_write_diff(struct report_page *page, const struct opk_eval_options *eval);
 
+/* ---- answers: report_answers.c */
+
+/* Finds what limits the run's kernels: call these before and after the summary is made. */
+int report_begin_answers(struct report_run *run, struct opk_ctx *ctx);
+/* `some`: the summary has not all kernels. */
+int report_end_answers(struct report_run *run, struct opk_ctx *ctx, bool some);
+void report_clear_answers(struct report_run *run);
+/* Whether it is of ranges with values. */
+bool report_has_counters(const struct report_run *run);
+/* The kernel's whole name, or the range's. */
+const char *report_full_name(const struct opk_summary_group *group);
+/* The numbers of rows of the page's table, by whole names. */
+int report_index_rows(struct opk_index *rows, struct report_page *page,
+                      const struct report_run *run);
+/* Writes "kernel", the number of the row that has this name, if there is one. */
+void report_put_row(struct report_page *page, const struct opk_index *rows, const char *name);
+
 /* ---- ranks: report_ranks.c */
 
 /* Finds the lanes of the run's ranges, or launches; call it before the summary is made. */
@@ -165,6 +191,8 @@ void report_clear_lanes(struct report_lanes *lanes);
 /* The `take` of struct opk_summary_values; `data` is a struct report_run. */
 void report_take_values(void *data, size_t group, size_t column, const double *values,
                         const size_t *rows, size_t count);
+/* The `begin`. */
+void report_begin_values(void *data, size_t time_column);
 void report_clear_spreads(struct report_run *run);
 
 #endif

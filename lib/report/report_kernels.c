@@ -127,8 +127,15 @@ static void put_double(struct opk_json_writer *json, const char *key, double num
 	report_number(json, number);
 }
 
+/* What the table has room for, where that is not the name. */
+static void put_label(struct opk_json_writer *json, const char *label, const char *name)
+{
+	if (strcmp(label, name) != 0)
+		opk_json_add_string(json, "label", label);
+}
+
 static void put_group(struct report_page *page, const struct opk_summary *summary,
-                      const struct opk_summary_group *group)
+                      const struct opk_summary_group *group, const char *label)
 {
 	struct opk_json_writer *json = &page->json;
 	enum opk_summary_kind kind = summary->kind;
@@ -143,6 +150,8 @@ static void put_group(struct report_page *page, const struct opk_summary *summar
 	else
 		report_put_name(page, group->name,
 		                kind == OPK_SUMMARY_KERNELS ? range->kernel : NULL);
+	if (kind != OPK_SUMMARY_DEVICES)
+		put_label(json, label, group->name);
 	opk_json_key(json, "count");
 	opk_json_put_u64(json, range->count ? range->count : 1);
 	put_double(json, "time", group->time);
@@ -277,8 +286,27 @@ static void put_title(struct report_page *page, const char *row, const char *tim
 	opk_json_put_u64(json, count);
 }
 
-static void put_groups(struct report_page *page, const struct report_run *run)
+static const char *name_of(const struct opk_summary *summary, size_t row)
 {
+	return summary->kernel_count ? summary->kernels[row].name : summary->groups[row].name;
+}
+
+static int make_labels(struct opk_labels *labels, struct report_page *page,
+                       const struct opk_summary *summary, size_t rows)
+{
+	enum { WIDTH = 230 };
+	opk_autofree const char **names = opk_alloc_array(rows + 1, sizeof *names);
+
+	if (!names)
+		return opk_nomem(page->ctx, "a page");
+	for (size_t i = 0; i < rows; i++)
+		names[i] = name_of(summary, i);
+	return opk_labels_make(labels, page->ctx, names, rows, WIDTH);
+}
+
+static int put_groups(struct report_page *page, const struct report_run *run)
+{
+	opk_autolabels struct opk_labels labels = { NULL, 0 };
 	static const char *const kinds[] = { "kernel", "range", "device" };
 	static const char *const times[] = { "", "nanosecond", "cycles" };
 	const struct opk_summary *summary = run->summary;
@@ -286,27 +314,30 @@ static void put_groups(struct report_page *page, const struct report_run *run)
 	size_t rows = count < REPORT_MOST_ROWS ? count : REPORT_MOST_ROWS;
 	struct opk_json_writer *json = &page->json;
 
+	TRY(make_labels(&labels, page, summary, rows));
 	opk_json_begin_object(json);
 	put_title(page, kinds[summary->kind], times[summary->time], count);
 	put_columns(page, summary);
 	opk_json_key(json, "rows");
 	opk_json_begin_array(json);
 	for (size_t i = 0; i < rows; i++)
-		put_group(page, summary, &summary->groups[i]);
+		put_group(page, summary, &summary->groups[i], labels.items[i]);
 	opk_json_end_array(json);
 	put_values(json, run, rows);
 	opk_json_end_object(json);
+	return OPK_OK;
 }
 
 /* ---- kernels of the timeline ------------------------------------------------------------ */
 
 static void put_kernel(struct report_page *page, const struct opk_summary *summary,
-                       const struct opk_summary_kernel *kernel)
+                       const struct opk_summary_kernel *kernel, const char *label)
 {
 	struct opk_json_writer *json = &page->json;
 
 	opk_json_begin_object(json);
 	report_put_name(page, kernel->name, kernel->range->kernel);
+	put_label(json, label, kernel->name);
 	opk_json_key(json, "count");
 	opk_json_put_u64(json, kernel->ran->launches);
 	put_double(json, "time", (double)kernel->ran->time_ns);
@@ -374,13 +405,15 @@ static void put_peaks(struct report_page *page, const struct opk_summary *summar
 	opk_json_end_array(json);
 }
 
-static void put_kernels(struct report_page *page, const struct report_run *run)
+static int put_kernels(struct report_page *page, const struct report_run *run)
 {
+	opk_autolabels struct opk_labels labels = { NULL, 0 };
 	const struct opk_summary *summary = run->summary;
 	size_t count = summary->kernel_count;
 	size_t rows = count < REPORT_MOST_ROWS ? count : REPORT_MOST_ROWS;
 	struct opk_json_writer *json = &page->json;
 
+	TRY(make_labels(&labels, page, summary, rows));
 	opk_json_begin_object(json);
 	put_title(page, "kernel", "nanosecond", count);
 	opk_json_key(json, "headings");
@@ -389,10 +422,11 @@ static void put_kernels(struct report_page *page, const struct report_run *run)
 	opk_json_key(json, "rows");
 	opk_json_begin_array(json);
 	for (size_t i = 0; i < rows; i++)
-		put_kernel(page, summary, &summary->kernels[i]);
+		put_kernel(page, summary, &summary->kernels[i], labels.items[i]);
 	opk_json_end_array(json);
 	put_peaks(page, summary, rows);
 	opk_json_end_object(json);
+	return OPK_OK;
 }
 
 int report_write_kernels(struct report_page *page, const struct report_run *run,
@@ -400,32 +434,32 @@ int report_write_kernels(struct report_page *page, const struct report_run *run,
 {
 	bool timeline = run->summary->kernel_count > 0;
 	enum opk_summary_kind kind = run->summary->kind;
+	int code;
 
 	if (!timeline && (kind == OPK_SUMMARY_DEVICES || !run->summary->group_count))
 		return OPK_OK;
 	report_begin(page, run, part,
 	             timeline || kind == OPK_SUMMARY_KERNELS ? "Kernels" : "Ranges", "");
 	report_begin_data(page, run, part->id);
-	if (timeline)
-		put_kernels(page, run);
-	else
-		put_groups(page, run);
+	code = timeline ? put_kernels(page, run) : put_groups(page, run);
 	report_end_data(page);
 	report_end(page);
-	return OPK_OK;
+	return code;
 }
 
 int report_write_devices(struct report_page *page, const struct report_run *run,
                          const struct report_part *part)
 {
+	int code;
+
 	if (run->summary->kind != OPK_SUMMARY_DEVICES || !run->summary->group_count)
 		return OPK_OK;
 	report_begin(
 		page, run, part, "Devices",
 		"Over all samples of each GPU, without the first, which begins at an earlier event.");
 	report_begin_data(page, run, part->id);
-	put_groups(page, run);
+	code = put_groups(page, run);
 	report_end_data(page);
 	report_end(page);
-	return OPK_OK;
+	return code;
 }

@@ -250,7 +250,7 @@ static void put_multiples(struct opk_json_writer *json, const char *unit)
 void report_put_units(struct report_page *page)
 {
 	/* Scripts use these units for numbers that are not values of metrics. */
-	static const char *const always[] = { "", "byte", "nanosecond", "percent" };
+	static const char *const always[] = { "", "byte", "byte/second", "nanosecond", "percent" };
 
 	for (size_t i = 0; i < sizeof always / sizeof *always; i++)
 		report_unit(page, always[i]);

@@ -4,7 +4,7 @@
 #include "picture/picture.h"
 #include "report/report_inside.h"
 
-enum { WIDTH = 1180, HEIGHT = 640 };
+enum { WIDTH = 980, HEIGHT = 560 };
 
 static int add(struct report_page *page, int code, const struct opk_svg *svg)
 {

@@ -2,6 +2,7 @@
 /* Keeps what each launch measured, as far as it can be shown, without averaging. */
 #include <math.h>
 
+#include "answers/door.h"
 #include "report/report_inside.h"
 
 /* Limits: values of a metric and kernel (more become pairs of least and greatest), sizes. */
@@ -88,12 +89,22 @@ static bool take_lanes(struct report_run *run, struct report_spread *spread, con
 	return true;
 }
 
+void report_begin_values(void *data, size_t time_column)
+{
+	struct report_run *run = data;
+
+	if (run->answers)
+		opk_answers_watch(run->answers, time_column);
+}
+
 void report_take_values(void *data, size_t group, size_t column, const double *values,
                         const size_t *rows, size_t count)
 {
 	struct report_run *run = data;
 	struct report_spread *spread;
 
+	if (run->answers)
+		opk_answers_take(run->answers, group, column, values, count);
 	/* A single launch equals its mean. */
 	if (run->failed || (count < 2 && run->lanes.count < 2))
 		return;

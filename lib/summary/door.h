@@ -66,6 +66,9 @@ struct opk_summary_values {
 	void (*take)(void *data, size_t group, size_t column, const double *values,
 	             const size_t *rows, size_t count);
 	void *data;
+	/* Called first: the column of the evaluation with the times of launches; SIZE_MAX: none. */
+	void (*begin)(void *data, size_t time_column);
+	const struct opk_strlist *also; /* full names of metrics to evaluate besides; or NULL */
 	const char *by; /* keys that keep groups apart, besides: "shape"; NULL: none */
 };
 /*
@@ -125,6 +128,8 @@ bool opk_summary_has_peak(const struct opk_summary *summary, size_t i);
 
 /* The place of a column in `columns` of struct opk_aggregated, by name; SIZE_MAX: none. */
 size_t opk_summary_find(const struct opk_summary *summary, const char *column);
+/* The same by a metric's full name, also where the recording has a label for it. */
+size_t opk_summary_find_metric(const struct opk_summary *summary, const char *metric);
 
 /* ---- how far means can be trusted: noise.c ---- */
 

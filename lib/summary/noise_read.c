@@ -155,7 +155,9 @@ static int add_taken(struct reader *r, const struct opk_summary *s)
 static int read_ranges(struct reader *r)
 {
 	struct opk_summary_options options = OPK_INIT(options);
-	const struct opk_summary_values values = { take, r, r->in->options.by };
+	const struct opk_summary_values values = { .take = take,
+		                                   .data = r,
+		                                   .by = r->in->options.by };
 	struct opk_summary *s = NULL;
 	int code;
 

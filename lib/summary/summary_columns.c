@@ -148,6 +148,26 @@ static int fill_columns(struct opk_summary *s)
 	return OPK_OK;
 }
 
+static bool is_shown(const struct opk_summary *s, const char *metric)
+{
+	for (size_t i = 0; i < s->column_count; i++) {
+		const char *shown = metric_of(s->meta, s->names.items[i]);
+
+		if (shown && !strcmp(shown, metric))
+			return true;
+	}
+	return false;
+}
+
+static bool add_also(struct opk_summary *s)
+{
+	for (size_t i = 0; s->take.also && i < s->take.also->count; i++)
+		if (!is_shown(s, s->take.also->items[i])
+		    && !add_once(&s->names, s->take.also->items[i]))
+			return false;
+	return true;
+}
+
 int opk_summary_list_columns(struct opk_summary *s)
 {
 	bool good = opk_meta_list_columns(&s->names, s->meta);
@@ -162,6 +182,7 @@ int opk_summary_list_columns(struct opk_summary *s)
 	}
 	if (good && !summary_is_sampled(s) && opk_catalog_find(s->catalog, opk_summary_time_metric))
 		good = add_once(&s->names, opk_summary_time_metric);
+	good = good && add_also(s);
 	return good ? fill_columns(s) : summary_nomem(s);
 }
 

@@ -19,6 +19,14 @@ size_t opk_summary_find(const struct opk_summary *s, const char *column)
 	return SIZE_MAX;
 }
 
+size_t opk_summary_find_metric(const struct opk_summary *s, const char *metric)
+{
+	for (size_t i = 0; i < s->column_count; i++)
+		if (s->columns[i].metric && !strcmp(s->columns[i].metric, metric))
+			return s->columns[i].at;
+	return opk_summary_find(s, metric);
+}
+
 /* ---- evaluation */
 
 /* For samples, the pattern chooses among the kernels recorded with them. */
@@ -65,6 +73,8 @@ static int evaluate(struct opk_summary *s)
 	by.values = s->take.take;
 	by.values_data = s->take.data;
 	TRY(opk_eval_file(&s->evaluation, s->ctx, s->file, &options));
+	if (s->take.begin)
+		s->take.begin(s->take.data, opk_summary_find(s, opk_summary_time_metric));
 	return opk_aggregate_new(&s->aggregate, s->ctx, s->evaluation, s->file, &by);
 }
 

@@ -18,7 +18,8 @@ def open_report(browser, tools, *names, options=()):
 
 
 def kernels(browser):
-    return browser.texts("section.kernels .rows tbody td.name")
+    """Whole names, also of those that are cut."""
+    return browser.js("return [...document.querySelectorAll('section.kernels .rows tbody td.name')].map(e => e.title || e.textContent)")
 
 
 def column(browser, number):

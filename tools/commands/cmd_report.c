@@ -48,16 +48,18 @@ static int run(struct app *app, void *data)
 const struct command report_command = {
 	.name = "report",
 	.synopsis = "RUN.opk... -o R.html",
-	.summary = "write a page to look at: kernels, their values, roofline, source, timeline, ranks",
+	.summary = "write a page to look at: what limits kernels, memory, roofline, values, source, timeline",
 	.details =
 		"The page is one file that needs no network and no other file: it can be sent, or kept\n"
-		"with the recording. On it are, as far as they were recorded: what ran where, how complete\n"
-		"the recording is, and which values are inflated or missing, in words; kernels, or user\n"
-		"ranges, by the time that they took, to be sorted and searched; of the one that is chosen,\n"
-		"its values under the headings of the set, with units, bars against the peak, and how they\n"
-		"are spread over launches; the roofline, and bars of what adds up to a whole, where the set\n"
-		"has them; source lines beside their instructions, with samples by the reason why warps\n"
-		"wait, and counts; PM samples and what ran over time; and kernels by rank, or by GPU.\n"
+		"with the recording. On it are, as far as they were recorded: what limits each kernel, how\n"
+		"busy the GPU's parts are, and what to try, as 'offpeak show' finds them; what ran where,\n"
+		"how complete the recording is, and which values are inflated or missing, in words; what a\n"
+		"launch of the chosen kernel moved between levels of memory, and how fast; the roofline,\n"
+		"and bars of what adds up to a whole, where the set has them; PM samples and what ran over\n"
+		"time; kernels by rank, or by GPU; kernels, or user ranges, by the time that they took, to\n"
+		"be sorted and searched; of the one that is chosen, its values under the headings of the\n"
+		"set, with units, bars against the peak, and how they are spread over launches; and source\n"
+		"lines beside their instructions, with samples by the reason why warps wait, and counts.\n"
 		"\n"
 		"Several recordings are on one page, one shown at a time. Two are compared, too: what\n"
 		"changed from the first to the second, and whether that is more than noise, as diff finds\n"
@@ -70,8 +72,8 @@ const struct command report_command = {
 		"that have counts. It is read here, where the recorded paths exist or --source-path leads.\n"
 		"\n"
 		"A table has the 5,000 rows that took most time, and says what is left out; values of so\n"
-		"many that the page stays small. 'offpeak eval' has all. A long name has a gap, and is\n"
-		"whole below the table once its row is chosen.",
+		"many that the page stays small. 'offpeak eval' has all. Of a long name the table shows\n"
+		"where it differs from the others; it is whole below the table once its row is chosen.",
 	.options = specs,
 	.args_size = sizeof(struct report_args),
 	.examples = {
