@@ -57,6 +57,7 @@ def test_all_of_many(browser, tools):
     check(browser.count(".answer.selected") == 1, "the chosen one stays so")
     check(browser.texts("section.answers .more") == [], "no button any more")
     chosen, closed = browser.texts(".answer.selected .name"), len(browser.texts(".answer .try"))
+    browser.js("document.querySelector('.answer:not(.selected) summary').scrollIntoView({block: 'center'})")
     browser.click(".answer:not(.selected) summary")
     check(len(browser.texts(".answer .try")) > closed, "more findings")
     check(browser.texts(".answer.selected .name") == chosen, "that is no choice of a kernel")
