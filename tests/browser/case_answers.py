@@ -79,6 +79,13 @@ def test_chart(browser, tools):
     check(abs(row["load"] - 32 * 16777216) < 100 and 5.3e8 < row["dram_read"] < 5.5e8, "half a gigabyte is read: %s" % row)
 
 
+def test_some_kernels(browser, tools):
+    """Of a part of the kernels it is not known what share of the time they have."""
+    open_report(browser, tools, "gh100-rotated", "--kernel", "dgemm*")
+    check(browser.texts(".answer .facts") == ["3.83 ms ±1.5%\n53 launches"], "%s" % browser.texts(".answer .facts"))
+    check(browser.texts(".answer .try")[0].endswith(" ms less."), "%s" % browser.texts(".answer .try"))
+
+
 def test_unknown_values(browser, tools):
     # It has throughputs, and nothing of what moved to L1: no box without a value, and ? for its arrows.
     open_report(browser, tools, "gh100-roofline")
