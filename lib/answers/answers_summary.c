@@ -18,7 +18,7 @@ static bool is_recorded(const struct opk_meta *meta, const char *metric)
 	return false;
 }
 
-/* Of a metric that is recorded CUPTI need not be asked whether it takes it. */
+/* CUPTI need not be asked whether it takes a metric that is recorded. */
 static void choose_recorded(struct opk_set_items *items, const struct opk_meta *meta)
 {
 	for (size_t i = 0; i < items->count; i++) {
