@@ -31,8 +31,8 @@
 	}
 
 	function finding(row, found) {
-		const saved = found.gain * row.time, share = found.gain * row.share;
-		const most = saved > 0 ? '; at most ' + offpeak.formatBrief(saved, 'nanosecond') + ' less (' + offpeak.formatShort(share) + '% of all)' : '';
+		const saved = found.gain * row.time, share = row.share === null ? '' : ' (' + offpeak.formatShort(found.gain * row.share) + '% of all)';
+		const most = saved > 0 ? '; at most ' + offpeak.formatBrief(saved, 'nanosecond') + ' less' + share : '';
 
 		return element('li', {}, [element('p', { class: 'says', text: found.text }),
 			element('p', { class: 'try' }, [element('b', { text: 'Try: ' }), found.try + most + '.']),

@@ -324,7 +324,7 @@ int opk_answers_fill(struct opk_answers *a, struct opk_ctx *ctx, size_t count, b
 			a->time_ns += a->items[i].time_ns;
 		a->launches += a->items[i].launches;
 	}
-	/* What share of the time some kernels alone have is not known. */
+	/* Without the other kernels it is not known what share of the time these have. */
 	for (size_t i = 0; i < a->count; i++)
 		a->items[i].share = some ? (double)NAN : 100 * a->items[i].time_ns / a->time_ns;
 	qsort(a->items, a->count, sizeof *a->items, by_time);

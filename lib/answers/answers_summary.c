@@ -18,15 +18,18 @@ static bool is_recorded(const struct opk_meta *meta, const char *metric)
 	return false;
 }
 
-/* Where the first of several metrics is recorded, CUPTI need not be asked whether it takes it. */
+/* CUPTI need not be asked whether it takes a metric that is recorded. */
 static void choose_recorded(struct opk_set_items *items, const struct opk_meta *meta)
 {
 	for (size_t i = 0; i < items->count; i++) {
 		struct opk_set_item *item = &items->items[i];
 
-		if (item->kind == OPK_SET_ITEM_ANY && is_recorded(meta, item->what.text))
-			item->kind = OPK_SET_ITEM_METRIC;
 		choose_recorded(&item->items, meta);
+		if (item->kind == OPK_SET_ITEM_HEADING || !item->what.text
+		    || !is_recorded(meta, item->what.text))
+			continue;
+		item->kind = OPK_SET_ITEM_METRIC;
+		item->optional = false;
 	}
 }
 

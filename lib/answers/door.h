@@ -34,7 +34,7 @@ struct opk_answer {
 	const char *full; /* the kernel's whole name, or the range's */
 	size_t number;    /* for opk_answers_value() */
 	uint64_t launches;
-	/* All launches; percent of the time of all kernels, or of the outermost ranges; or NaN. */
+	/* Its launches together, and that in percent of all kernels, or of the outermost ranges. */
 	double time_ns, share;
 	/* The mean time of many more launches is within so many percent, at 95%; NaN: unknown. */
 	double within;

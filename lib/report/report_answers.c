@@ -22,9 +22,16 @@ static bool may_answer(const struct opk_meta *meta)
 
 int report_begin_answers(struct report_run *run, struct opk_ctx *ctx)
 {
+	int code;
+
 	if (!may_answer(run->meta))
 		return OPK_OK;
-	return opk_allow(ctx, opk_answers_begin(&run->answers, ctx, run->meta), OPK_EUSAGE);
+	code = opk_answers_begin(&run->answers, ctx, run->meta);
+	/* An old library may lack what was recorded. */
+	if (code == OPK_EINPUT)
+		opk_log(ctx, "%s: what limits its kernels is not known: %s", run->path,
+		        opk_innermost(ctx));
+	return opk_allow(ctx, opk_allow(ctx, code, OPK_EUSAGE), OPK_EINPUT);
 }
 
 int report_end_answers(struct report_run *run, struct opk_ctx *ctx, bool some)

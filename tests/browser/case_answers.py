@@ -57,6 +57,7 @@ def test_all_of_many(browser, tools):
     check(browser.count(".answer.selected") == 1, "the chosen one stays so")
     check(browser.texts("section.answers .more") == [], "no button any more")
     chosen, closed = browser.texts(".answer.selected .name"), len(browser.texts(".answer .try"))
+    browser.js("document.querySelector('.answer:not(.selected) summary').scrollIntoView({block: 'center'})")
     browser.click(".answer:not(.selected) summary")
     check(len(browser.texts(".answer .try")) > closed, "more findings")
     check(browser.texts(".answer.selected .name") == chosen, "that is no choice of a kernel")
@@ -76,6 +77,13 @@ def test_chart(browser, tools):
     check(["SM", "L1", "L2", "DRAM"] == [of[0] for of in shown if of[0] in ("SM", "L1", "L2", "DRAM", "peers")], "boxes: %s" % shown)
     check(["537 MB", "%.3g TB/s" % (row["dram_read"] / row["time"] / 1e3)] in shown, "DRAM's bytes and rate: %s" % shown)
     check(abs(row["load"] - 32 * 16777216) < 100 and 5.3e8 < row["dram_read"] < 5.5e8, "half a gigabyte is read: %s" % row)
+
+
+def test_some_kernels(browser, tools):
+    """Of a part of the kernels it is not known what share of the time they have."""
+    open_report(browser, tools, "gh100-rotated", "--kernel", "dgemm*")
+    check(browser.texts(".answer .facts") == ["3.83 ms ±1.5%\n53 launches"], "%s" % browser.texts(".answer .facts"))
+    check(browser.texts(".answer .try")[0].endswith(" ms less."), "%s" % browser.texts(".answer .try"))
 
 
 def test_unknown_values(browser, tools):
