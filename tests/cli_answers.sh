@@ -57,7 +57,7 @@ same 'at most 4 KB' "$(($(wc -c <out) <= 4096))" 1
 json 'len(j["kernels"]) == 10' 'all(k["within"] is None for k in j["kernels"])'
 
 section 'recordings that lack metrics'
-notes "what limits these kernels is not known from these metrics: record the set 'answers'" show "$recordings/gh100-simple.opk"
+notes "what limits these kernels is not known from these metrics: record the set 'answers' \('offpeak build --chip GH100 answers -o answers.opk', then 'offpeak-collect -c answers.opk'\)" show "$recordings/gh100-simple.opk"
 out_has '^run +5 launches' '^metric '
 works show --metrics "$recordings/gh100-simple.opk"
 # Sorted by a metric, it is the metrics that are asked for.

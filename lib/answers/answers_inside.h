@@ -35,6 +35,8 @@ struct opk_finding_rule {
 	const char *name, *says, *advice, *because;
 	struct opk_formula *when, *gain;
 	struct opk_strlist relieves; /* parts that are less busy then */
+	struct opk_strlist about;    /* limiters */
+	bool only_if_named;          /* it holds if one of these is the kernel's */
 };
 
 struct opk_answer_rules {

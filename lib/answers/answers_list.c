@@ -31,7 +31,7 @@ static int check_single(const struct list *list)
 static void add_finding(struct opk_listing *rows, const struct opk_answer *answer,
                         const struct opk_answer_finding *finding)
 {
-	static const struct opk_answer_finding none = { "", "", "", "", (double)NAN };
+	static const struct opk_answer_finding none = { "", "", "", "", (double)NAN, false };
 	const struct opk_answer_finding *of = finding ? finding : &none;
 
 	opk_listing_row(rows, cell_text(answer->name),

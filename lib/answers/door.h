@@ -26,6 +26,7 @@ struct opk_answer_finding {
 	const char *advice, *because;
 	/* At most this share of the kernel's time can be saved, from 0 to 1. */
 	double gain;
+	bool about_limiter; /* then it comes before the others */
 };
 
 /* A kernel, or a range of the program, with all its launches. */

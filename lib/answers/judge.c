@@ -297,12 +297,17 @@ static bool has_needs(const struct opk_answer_rules *rules, const struct opk_ans
 	return true;
 }
 
-/* Keeps the findings with the greatest gains, in that order. */
+static bool comes_before(const struct opk_answer_finding *a, const struct opk_answer_finding *b)
+{
+	return a->about_limiter != b->about_limiter ? a->about_limiter : a->gain > b->gain;
+}
+
+/* Keeps the foremost findings, in their order. */
 static void keep(struct opk_answer *answer, const struct opk_answer_finding *finding)
 {
 	size_t at = answer->finding_count;
 
-	while (at && answer->findings[at - 1].gain < finding->gain)
+	while (at && comes_before(finding, &answer->findings[at - 1]))
 		at--;
 	if (at == OPK_MOST_FINDINGS)
 		return;
@@ -327,6 +332,10 @@ static int find(struct opk_answer *answer, struct opk_ctx *ctx,
 			                                                       rule->gain) };
 
 		finding.gain = finding.gain < bound ? finding.gain : bound;
+		finding.about_limiter = answer->limiter.name
+		                        && has_name(&rule->about, answer->limiter.name);
+		if (rule->only_if_named && !finding.about_limiter)
+			continue;
 		/* NaN: it does not hold as far as is known. */
 		if (!(opk_answer_value(values, rule->when) > 0) || !(finding.gain >= worth))
 			continue;

@@ -71,7 +71,7 @@ static size_t read_bar(struct reading *r, const struct opk_yaml *value)
 /* ---- rules ---------------------------------------------------------------------------------- */
 
 static const char limiter_keys[] = "name label percent yields margin within either unsure bar";
-static const char finding_keys[] = "name when says gain relieves try because";
+static const char finding_keys[] = "name when about only_if_named says gain relieves try because";
 
 static void report_key(struct reading *r, const struct opk_yaml *word, const char *keys)
 {
@@ -130,7 +130,7 @@ static void check_part(struct reading *r, const struct opk_yaml *map, const char
 {
 	if (!opk_index_find(NULL, &r->rules->numbers, name))
 		opk_problems_add(&r->problems, &map->place,
-		                 "there is no limiter '%.100s' before it", name);
+		                 "there is no limiter '%.100s' before this", name);
 }
 
 static void read_limiter(struct reading *r, const struct opk_yaml *map, enum opk_limiter_kind kind)
@@ -170,6 +170,10 @@ static void read_finding_key(struct reading *r, struct opk_finding_rule *rule,
 		read_formula(r, &rule->gain, value);
 	else if (!strcmp(word->text, "relieves"))
 		read_names(r, &rule->relieves, value);
+	else if (!strcmp(word->text, "about"))
+		read_names(r, &rule->about, value);
+	else if (!strcmp(word->text, "only_if_named"))
+		read_flag(r, &rule->only_if_named, value);
 	else if (!strcmp(word->text, "try"))
 		rule->advice = read_text(r, value);
 	else if (!strcmp(word->text, "because"))
@@ -191,6 +195,8 @@ static void read_finding(struct reading *r, const struct opk_yaml *map)
 	    || !rule->because)
 		opk_problems_add(&r->problems, &map->place,
 		                 "name, when, says, gain, try and because are needed");
+	for (size_t i = 0; i < rule->about.count; i++)
+		check_part(r, map, rule->about.items[i]);
 	for (size_t i = 0; i < rule->relieves.count; i++)
 		if (strcmp(rule->relieves.items[i], "*") != 0
 		    && !opk_index_find(NULL, &r->rules->numbers, rule->relieves.items[i]))
@@ -284,6 +290,7 @@ void opk_answer_rules_clear(struct opk_answer_rules *rules)
 		opk_formula_free(rules->findings.items[i].when);
 		opk_formula_free(rules->findings.items[i].gain);
 		opk_strlist_clear(&rules->findings.items[i].relieves);
+		opk_strlist_clear(&rules->findings.items[i].about);
 	}
 	opk_strlist_clear(&rules->needs);
 	opk_formula_free(rules->doubt);

@@ -96,7 +96,7 @@ static int find_answers(struct show *show, const struct show_args *args)
 	if (opk_answers_are_whole(show->answers))
 		return OPK_OK;
 	opk_answers_free(opk_take(show->answers));
-	if (args->by)
+	if (args->by && !args->kernel)
 		return app_error(show->app, OPK_EUSAGE,
 		                 "show --by: the recording lacks what answers need; 'offpeak eval "
 		                 "--aggregate' keeps values apart");
@@ -111,10 +111,12 @@ static int print(struct show *show)
 		app_note("%s", show->summary->remarks.items[i]);
 	TRY(code);
 	if (!show->answers && show->summary->kind == OPK_SUMMARY_KERNELS && !show->metrics
-	    && show->summary->evaluation)
+	    && show->summary->evaluation && show->summary->group_count)
 		app_note(
 			"what limits these kernels is not known from these metrics: record the set "
-			"'answers'");
+			"'answers' ('offpeak build --chip %s answers -o answers.opk', then "
+			"'offpeak-collect -c answers.opk')",
+			show->meta->chip);
 	/* Text of answers begins with the run. */
 	if (!show->answers || !app_shows_table(show->app))
 		TRY(show_run(show));

@@ -15,7 +15,9 @@ enum {
 	BAR = 10,      /* characters of 100% */
 	BAR_ROOM = 12, /* with the gap to the next one */
 	TIME_TEXT = 32,
-	LEAST_NAME = 12
+	LEAST_NAME = 12,
+	MANY_KERNELS = 10,
+	MOST_LIMITERS = 4
 };
 
 /* ---- text ----------------------------------------------------------------------------------- */
@@ -45,19 +47,20 @@ static const char *times_word(const struct opk_answers *answers, uint64_t count)
 }
 
 /* A paragraph within the width, indented. */
-static void put_paragraph(struct opk_buf *out, const struct show *show, const char *text)
+static void put_indented(struct opk_buf *out, const struct show *show, size_t indent,
+                         const char *text)
 {
-	size_t limit = app_width(show->app), column = INDENT;
+	size_t limit = app_width(show->app), column = indent;
 
 	limit = limit ? limit : COLUMNS;
-	opk_buf_add_printf(out, "%*s", INDENT, "");
+	opk_buf_add_printf(out, "%*s", (int)indent, "");
 	while (*text) {
 		size_t length = strcspn(text, " ");
 
-		if (column > INDENT && column + 1 + length > limit) {
-			opk_buf_add_printf(out, "\n%*s", INDENT, "");
-			column = INDENT;
-		} else if (column > INDENT) {
+		if (column > indent && column + 1 + length > limit) {
+			opk_buf_add_printf(out, "\n%*s", (int)indent, "");
+			column = indent;
+		} else if (column > indent) {
 			opk_buf_add_text(out, " ");
 			column++;
 		}
@@ -67,6 +70,64 @@ static void put_paragraph(struct opk_buf *out, const struct show *show, const ch
 		text += *text == ' ';
 	}
 	opk_buf_add_text(out, "\n");
+}
+
+static void put_paragraph(struct opk_buf *out, const struct show *show, const char *text)
+{
+	put_indented(out, show, INDENT, text);
+}
+
+/* The time of all kernels with this limiter, if the one at `at` is the first of them; else 0. */
+static double time_of_limiter(const struct opk_answers *answers, size_t at)
+{
+	const char *label = opk_answers_get(answers, at)->limiter.label;
+	double time = 0;
+
+	for (size_t i = 0; label && i < opk_answers_count(answers); i++) {
+		const struct opk_answer *answer = opk_answers_get(answers, i);
+
+		if (!answer->limiter.label || strcmp(answer->limiter.label, label) != 0)
+			continue;
+		if (i < at)
+			return 0;
+		time += isnan(answer->time_ns) ? 0 : answer->time_ns;
+	}
+	return time;
+}
+
+/* "by what limits them: DRAM 40%, L2 20%, ...": the longest, where there are many kernels. */
+static void put_limiters(struct opk_buf *out, const struct show *show)
+{
+	const struct opk_answers *answers = show->answers;
+	struct opk_buf line = { 0 };
+	opk_autofree char *text = NULL;
+	double below = (double)INFINITY, all = opk_answers_time(answers);
+	size_t count = opk_answers_count(answers);
+
+	if (count < MANY_KERNELS || !opk_answers_are_kernels(answers) || !(all > 0))
+		return;
+	for (size_t told = 0; told < MOST_LIMITERS; told++) {
+		size_t best = SIZE_MAX;
+		double most = 0;
+
+		for (size_t i = 0; i < count; i++) {
+			double time = time_of_limiter(answers, i);
+
+			if (time > most && time < below) {
+				most = time;
+				best = i;
+			}
+		}
+		if (best == SIZE_MAX)
+			break;
+		opk_buf_add_printf(&line, "%s%s %.0f%%", told ? ", " : "limited by: ",
+		                   opk_answers_get(answers, best)->limiter.label, 100 * most / all);
+		below = most;
+	}
+	text = opk_buf_take_text(&line);
+	out->failed |= !text;
+	if (text)
+		put_indented(out, show, 0, text);
 }
 
 /* "5 kernels, 5 launches, 502 us of GPU time; NVIDIA H100 80GB HBM3 (GH100)" */
@@ -85,6 +146,7 @@ static void put_run(struct opk_buf *out, const struct show *show)
 		opk_buf_add_printf(out, "%s%s; ", time_text(time, opk_answers_time(answers)),
 		                   opk_answers_are_kernels(answers) ? " of GPU time" : "");
 	opk_buf_add_printf(out, *device ? "%s (%s)\n" : "%s%s\n", device, show->meta->chip);
+	put_limiters(out, show);
 	if (*show->summary->words.clocks)
 		opk_buf_add_printf(out, "clocks: %s\n", show->summary->words.clocks);
 	if (strcmp(show->summary->words.complete, "yes") != 0)
