@@ -1267,7 +1267,7 @@ struct opk_answers_options {
 	size_t size;
 	const char *kernel; /* as in struct opk_summary_options */
 	enum opk_kernel_style kernel_names;
-	const char *by; /* what also keeps kernels apart: "shape,rank"; NULL: nothing */
+	const char *by;             /* what also keeps kernels apart: "shape,rank"; NULL: nothing */
 	const char *const *columns; /* noise: only of these; NULL: of all */
 	size_t column_count;
 	double level, within; /* noise: a probability, 0: 0.95; percent of the mean, 0: 1 */

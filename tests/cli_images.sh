@@ -51,7 +51,7 @@ for file in "$recordings"/*.opk; do
 	works trim "$file" -o trimmed.opk --format json
 	# Images of equal size are stored as differences, which trimmed ones may not be; from 13.1 on their headers are larger.
 	# META names the command that made the file.
-	cupti_from 130100 || json 'j[1]["size"] <= j[0]["size"] + 16 or j[0]["images"] in (2, 3)'
+	cupti_from 130100 || json 'j[1]["size"] <= j[0]["size"] + 16 or 1 < j[0]["images"] < 8'
 	json 'j[1]["image_bytes"] <= j[0]["image_bytes"] + 4096 * j[0]["images"]'
 	json 'j[1]["image_bytes"] <= j[0]["image_bytes"]' 'j[0]["images"] == j[1]["images"]'
 	values_of "$file" --launch-columns all >wanted

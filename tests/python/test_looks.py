@@ -207,7 +207,7 @@ class Pictures(unittest.TestCase):
     def test_one_roofline(self):
         """SVG, page and matplotlib: the same labels, colours and places."""
         run = opk.open(recording("roofline"))
-        alone = Svg(run.picture("roofline", width=1180, height=640).svg)
+        alone = Svg(run.picture("roofline", width=980, height=560).svg)
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "page.html")
             opk.report(recording("roofline"), path)
@@ -218,7 +218,7 @@ class Pictures(unittest.TestCase):
         self.assertEqual(in_page.marks, alone.marks)
         self.assertEqual(in_page.texts, [text for text in alone.texts if text[0] != "Operations of all types"])
         self.assertEqual(Svg(page).colours, alone.colours)
-        figure = run.roofline(ax=figure_of(1180, 640))
+        figure = run.roofline(ax=figure_of(980, 560))
         figure.draw_without_rendering()
         (axes,) = figure.axes
         marks = [dots for dots in axes.collections if dots.get_gid()]
