@@ -432,7 +432,7 @@ names_are 'run.opk '
 
 # Another file is renamed to it while the run's inputs are checked again, by a process that is not part of the run.
 cp one.opk other.opk
-truncate -s 100M large
+truncate -s 300M large
 cat >late.sh <<LATE
 #!/bin/sh
 "$prog" init ctx:0 launch:late || exit
