@@ -49,7 +49,7 @@ section 'rows'
 works show "$recordings/gh100-rotated.opk" --format json
 same 'at most 4 KB' "$(($(wc -c <out) <= 4096))" 1
 json '[k["limiter"] for k in j["kernels"]] == ["atomics", "l1", "issue", "l2_latency", "dram"]' \
-	'set(j) == {"run", "machine", "complete", "kernels"} | {"clocks"} & set(j)' \
+	'set(j) == {"run", "machine", "complete", "launches", "time_ns", "kernels"}' \
 	'j["kernels"][0]["finding"] == "atomics" and j["kernels"][0]["within"] < 1' \
 	'all(k["l2"] == int(k["l2"]) for k in j["kernels"])'
 run 0 show "$limits" --top 10 --format json

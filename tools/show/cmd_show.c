@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* offpeak show: shows a recording to people. */
+#include <math.h>
 #include <string.h>
 
 #include "base/ctx.h"
@@ -68,6 +69,11 @@ static int show_run(struct show *show)
 	if (*words->clocks)
 		field_text(&fields, "clocks", words->clocks);
 	field_text(&fields, "complete", words->complete);
+	if (show->answers) {
+		field_number(&fields, "launches", opk_answers_launches(show->answers));
+		field_add(&fields, "time_ns", OPK_CELL_DOUBLE,
+		          cell_value(round(opk_answers_time(show->answers))));
+	}
 	return app_record(show->app, &fields);
 }
 

@@ -308,7 +308,8 @@ static union opk_cell within_cell(double within)
 	return cell_value(ceil(within * 8) / 8);
 }
 
-static void fill_kernel(struct app_fields *fields, const struct opk_answer *answer)
+static void fill_kernel(struct app_fields *fields, const struct show *show,
+                        const struct opk_answer *answer)
 {
 	const struct opk_answer_finding *finding = answer->finding_count ? &answer->findings[0]
 	                                                                 : NULL;
@@ -327,7 +328,8 @@ static void fill_kernel(struct app_fields *fields, const struct opk_answer *answ
 		field_add(fields, opk_answers_bar(i), OPK_CELL_DOUBLE,
 		          percent_cell(answer->bars[i]));
 	field_add(fields, "warps", OPK_CELL_DOUBLE, percent_cell(answer->occupancy));
-	field_add(fields, "possible", OPK_CELL_DOUBLE, percent_cell(answer->possible));
+	if (show->all)
+		field_add(fields, "possible", OPK_CELL_DOUBLE, percent_cell(answer->possible));
 	field_text(fields, "finding", finding ? finding->name : "");
 	field_add(fields, "gain", OPK_CELL_DOUBLE,
 	          cell_value(finding ? ceil(100 * finding->gain) : (double)NAN));
@@ -370,7 +372,7 @@ static int show_rows(struct show *show, size_t most)
 	struct app_fields fields = { 0 };
 
 	for (size_t i = 0; i < most; i++) {
-		fill_kernel(&fields, opk_answers_get(show->answers, i));
+		fill_kernel(&fields, show, opk_answers_get(show->answers, i));
 		if (!i)
 			TRY(app_fields_table(show->app, "kernels", &fields));
 		TRY(opk_out_row(show->app->out, fields.cells));
