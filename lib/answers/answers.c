@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "answers/answers_inside.h"
-#include "base/metric.h"
+#include "container/container.h"
 #include "eval/eval.h"
 #include "set/set.h"
 
@@ -79,9 +79,11 @@ static bool has_kernels(const struct opk_range *ranges, size_t count)
 	return false;
 }
 
-void opk_answers_time_values(struct opk_answers *a, size_t group, const double *values,
-                             size_t count)
+void opk_answers_take(struct opk_answers *a, size_t group, size_t column, const double *values,
+                      size_t count)
 {
+	if (column != a->timed)
+		return;
 	while (a->times.count <= group && opk_list_add(&a->times))
 		a->times.items[a->times.count - 1] = (struct opk_moments){ 0 };
 	for (size_t i = 0; i < count && group < a->times.count; i++)
@@ -92,11 +94,8 @@ void opk_answers_time_values(struct opk_answers *a, size_t group, const double *
 static void take_values(void *data, size_t group, size_t column, const double *values,
                         const size_t *rows, size_t count)
 {
-	struct opk_answers *a = data;
-
 	(void)rows;
-	if (column == a->timed)
-		opk_answers_time_values(a, group, values, count);
+	opk_answers_take(data, group, column, values, count);
 }
 
 static int index_columns(struct opk_answers *a, struct opk_ctx *ctx)
@@ -125,16 +124,12 @@ static const struct opk_set_item *find_item(const struct opk_set_items *items, c
 	return NULL;
 }
 
-static bool has_metric(const struct opk_meta *meta, const struct opk_set_item *item)
+static bool has_any(const struct opk_meta *meta, const struct opk_set_item *item)
 {
-	for (size_t i = 0; i < meta->metric_count; i++) {
-		if (!strcmp(meta->metrics[i], item->what.text))
+	for (size_t i = 0; i < item->any.count; i++)
+		if (opk_meta_has_metric(meta, item->any.items[i].text))
 			return true;
-		for (size_t j = 0; j < item->any.count; j++)
-			if (!strcmp(meta->metrics[i], item->any.items[j].text))
-				return true;
-	}
-	return false;
+	return opk_meta_has_metric(meta, item->what.text);
 }
 
 bool opk_answers_have_needs(const struct opk_answers *a, const struct opk_meta *meta)
@@ -143,7 +138,7 @@ bool opk_answers_have_needs(const struct opk_answers *a, const struct opk_meta *
 		const struct opk_set_item *item = find_item(&a->set->items,
 		                                            a->rules.needs.items[i]);
 
-		if (item && !has_metric(meta, item))
+		if (item && !has_any(meta, item))
 			return false;
 	}
 	return true;

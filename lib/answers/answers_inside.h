@@ -101,9 +101,6 @@ int opk_answers_prepare(struct opk_answers **out, struct opk_ctx *ctx, const str
 bool opk_answers_have_needs(const struct opk_answers *answers, const struct opk_meta *meta);
 /* Finds what bounds `count` groups; `some`: not all kernels of the recording. */
 int opk_answers_fill(struct opk_answers *answers, struct opk_ctx *ctx, size_t count, bool some);
-/* Keeps how times of a group's launches are spread. */
-void opk_answers_time_values(struct opk_answers *answers, size_t group, const double *values,
-                             size_t count);
 /* The values of a group of the summary, one for each column of the set. */
 void opk_answers_compute(double *out, const struct opk_answers *answers, size_t group);
 

@@ -10,14 +10,6 @@
 
 /* ---- before the summary --------------------------------------------------------------------- */
 
-static bool is_recorded(const struct opk_meta *meta, const char *metric)
-{
-	for (size_t i = 0; i < meta->metric_count; i++)
-		if (!strcmp(meta->metrics[i], metric))
-			return true;
-	return false;
-}
-
 /* CUPTI need not be asked whether it takes a metric that is recorded. */
 static void choose_recorded(struct opk_set_items *items, const struct opk_meta *meta)
 {
@@ -26,7 +18,7 @@ static void choose_recorded(struct opk_set_items *items, const struct opk_meta *
 
 		choose_recorded(&item->items, meta);
 		if (item->kind == OPK_SET_ITEM_HEADING || !item->what.text
-		    || !is_recorded(meta, item->what.text))
+		    || !opk_meta_has_metric(meta, item->what.text))
 			continue;
 		item->kind = OPK_SET_ITEM_METRIC;
 		item->optional = false;
@@ -75,13 +67,6 @@ const struct opk_strlist *opk_answers_metrics(const struct opk_answers *answers)
 void opk_answers_watch(struct opk_answers *answers, size_t time_column)
 {
 	answers->timed = time_column;
-}
-
-void opk_answers_take(struct opk_answers *answers, size_t group, size_t column,
-                      const double *values, size_t count)
-{
-	if (column == answers->timed)
-		opk_answers_time_values(answers, group, values, count);
 }
 
 /* ---- after it ------------------------------------------------------------------------------- */

@@ -132,14 +132,6 @@ int opk_compared_knows(bool *out, struct opk_ctx *ctx, const struct opk_compared
 	return code == OPK_ENOMEM ? code : OPK_OK;
 }
 
-static bool records(const struct opk_meta *meta, const char *metric)
-{
-	for (size_t i = 0; i < meta->metric_count; i++)
-		if (!strcmp(meta->metrics[i], metric))
-			return true;
-	return false;
-}
-
 static const char *find_cycles(const struct opk_meta *meta)
 {
 	for (size_t i = 0; i < meta->metric_count; i++)
@@ -160,7 +152,7 @@ static int want_time(struct opk_compared_source *source, struct opk_ctx *ctx)
 		return opk_strlist_add(&source->also, opk_compared_samples)
 		               ? OPK_OK
 		               : opk_nomem(ctx, "a comparison");
-	if (records(source->meta, time_metric))
+	if (opk_meta_has_metric(source->meta, time_metric))
 		good = opk_strlist_add(&source->also, time_metric);
 	if (good && cycles)
 		good = opk_strlist_add(&source->also, cycles);

@@ -258,6 +258,8 @@ bool opk_meta_is_probe(const struct opk_meta *meta);
 /* Adds the names of the shown columns, see struct opk_meta; false when out of memory. */
 struct opk_strlist;
 bool opk_meta_list_columns(struct opk_strlist *names, const struct opk_meta *meta);
+/* Whether the metric was recorded, or is in the set. meta_check.c */
+bool opk_meta_has_metric(const struct opk_meta *meta, const char *metric);
 /* Whether only formulas need the metric. meta.c */
 bool opk_meta_hides(const struct opk_meta *meta, const char *metric);
 /* Whether the metric's values count idle time around short kernels. meta_check.c */

@@ -207,6 +207,14 @@ static int check_metric_passes(struct opk_ctx *ctx, const struct opk_meta *meta)
 	return OPK_OK;
 }
 
+bool opk_meta_has_metric(const struct opk_meta *meta, const char *metric)
+{
+	for (size_t i = 0; i < meta->metric_count; i++)
+		if (!strcmp(meta->metrics[i], metric))
+			return true;
+	return false;
+}
+
 bool opk_meta_is_inflated(const struct opk_meta *meta, const char *metric)
 {
 	for (size_t i = 0; i < meta->inflated_count; i++)

@@ -74,14 +74,6 @@ static int resolve(struct opk_resolved *out, struct opk_ctx *ctx, const char *na
 	return code;
 }
 
-static bool has_metric(const struct opk_meta *meta, const char *name)
-{
-	for (size_t i = 0; i < meta->metric_count; i++)
-		if (!strcmp(meta->metrics[i], name))
-			return true;
-	return false;
-}
-
 /* Metrics that the recording's set lacks are hidden: only formulas use them. */
 static int extend(struct opk_nvprof_names *n, struct opk_ctx *ctx)
 {
@@ -110,7 +102,7 @@ static int extend(struct opk_nvprof_names *n, struct opk_ctx *ctx)
 	for (size_t i = 0; i < resolved->metrics.count; i++) {
 		const char *name = resolved->metrics.items[i];
 
-		if (!has_metric(meta, name))
+		if (!opk_meta_has_metric(meta, name))
 			n->metrics[meta->metric_count++] = n->hidden[meta->hidden_count++] = name;
 	}
 	for (size_t i = 0; i < resolved->derived_count; i++)

@@ -212,14 +212,6 @@ static void trust(struct opk_throughput *t, const char *metric)
 	*part = '\0';
 }
 
-static bool is_listed(const struct opk_meta *meta, const char *metric)
-{
-	for (size_t i = 0; i < meta->metric_count; i++)
-		if (!strcmp(meta->metrics[i], metric))
-			return true;
-	return false;
-}
-
 int opk_throughputs_trust(struct opk_throughputs *t, struct opk_ctx *ctx,
                           struct opk_nv_evaluator *evaluator, const char *const *metrics,
                           const struct opk_meta *meta)
@@ -227,7 +219,7 @@ int opk_throughputs_trust(struct opk_throughputs *t, struct opk_ctx *ctx,
 	opk_autostrlist struct opk_strlist collected = { 0 };
 
 	for (size_t i = 0; i < t->count; i++)
-		if (is_listed(meta, metrics[t->items[i].metric]))
+		if (opk_meta_has_metric(meta, metrics[t->items[i].metric]))
 			trust(&t->items[i], metrics[t->items[i].metric]);
 	if (!opk_throughputs_in_doubt(t))
 		return OPK_OK;

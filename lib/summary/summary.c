@@ -51,18 +51,28 @@ static int make(struct opk_summary *s)
 	return code ? code : opk_summary_write_words(s);
 }
 
+/* NULL when out of memory. */
+static struct opk_summary *begin(struct opk_ctx *ctx, struct opk_file *file)
+{
+	struct opk_summary *s = opk_alloc(sizeof *s);
+
+	if (s) {
+		s->ctx = ctx;
+		s->file = file;
+	}
+	return s;
+}
+
 int opk_summary_make(struct opk_summary **out, struct opk_ctx *ctx, struct opk_file *file,
                      const struct opk_summary_options *given,
                      const struct opk_summary_values *values)
 {
 	OPK_OPTIONS(opk_summary_options, options, given);
-	struct opk_summary *s = opk_alloc(sizeof *s);
+	struct opk_summary *s = begin(ctx, file);
 	int code;
 
 	if (!s)
 		return opk_nomem(ctx, "a summary");
-	s->ctx = ctx;
-	s->file = file;
 	s->options = options;
 	if (values)
 		s->take = *values;
@@ -79,13 +89,11 @@ int opk_summary_make(struct opk_summary **out, struct opk_ctx *ctx, struct opk_f
 
 int opk_summary_make_head(struct opk_summary **out, struct opk_ctx *ctx, struct opk_file *file)
 {
-	struct opk_summary *s = opk_alloc(sizeof *s);
+	struct opk_summary *s = begin(ctx, file);
 	int code;
 
 	if (!s)
 		return opk_nomem(ctx, "a summary");
-	s->ctx = ctx;
-	s->file = file;
 	s->only_words = true;
 	code = find_kind(s);
 	if (!code)

@@ -80,7 +80,7 @@ static char *count_more(const struct noise *n, const struct opk_noise_kernel *ke
 	                  kernel->more == 1 ? singular : several, kernel->name);
 }
 
-static bool has_single(const struct noise *n)
+static bool all_single(const struct noise *n)
 {
 	for (size_t i = 0; i < n->of->kernels.count; i++)
 		if (n->of->kernels.items[i].launches > 1)
@@ -102,7 +102,7 @@ static void put_advice(struct opk_buf *out, const struct noise *n)
 		opk_buf_add_printf(out, "; %s would do for all of its metrics", more);
 	if (more && kernel->all_but)
 		opk_buf_add_printf(out, " but %zu", kernel->all_but);
-	if (!more && has_single(n))
+	if (!more && all_single(n))
 		opk_buf_add_text(out, "; one launch shows no spread: record several");
 	else if (!more && n->of->trusted + n->of->unknown < n->of->values)
 		opk_buf_add_text(out, "; the others take more than ten times as many launches");

@@ -29,6 +29,8 @@ struct show {
 int show_tables(struct show *show);
 /* show_kernels.c: tables of what ran. */
 int show_kernels(struct show *show);
+/* Notes how many are not shown, if any, and their share of the time, unless it is NULL. */
+void show_rest(const char *word, size_t most, size_t count, const double *share);
 /* show_source.c: the hottest lines of code. `paths`: texts OLD=NEW of --source-path. */
 int show_source(struct show *show, const struct option_list *paths, enum opk_kernel_style style);
 /* show_answers.c: what bounds each kernel. */

@@ -77,53 +77,61 @@ static void put_paragraph(struct opk_buf *out, const struct show *show, const ch
 	put_indented(out, show, INDENT, text);
 }
 
-/* The time of all kernels with this limiter, if the one at `at` is the first of them; else 0. */
-static double time_of_limiter(const struct opk_answers *answers, size_t at)
+/* The time of all kernels with the same limiter. */
+struct limiter_time {
+	const char *label;
+	double time;
+};
+struct limiter_times {
+	struct limiter_time *items;
+	size_t count, capacity;
+};
+
+static int by_time(const void *x, const void *y)
 {
-	const char *label = opk_answers_get(answers, at)->limiter.label;
-	double time = 0;
+	const struct limiter_time *a = x, *b = y;
 
-	for (size_t i = 0; label && i < opk_answers_count(answers); i++) {
-		const struct opk_answer *answer = opk_answers_get(answers, i);
-
-		if (!answer->limiter.label || strcmp(answer->limiter.label, label) != 0)
-			continue;
-		if (i < at)
-			return 0;
-		time += isnan(answer->time_ns) ? 0 : answer->time_ns;
-	}
-	return time;
+	return (a->time < b->time) - (a->time > b->time);
 }
 
-/* "by what limits them: DRAM 40%, L2 20%, ...": the longest, where there are many kernels. */
+/* False: out of memory. */
+static bool add_limiter(struct limiter_times *times, const struct opk_answer *answer)
+{
+	struct limiter_time *of = times->items, *end = of + times->count;
+
+	while (of < end && strcmp(of->label, answer->limiter.label) != 0)
+		of++;
+	if (of == end && !(of = opk_list_add(times)))
+		return false;
+	*of = (struct limiter_time){ answer->limiter.label, of->time + answer->time_ns };
+	return true;
+}
+
+/* "limited by: DRAM 40%, L2 20%, ...": the longest, where there are many kernels. */
 static void put_limiters(struct opk_buf *out, const struct show *show)
 {
 	const struct opk_answers *answers = show->answers;
+	size_t count = opk_answers_count(answers);
+	struct limiter_times times = { 0 };
 	struct opk_buf line = { 0 };
 	opk_autofree char *text = NULL;
-	double below = (double)INFINITY, all = opk_answers_time(answers);
-	size_t count = opk_answers_count(answers);
 
-	if (count < MANY_KERNELS || !opk_answers_are_kernels(answers) || !(all > 0))
+	if (count < MANY_KERNELS || !opk_answers_are_kernels(answers)
+	    || !(opk_answers_time(answers) > 0))
 		return;
-	for (size_t told = 0; told < MOST_LIMITERS; told++) {
-		size_t best = SIZE_MAX;
-		double most = 0;
+	for (size_t i = 0; i < count; i++) {
+		const struct opk_answer *answer = opk_answers_get(answers, i);
 
-		for (size_t i = 0; i < count; i++) {
-			double time = time_of_limiter(answers, i);
-
-			if (time > most && time < below) {
-				most = time;
-				best = i;
-			}
-		}
-		if (best == SIZE_MAX)
-			break;
-		opk_buf_add_printf(&line, "%s%s %.0f%%", told ? ", " : "limited by: ",
-		                   opk_answers_get(answers, best)->limiter.label, 100 * most / all);
-		below = most;
+		if (answer->limiter.label && !isnan(answer->time_ns))
+			out->failed |= !add_limiter(&times, answer);
 	}
+	if (times.count)
+		qsort(times.items, times.count, sizeof *times.items, by_time);
+	for (size_t i = 0; i < times.count && i < MOST_LIMITERS; i++)
+		opk_buf_add_printf(&line, "%s%s %.0f%%",
+		                   i ? ", " : "limited by: ", times.items[i].label,
+		                   100 * times.items[i].time / opk_answers_time(answers));
+	free(times.items);
 	text = opk_buf_take_text(&line);
 	out->failed |= !text;
 	if (text)
@@ -264,22 +272,6 @@ static void put_kernel(struct opk_buf *out, const struct show *show, size_t at)
 		put_finding(out, show, answer, &answer->findings[i]);
 }
 
-static void note_rest(const struct show *show, size_t most)
-{
-	const struct opk_answers *answers = show->answers;
-	size_t count = opk_answers_count(answers), left = count - most;
-	double share = 0;
-
-	for (size_t i = most; i < count; i++)
-		share += opk_answers_get(answers, i)->share;
-	if (left && isnan(share))
-		app_note("%zu more: --top %zu shows %s", left, count, left == 1 ? "it" : "them");
-	else if (left)
-		app_note("%zu more %s%s, %.3g%% of the time: --top %zu shows %s", left,
-		         opk_answers_are_kernels(answers) ? "kernel" : "range", plural(left, "s"),
-		         share, count, left == 1 ? "it" : "them");
-}
-
 static int show_text(struct show *show, size_t most)
 {
 	struct opk_buf out = { 0 };
@@ -384,7 +376,15 @@ int show_answers(struct show *show)
 {
 	size_t count = opk_answers_count(show->answers);
 	size_t most = show->top < count ? (size_t)show->top : count;
+	double rest = 0;
 
-	note_rest(show, most);
+	for (size_t i = most; i < count; i++)
+		rest += opk_answers_get(show->answers, i)->share;
+	if (most < count && isnan(rest))
+		app_note("%zu more: --top %zu shows %s", count - most, count,
+		         count - most == 1 ? "it" : "them");
+	else
+		show_rest(opk_answers_are_kernels(show->answers) ? "kernel" : "range", most, count,
+		          &rest);
 	return app_shows_table(show->app) ? show_text(show, most) : show_rows(show, most);
 }

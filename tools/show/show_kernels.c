@@ -80,12 +80,23 @@ static void fill_kernel(struct app_fields *fields, const struct show *show, size
 			          cell_value(kernel->peaks[i]));
 }
 
+void show_rest(const char *word, size_t most, size_t count, const double *share)
+{
+	size_t left = count - most;
+	const char *plural = left == 1 ? "" : "s", *them = left == 1 ? "it" : "them";
+
+	if (left && !share)
+		app_note("%zu more %s%s: --top %zu shows %s", left, word, plural, count, them);
+	else if (left)
+		app_note("%zu more %s%s, %.3g%% of the time: --top %zu shows %s", left, word,
+		         plural, *share, count, them);
+}
+
 static int put_kernels(struct show *show)
 {
 	struct app_fields row;
 	size_t count = show->summary->kernel_count;
 	size_t most = show->top < count ? (size_t)show->top : count;
-	const char *plural = count - most == 1 ? "" : "s";
 	double rest = 0;
 
 	if (!count)
@@ -99,9 +110,7 @@ static int put_kernels(struct show *show)
 	}
 	for (size_t i = most; i < count; i++)
 		rest += show->summary->kernels[i].share;
-	if (most < count)
-		app_note("%zu more kernel%s, %.3g%% of the time: --top %zu shows %s", count - most,
-		         plural, rest, count, *plural ? "them" : "it");
+	show_rest("kernel", most, count, &rest);
 	return OPK_OK;
 }
 

@@ -89,20 +89,13 @@ static void fill_group(struct app_fields *fields, const struct show *show,
 
 static void put_rest(const struct show *show)
 {
-	size_t rest = show->summary->group_count - most(show);
-	const char *plural = rest == 1 ? "" : "s", *them = rest == 1 ? "it" : "them";
+	const struct opk_summary *summary = show->summary;
 	double share = 0;
 
-	for (size_t i = most(show); i < show->summary->group_count; i++)
-		share += show->summary->groups[i].share;
-	if (!rest)
-		return;
-	if (show->summary->time && has_kernels(show))
-		app_note("%zu more %s%s, %.3g%% of the time: --top %zu shows %s", rest, word(show),
-		         plural, share, show->summary->group_count, them);
-	else
-		app_note("%zu more %s%s: --top %zu shows %s", rest, word(show), plural,
-		         show->summary->group_count, them);
+	for (size_t i = most(show); i < summary->group_count; i++)
+		share += summary->groups[i].share;
+	show_rest(word(show), most(show), summary->group_count,
+	          summary->time && has_kernels(show) ? &share : NULL);
 }
 
 static int put_groups(struct show *show)
