@@ -27,6 +27,7 @@ void opk_answers_free(struct opk_answers *answers)
 	opk_index_clear(&answers->columns);
 	opk_aggregate_free(answers->aggregate);
 	opk_evaluation_free(answers->evaluation);
+	opk_evaluation_free(answers->own);
 	opk_kernel_names_free(answers->names);
 	opk_columns_clear(&answers->set_columns);
 	opk_set_meta_clear(&answers->set_meta);
@@ -104,8 +105,6 @@ static int index_columns(struct opk_answers *a, struct opk_ctx *ctx)
 	for (size_t i = 0; i < a->column_count; i++)
 		if (!opk_index_add(&a->columns, opk_evaluation_column(a->evaluation, i), i, NULL))
 			return opk_nomem(ctx, "answers");
-	if (!opk_index_find(&a->timed, &a->columns, "time"))
-		a->timed = SIZE_MAX;
 	return OPK_OK;
 }
 
@@ -154,9 +153,12 @@ static int find_key(struct opk_answers *a, struct opk_ctx *ctx,
 	return a->key ? opk_key_parse(&a->keys, ctx, a->key) : opk_nomem(ctx, "answers");
 }
 
+/* Launches by themselves have their times alone, since all else is only needed of their sums. */
 static int evaluate(struct opk_answers *a, struct opk_ctx *ctx, struct opk_file *file,
                     const char *kernel)
 {
+	static const char *const time = opk_summary_time_metric;
+	struct opk_eval_inside columns = { .without_rows = true };
 	struct opk_eval_options options = OPK_INIT(options);
 	struct opk_aggregate_options by = OPK_INIT(by);
 	opk_autofree char *condition = NULL;
@@ -164,13 +166,19 @@ static int evaluate(struct opk_answers *a, struct opk_ctx *ctx, struct opk_file 
 	condition = kernel ? opk_printf("%s=%s", a->kernels ? "kernel" : "name", kernel) : NULL;
 	if (kernel && !condition)
 		return opk_nomem(ctx, "answers");
-	options.set = a->set;
 	options.allow_incomplete = true;
 	options.where = (const char *const *)&condition;
 	options.where_count = kernel != NULL;
+	options.metrics = &time;
+	options.metric_count = 1;
+	TRY(opk_eval_file(&a->own, ctx, file, &options));
+	options.metrics = NULL;
+	options.set = a->set;
+	options.inside = &columns;
 	TRY(opk_eval_file(&a->evaluation, ctx, file, &options));
 	TRY(index_columns(a, ctx));
 	by.key = a->key;
+	by.own = a->own;
 	by.values = take_values;
 	by.values_data = a;
 	return opk_aggregate_new(&a->aggregate, ctx, a->evaluation, file, &by);

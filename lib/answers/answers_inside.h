@@ -82,9 +82,10 @@ struct opk_answers {
 	struct opk_index columns; /* of the set, by name */
 	size_t column_count;
 	OPK_LIST(struct opk_moments) times; /* of launches, by group */
-	size_t timed;                       /* the column of the evaluation that has them */
+	size_t timed;                       /* the column that has them */
 
-	struct opk_evaluation *evaluation;
+	struct opk_evaluation *own;        /* the times of launches */
+	struct opk_evaluation *evaluation; /* the set's columns */
 	struct opk_aggregate *aggregate;
 	struct opk_kernel_names *names;
 

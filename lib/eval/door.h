@@ -124,6 +124,7 @@ struct opk_eval_inside {
 	 */
 	const char *by;
 	bool cupti_only;   /* skips PerfWorks' evaluator, which gives the same bits in less time */
+	bool without_rows; /* columns alone, for statistics that have rows from elsewhere */
 	bool without_sass; /* rows of instructions: opcodes and SASS texts are not wanted */
 	struct opk_code_interval *interval; /* filled for rows of code; NULL: it is not wanted */
 };

@@ -12,7 +12,8 @@
 
 struct opk_aggregate {
 	struct opk_evaluation *evaluation;
-	size_t metric_count, column_count;
+	struct opk_evaluation *own; /* has the ranges' own values */
+	size_t metric_count, column_count, own_count;
 	size_t row_count;
 	bool *left_out;          /* one per row: by the filter, or for spanning an earlier event */
 	uint64_t left_out_count; /* for spanning an earlier event */
@@ -40,16 +41,16 @@ static int read_row(struct opk_aggregate *a, struct opk_ctx *ctx, const struct o
 
 	if (row->index >= a->row_count)
 		return opk_fail(ctx, OPK_EFAILED, "more rows than were announced");
-	counts = opk_evaluation_counts(a->evaluation);
-	for (size_t i = 0; i < a->column_count; i++)
+	counts = opk_evaluation_counts(a->own);
+	for (size_t i = 0; i < a->own_count; i++)
 		present[i] = counts[i] > 0;
 	a->left_out[row->index] = false;
-	return opk_column_file_add(&a->values, ctx, opk_evaluation_values(a->evaluation), present);
+	return opk_column_file_add(&a->values, ctx, opk_evaluation_values(a->own), present);
 }
 
 static int read_rows(struct opk_aggregate *a, struct opk_ctx *ctx, bool keep_first)
 {
-	opk_autofree bool *present = opk_alloc_array(a->column_count + 1, sizeof *present);
+	opk_autofree bool *present = opk_alloc_array(a->own_count + 1, sizeof *present);
 	const struct opk_row *row;
 	int code = OPK_OK;
 
@@ -58,8 +59,8 @@ static int read_rows(struct opk_aggregate *a, struct opk_ctx *ctx, bool keep_fir
 		return fail_nomem(ctx);
 	/* Rows that the filter refuses are not read, and stay left out. */
 	memset(a->left_out, true, a->row_count);
-	code = opk_column_file_init(&a->values, ctx, a->column_count);
-	while (!code && !(code = opk_evaluation_next(&row, ctx, a->evaluation)) && row) {
+	code = opk_column_file_init(&a->values, ctx, a->own_count);
+	while (!code && !(code = opk_evaluation_next(&row, ctx, a->own)) && row) {
 		if (row->spans_earlier && !keep_first)
 			a->left_out_count++;
 		else
@@ -143,6 +144,7 @@ static void fill_column(const struct opk_aggregate *a, const struct columns *c, 
 	                 && c->least[column] == UINT64_MAX - 1 - c->least_rest[column]);
 	int degree = a->column_traits[column].degree;
 
+	out->min = out->max = out->p50 = out->p90 = out->p99 = (double)NAN;
 	out->count = constant ? a->rows[group].range.count : c->least[column];
 	out->sum = degree == 1 && equal ? c->of_totals[column] : (double)NAN;
 	out->weighted_by = name_weight(a, c, column);
@@ -231,6 +233,8 @@ static int order_column(struct opk_aggregate *a, struct opk_ctx *ctx, struct ord
 		if (o->options->values)
 			o->options->values(o->options->values_data, i, column, o->of_group,
 			                   o->rows_of_group, count);
+		if (a->own != a->evaluation)
+			continue;
 		of = &a->statistics[i * a->column_count + column];
 		opk_statistics_order(of, o->of_group, count);
 		/* Equal values have the same mean with any weights. */
@@ -270,7 +274,7 @@ static int compute_order(struct opk_aggregate *a, struct opk_ctx *ctx,
 		return fail_nomem(ctx);
 	sort_rows(a, sorted, starts);
 	find_rows(order.rows, summed, a);
-	for (size_t i = 0; i < a->column_count; i++)
+	for (size_t i = 0; i < a->own_count; i++)
 		TRY(order_column(a, ctx, &order, i));
 	return OPK_OK;
 }
@@ -350,7 +354,7 @@ static int aggregate(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk_fi
 	struct opk_sums_options wanted = { 0 };
 	const struct opk_meta *meta;
 
-	TRY(check_conditions(ctx, a->evaluation));
+	TRY(check_conditions(ctx, a->own));
 	TRY(find_key(&wanted.key, ctx, a->evaluation, options->key));
 	TRY(opk_level_parse(&wanted.level, ctx, options->level));
 	TRY(read_rows(a, ctx, options->keep_first_sample));
@@ -384,7 +388,9 @@ int opk_aggregate_new(struct opk_aggregate **out, struct opk_ctx *ctx,
 	a->evaluation = evaluation;
 	a->metric_count = opk_evaluation_metric_count(evaluation);
 	a->column_count = opk_evaluation_column_count(evaluation);
-	a->row_count = opk_evaluation_row_count(evaluation);
+	a->own = options.own ? options.own : evaluation;
+	a->own_count = opk_evaluation_column_count(a->own);
+	a->row_count = opk_evaluation_row_count(a->own);
 	TRY(aggregate(a, ctx, file, &options));
 	*out = opk_take(a);
 	return OPK_OK;

@@ -7,6 +7,9 @@
 #include "base/strlist.h"
 #include "images/door.h"
 
+/* The time of a launch. */
+#define opk_summary_time_metric "gpu__time_duration.sum"
+
 /* The kind of a summary's groups. */
 enum opk_summary_kind {
 	OPK_SUMMARY_KERNELS,

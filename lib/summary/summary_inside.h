@@ -14,8 +14,6 @@
 #include "images/door.h"
 #include "summary/door.h"
 
-#define opk_summary_time_metric "gpu__time_duration.sum"
-
 static inline int summary_nomem(const struct opk_summary *s)
 {
 	return opk_nomem(s->ctx, "a summary");
