@@ -26,9 +26,10 @@ struct work {
 	struct opk_ctx *ctx;
 	struct opk_child *child;
 	const struct opk_recombination *job;
-	/* The image read last. */
+	/* The image read last, which the decoder owns. */
 	const struct opk_surveyed *source;
-	void *image;
+	struct opk_decoder decoder;
+	const void *image;
 	size_t image_size;
 	uint64_t done, total; /* moves */
 };
@@ -39,10 +40,12 @@ static int read_source(struct work *w, size_t row)
 
 	if (source == w->source)
 		return OPK_OK;
-	free(w->image);
-	w->image = NULL;
+	/* The decoder's base is of one file. */
+	if (!w->source || w->source->file != source->file)
+		w->decoder.base.size = 0;
 	w->source = NULL;
-	TRY(opk_file_read(&w->image, &w->image_size, w->ctx, source->file, source->section));
+	TRY(opk_file_decode(&w->image, &w->image_size, w->ctx, source->file, source->section,
+	                    &w->decoder));
 	w->source = source;
 	return OPK_OK;
 }
@@ -180,7 +183,7 @@ static int make_image(struct work *w, size_t index)
 static int trim_image(struct work *w, size_t index)
 {
 	size_t size = w->image_size;
-	int code = opk_blame_image(opk_nv_trim_samples(&size, w->ctx, w->image));
+	int code = opk_blame_image(opk_nv_trim_samples(&size, w->ctx, w->decoder.plain.data));
 
 	/* The image in memory is no longer the source. */
 	w->source = NULL;
@@ -211,7 +214,7 @@ static int recombine_in_child(struct opk_ctx *ctx, void *data, struct opk_child 
 		w.total += w.job->targets[i].move_count;
 	for (size_t i = 0; !code && i < w.job->target_count; i++)
 		code = make_target(&w, i);
-	free(w.image);
+	opk_decoder_clear(&w.decoder);
 	return code;
 }
 

@@ -14,6 +14,8 @@ struct work {
 	struct opk_ctx *ctx;
 	struct opk_child *child;
 	const struct opk_survey *survey;
+	struct opk_decoder decoder;
+	const struct opk_file *decoded; /* the decoder's base is of it */
 	struct opk_grouping gpus;
 	OPK_LIST(struct layout {
 		size_t gpu;
@@ -112,12 +114,15 @@ static int look_at(struct work *w, const struct opk_surveyed *surveyed, const vo
 
 static int survey_image(struct work *w, const struct opk_surveyed *surveyed)
 {
-	opk_autofree void *image = NULL;
 	const struct opk_meta *meta;
+	const void *image;
 	size_t size;
 
+	if (w->decoded != surveyed->file)
+		w->decoder.base.size = 0;
+	w->decoded = surveyed->file;
 	TRY(opk_file_meta(&meta, w->ctx, surveyed->file));
-	TRY(opk_file_read(&image, &size, w->ctx, surveyed->file, surveyed->section));
+	TRY(opk_file_decode(&image, &size, w->ctx, surveyed->file, surveyed->section, &w->decoder));
 	return look_at(w, surveyed, image, size, meta);
 }
 
@@ -140,6 +145,7 @@ static int survey_in_child(struct opk_ctx *ctx, void *data, struct opk_child *ch
 		opk_layout_clear(&w.layouts.items[i].layout);
 	free(w.layouts.items);
 	opk_grouping_clear(&w.gpus);
+	opk_decoder_clear(&w.decoder);
 	return code;
 }
 
