@@ -448,5 +448,7 @@ bool opk_attribute_adds(const char *name);
 /* NaN if not known. `meta` and `range` may be NULL. */
 double opk_attribute_value(const char *name, const struct opk_meta *meta,
                            const struct opk_range *range);
+/* Whether all that attributes are computed from is the same in both ranges of a recording. */
+bool opk_attributes_are_equal(const struct opk_range *a, const struct opk_range *b);
 
 #endif

@@ -367,7 +367,7 @@ static int aggregate(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk_fi
 	TRY(find_traits(a, ctx));
 	TRY(opk_totals_init(&a->totals, ctx, a->evaluation, file, &a->sums));
 	TRY(opk_file_meta(&meta, ctx, file));
-	opk_totals_add_attributes(&a->totals, a->evaluation, meta, &a->sums);
+	TRY(opk_totals_add_attributes(&a->totals, ctx, a->evaluation, meta, &a->sums));
 	TRY(make_rows(a, ctx));
 	TRY(compute_totals(a, ctx));
 	TRY(compute_order(a, ctx, options));

@@ -261,7 +261,8 @@ int opk_totals_init(struct opk_totals *totals, struct opk_ctx *ctx,
                     const struct opk_sums *sums);
 void opk_totals_clear(struct opk_totals *totals);
 /* Fills in the evaluation's metrics that are attributes. attribute_totals.c */
-void opk_totals_add_attributes(struct opk_totals *totals, const struct opk_evaluation *evaluation,
-                               const struct opk_meta *meta, const struct opk_sums *sums);
+int opk_totals_add_attributes(struct opk_totals *totals, struct opk_ctx *ctx,
+                              const struct opk_evaluation *evaluation, const struct opk_meta *meta,
+                              const struct opk_sums *sums);
 
 #endif
