@@ -15,8 +15,9 @@ struct opk_aggregate {
 	struct opk_evaluation *own; /* has the ranges' own values */
 	size_t metric_count, column_count, own_count;
 	size_t row_count;
-	bool *left_out;          /* one per row: by the filter, or for spanning an earlier event */
-	uint64_t left_out_count; /* for spanning an earlier event */
+	bool *left_out;           /* one per row: by the filter, or for spanning an earlier event */
+	uint64_t left_out_count;  /* for spanning an earlier event */
+	struct opk_strlist names; /* one per row */
 	struct opk_column_file values; /* of the rows that are not left out */
 	struct opk_survey survey;
 	struct opk_sums sums;
@@ -34,6 +35,15 @@ static int fail_nomem(struct opk_ctx *ctx)
 
 /* ---- the ranges' own values ------------------------------------------------------------- */
 
+/* Rows up to `end` that have no name yet get "": they are left out. */
+static int name_rows(struct opk_aggregate *a, struct opk_ctx *ctx, size_t end)
+{
+	while (a->names.count < end)
+		if (!opk_strlist_add(&a->names, ""))
+			return fail_nomem(ctx);
+	return OPK_OK;
+}
+
 static int read_row(struct opk_aggregate *a, struct opk_ctx *ctx, const struct opk_row *row,
                     bool *present)
 {
@@ -45,6 +55,9 @@ static int read_row(struct opk_aggregate *a, struct opk_ctx *ctx, const struct o
 	for (size_t i = 0; i < a->own_count; i++)
 		present[i] = counts[i] > 0;
 	a->left_out[row->index] = false;
+	TRY(name_rows(a, ctx, row->index));
+	if (!opk_strlist_add(&a->names, row->name))
+		return fail_nomem(ctx);
 	return opk_column_file_add(&a->values, ctx, opk_evaluation_values(a->own), present);
 }
 
@@ -66,7 +79,7 @@ static int read_rows(struct opk_aggregate *a, struct opk_ctx *ctx, bool keep_fir
 		else
 			code = read_row(a, ctx, row, present);
 	}
-	return code;
+	return code ? code : name_rows(a, ctx, a->row_count);
 }
 
 /* ---- columns ---------------------------------------------------------------------------- */
@@ -348,24 +361,63 @@ static int check_conditions(struct opk_ctx *ctx, const struct opk_evaluation *ev
 		"can't choose ranges for statistics, only what is known of them can");
 }
 
+/* Whether tables say how many ranges each image has. */
+static int has_tables(bool *out, struct opk_ctx *ctx, struct opk_file *file)
+{
+	const struct opk_segment *segments;
+	const struct opk_meta *meta;
+	size_t count;
+
+	TRY(opk_file_meta(&meta, ctx, file));
+	TRY(opk_file_segments(&segments, &count, ctx, file));
+	*out = meta->profiler == OPK_PROFILER_RANGE;
+	for (size_t i = 0; i < count; i++)
+		*out = *out && opk_segment_is_counted(&segments[i]);
+	return OPK_OK;
+}
+
+/* Sums the rows of each group, and evaluates the sums. */
+static int sum_rows(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk_file *file,
+                    const struct opk_sums_options *wanted, bool assume)
+{
+	TRY(assume ? opk_survey_assume(&a->survey, ctx, file, &a->names)
+	           : opk_survey_make_some(&a->survey, ctx, file, a->left_out, a->row_count));
+	if (a->survey.row_count != a->row_count)
+		return opk_fail(ctx, OPK_EINPUT, "there are %zu ranges, and %zu were evaluated",
+		                a->survey.row_count, a->row_count);
+	TRY(opk_sums_init(&a->sums, ctx, &a->survey, wanted));
+	return opk_totals_init(&a->totals, ctx, a->evaluation, file, &a->sums);
+}
+
+static void forget_sums(struct opk_aggregate *a)
+{
+	opk_totals_clear(&a->totals);
+	opk_sums_clear(&a->sums);
+	opk_survey_clear(&a->survey);
+}
+
 static int aggregate(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk_file *file,
                      const struct opk_aggregate_options *options)
 {
 	struct opk_sums_options wanted = { 0 };
 	const struct opk_meta *meta;
+	bool assume;
+	int code;
 
 	TRY(check_conditions(ctx, a->own));
 	TRY(find_key(&wanted.key, ctx, a->evaluation, options->key));
 	TRY(opk_level_parse(&wanted.level, ctx, options->level));
 	TRY(read_rows(a, ctx, options->keep_first_sample));
-	TRY(opk_survey_make_some(&a->survey, ctx, file, a->left_out, a->row_count));
-	if (a->survey.row_count != a->row_count)
-		return opk_fail(ctx, OPK_EINPUT, "there are %zu ranges, and %zu were evaluated",
-		                a->survey.row_count, a->row_count);
 	wanted.left_out = a->left_out;
-	TRY(opk_sums_init(&a->sums, ctx, &a->survey, &wanted));
 	TRY(find_traits(a, ctx));
-	TRY(opk_totals_init(&a->totals, ctx, a->evaluation, file, &a->sums));
+	TRY(has_tables(&assume, ctx, file));
+	code = sum_rows(a, ctx, file, &wanted, assume);
+	if (code == OPK_EINPUT && assume) {
+		opk_clear_errors(ctx);
+		forget_sums(a);
+		code = sum_rows(a, ctx, file, &wanted, false);
+	}
+	TRY(code);
 	TRY(opk_file_meta(&meta, ctx, file));
 	TRY(opk_totals_add_attributes(&a->totals, ctx, a->evaluation, meta, &a->sums));
 	TRY(make_rows(a, ctx));
@@ -400,9 +452,8 @@ void opk_aggregate_free(struct opk_aggregate *a)
 {
 	if (!a)
 		return;
-	opk_sums_clear(&a->sums);
-	opk_survey_clear(&a->survey);
-	opk_totals_clear(&a->totals);
+	forget_sums(a);
+	opk_strlist_clear(&a->names);
 	opk_column_file_clear(&a->values);
 	free(a->left_out);
 	free(a->metric_degrees);

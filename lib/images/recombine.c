@@ -31,8 +31,19 @@ struct work {
 	struct opk_decoder decoder;
 	const void *image;
 	size_t image_size;
-	uint64_t done, total; /* moves */
+	struct opk_layout layout; /* of the target's images, if it is not known that they fit */
+	uint64_t done, total;     /* moves */
 };
+
+/* The combiner crashes on ranges from images of another layout. */
+static int check_layout(struct work *w)
+{
+	bool fits = true;
+
+	if (w->job->survey->assumed)
+		TRY(opk_layout_fits(&fits, &w->layout, w->ctx, w->image, w->image_size));
+	return fits ? OPK_OK : opk_fail(w->ctx, OPK_EINPUT, "images of a GPU differ");
+}
 
 static int read_source(struct work *w, size_t row)
 {
@@ -47,7 +58,7 @@ static int read_source(struct work *w, size_t row)
 	TRY(opk_file_decode(&w->image, &w->image_size, w->ctx, source->file, source->section,
 	                    &w->decoder));
 	w->source = source;
-	return OPK_OK;
+	return check_layout(w);
 }
 
 static int finish(struct work *w, size_t target, const void *image, size_t size)
@@ -196,8 +207,11 @@ static int make_target(struct work *w, size_t index)
 {
 	const struct opk_target *target = &w->job->targets[index];
 	const struct opk_surveyed *source = opk_survey_image(w->job->survey, target->moves->row);
-	int code = read_source(w, target->moves->row);
+	int code;
 
+	opk_layout_clear(&w->layout);
+	w->source = NULL;
+	code = read_source(w, target->moves->row);
 	if (!code)
 		code = target->trim ? trim_image(w, index) : make_image(w, index);
 	if (code == OPK_EFAILED || code == OPK_EINPUT)
@@ -215,6 +229,7 @@ static int recombine_in_child(struct opk_ctx *ctx, void *data, struct opk_child 
 	for (size_t i = 0; !code && i < w.job->target_count; i++)
 		code = make_target(&w, i);
 	opk_decoder_clear(&w.decoder);
+	opk_layout_clear(&w.layout);
 	return code;
 }
 
