@@ -72,14 +72,6 @@ const struct opk_answer *opk_answers_get(const struct opk_answers *answers, size
 
 /* ---- values --------------------------------------------------------------------------------- */
 
-static bool has_kernels(const struct opk_range *ranges, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (*ranges[i].kernel)
-			return true;
-	return false;
-}
-
 void opk_answers_take(struct opk_answers *a, size_t group, size_t column, const double *values,
                       size_t count)
 {
@@ -360,7 +352,7 @@ int opk_answers_new(struct opk_answers **out, struct opk_ctx *ctx, struct opk_fi
 	TRY(opk_file_ranges(&ranges, &count, ctx, file));
 	TRY(opk_answers_prepare(&a, ctx, meta));
 	TRY(opk_kernel_names_new(&a->names, ctx, options->kernel_names));
-	a->kernels = has_kernels(ranges, count);
+	a->kernels = opk_ranges_have_kernels(ranges, count);
 	TRY(find_key(a, ctx, options));
 	TRY(opk_kernel_names_add(a->names, ctx, ranges, count));
 	if (opk_answers_have_needs(a, meta)) {

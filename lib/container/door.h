@@ -179,6 +179,8 @@ int opk_file_meta(const struct opk_meta **meta, struct opk_ctx *ctx, struct opk_
  */
 int opk_file_ranges(const struct opk_range **ranges, size_t *count, struct opk_ctx *ctx,
                     struct opk_file *file);
+/* Whether any of these ranges is around a kernel, and not the program's own. */
+bool opk_ranges_have_kernels(const struct opk_range *ranges, size_t count);
 
 /*
  * The times of all samples, in the order of their images; *count is 0 without any. They go with the

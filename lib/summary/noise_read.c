@@ -217,12 +217,12 @@ static int read_ran(struct reader *r)
 
 /* ---- files ------------------------------------------------------------------------------ */
 
-static void find_kinds(bool *kernels, bool *shapes, const struct opk_range *ranges, size_t count)
+static bool have_shapes(const struct opk_range *ranges, size_t count)
 {
-	for (size_t i = 0; i < count; i++) {
-		*kernels |= *ranges[i].kernel != '\0';
-		*shapes |= ranges[i].grid[0] > 0;
-	}
+	for (size_t i = 0; i < count; i++)
+		if (ranges[i].grid[0])
+			return true;
+	return false;
 }
 
 static bool is_ran(const struct opk_meta *meta)
@@ -297,8 +297,9 @@ static int read_file(struct reader *r)
 	TRY(opk_file_meta(&meta, r->in->ctx, r->file));
 	TRY(check_file(r, meta));
 	TRY(opk_file_ranges(&ranges, &count, r->in->ctx, r->file));
-	ran = kernels = is_ran(meta);
-	find_kinds(&kernels, &r->in->has_shapes, ranges, count);
+	ran = is_ran(meta);
+	kernels = ran || opk_ranges_have_kernels(ranges, count);
+	r->in->has_shapes |= have_shapes(ranges, count);
 	TRY(check_alike(r, meta,
 	                ran       ? "launches on a timeline"
 	                : kernels ? "ranges around kernels"

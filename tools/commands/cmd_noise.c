@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/number_text.h"
 #include "commands.h"
 #include "common/args.h"
 #include "summary/door.h"
@@ -65,11 +66,6 @@ static size_t top(const struct noise *n)
 
 /* ---- in one sentence -------------------------------------------------------------------- */
 
-static const char *plural(size_t count)
-{
-	return count == 1 ? "" : "s";
-}
-
 /* "25 more launches of histogram"; free() */
 static char *count_more(const struct noise *n, const struct opk_noise_kernel *kernel)
 {
@@ -116,7 +112,7 @@ static char *describe(const struct noise *n)
 
 	opk_buf_add_printf(&out, "%zu of %zu metrics of %zu %s%s are within %g%% at %g%%",
 	                   of->trusted, of->values, of->kernels.count,
-	                   of->of_kernels ? "kernel" : "range", plural(of->kernels.count),
+	                   of->of_kernels ? "kernel" : "range", opk_plural(of->kernels.count),
 	                   n->within, n->level);
 	if (of->zero)
 		opk_buf_add_printf(&out, ", %zu of them 0 exactly", of->zero);
@@ -346,7 +342,7 @@ static void note_rest(const struct noise *n)
 		app_note("%s", n->args->kernel ? "no kernel or range is like --kernel"
 		                               : "the recording has no ranges");
 	else if (rest)
-		app_note("%zu more %s%s: --top %zu shows %s", rest, word(n), plural(rest),
+		app_note("%zu more %s%s: --top %zu shows %s", rest, word(n), opk_plural(rest),
 		         n->of->kernels.count, rest == 1 ? "it" : "them");
 }
 

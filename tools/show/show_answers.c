@@ -5,6 +5,7 @@
 
 #include "answers/door.h"
 #include "base/buf.h"
+#include "base/number_text.h"
 #include "base/utf8.h"
 #include "container/door.h"
 #include "show/show.h"
@@ -21,11 +22,6 @@ enum {
 };
 
 /* ---- text ----------------------------------------------------------------------------------- */
-
-static const char *plural(uint64_t count, const char *ending)
-{
-	return count == 1 ? "" : ending;
-}
 
 static const char *time_text(char out[TIME_TEXT], double ns)
 {
@@ -148,7 +144,7 @@ static void put_run(struct opk_buf *out, const struct show *show)
 	const char *what = opk_answers_are_kernels(answers) ? "kernel" : "range";
 	char time[TIME_TEXT];
 
-	opk_buf_add_printf(out, "%zu %s%s, %" PRIu64 " %s, ", count, what, plural(count, "s"),
+	opk_buf_add_printf(out, "%zu %s%s, %" PRIu64 " %s, ", count, what, opk_plural(count),
 	                   launches, times_word(answers, launches));
 	if (opk_answers_time(answers) > 0)
 		opk_buf_add_printf(out, "%s%s; ", time_text(time, opk_answers_time(answers)),
