@@ -44,6 +44,14 @@ out_has '^ 1  histogram 16384x1x1 256x1x1  19 ms'
 says 2 'show --by is for answers' show "$recordings/gh100-rotated.opk" --by shape --metrics
 says 2 'the recording lacks what answers need' show "$recordings/gh100-simple.opk" --by shape
 says 2 "'foo' is nothing that ranges share" show "$recordings/gh100-rotated.opk" --by foo
+# Kernels that ran beside samples, as eval --per kernel has them.
+ranks=$recordings/gh100-ranks-pm.opk
+run 0 show "$ranks" --by rank --top 2
+out_has 'of 82 kernels by rank' 'rank 0'
+run 0 show "$ranks" --by rank --top 100 --format json
+json 'j["kernels"][0]["kernel"].endswith(" rank 0") and j["kernels"][0]["launches"] == 38' 'len(j["kernels"]) == 82' 'sum(k["kernel"].endswith(" rank 1") for k in j["kernels"]) == 41'
+says 2 "'nvtx': kernels that ran are kept apart by shape, device, host or rank" show "$ranks" --by nvtx
+says 2 'the recording does not say which ran' show "$recordings/gh100-pm-small.opk" --by rank
 
 section 'rows'
 works show "$recordings/gh100-rotated.opk" --format json

@@ -72,7 +72,8 @@ struct opk_summary_values {
 	/* Called first: the column of the evaluation with the times of launches; SIZE_MAX: none. */
 	void (*begin)(void *data, size_t time_column);
 	const struct opk_strlist *also; /* full names of metrics to evaluate besides; or NULL */
-	const char *by; /* keys that keep groups apart, besides: "shape"; NULL: none */
+	/* Keys that keep groups of ranges, and what ran, apart, besides: "shape"; NULL: none. */
+	const char *by;
 };
 /*
  * A summary, for other rooms to read: kernels, ranges or devices in the order of `sort`; columns in
@@ -111,6 +112,7 @@ struct opk_summary {
 	const char *condition;       /* from the option `kernel`; or NULL */
 	struct opk_aggregate *aggregate;
 	struct opk_evaluation *timeline; /* what ran, if it was recorded */
+	struct opk_strlist kernel_texts; /* names of `kernels` */
 	const struct opk_activity *activities;
 	size_t activity_count;
 	/* Sums over GPUs: recorded time, and busy time. */

@@ -92,6 +92,8 @@ static void put_ran(struct opk_buf *out, const struct opk_summary *s)
 		launches += s->kernels[i].ran->launches;
 	opk_buf_add_printf(out, "%" PRIu64 " launch%s of %zu kernel%s", launches,
 	                   launches == 1 ? "" : "es", s->kernel_count, opk_plural(s->kernel_count));
+	if (s->take.by)
+		opk_buf_add_printf(out, " by %s", s->take.by);
 	if (s->options.kernel)
 		opk_buf_add_printf(out, " like %s", s->options.kernel);
 	put_busy(out, s);

@@ -45,16 +45,31 @@ static const struct option_spec specs[] = {
 	{ 0 },
 };
 
+/* Whether kernels are known by when they ran: of samples, or of a trace. */
+static bool is_timeline(const struct show *show)
+{
+	return strcmp(show->meta->kind, "set") != 0
+	       && (show->meta->profiler != OPK_PROFILER_RANGE
+	           || !strcmp(show->meta->mode, "trace"));
+}
+
 static int summarize(struct show *show, const char *path, const struct show_args *args)
 {
 	struct opk_summary_options options = OPK_INIT(options);
+	/* Where there are answers, these alone are kept apart. */
+	const struct opk_summary_values values = { .by = is_timeline(show) ? args->by : NULL };
 	struct opk_ctx *ctx = show->app->ctx;
 	int code;
 
 	options.kernel = args->kernel;
 	options.sort = args->sort;
 	options.kernel_names = kernel_style(show->app, args->kernel_names);
-	code = opk_summary_new(&show->summary, ctx, show->file, &options);
+	code = opk_summary_make(&show->summary, ctx, show->file, &options, &values);
+	if (!code && values.by && !show->summary->kernel_count && !args->kernel)
+		code = opk_fail(
+			ctx, OPK_EUSAGE,
+			"--by keeps kernels apart, and the recording does not say which ran: "
+			"record with 'offpeak-collect --trace'");
 	return code ? opk_add(ctx, code, "can't show %s", path) : OPK_OK;
 }
 
@@ -89,12 +104,12 @@ static int find_answers(struct show *show, const struct show_args *args)
 	};
 	int code;
 
+	if (is_timeline(show))
+		return OPK_OK;
 	if (args->by && (args->metrics || args->sort))
 		return app_error(show->app, OPK_EUSAGE,
 		                 "show --by is for answers, not for --metrics and --sort");
-	if ((args->metrics && !args->all) || args->sort
-	    || show->meta->profiler != OPK_PROFILER_RANGE || !strcmp(show->meta->kind, "set")
-	    || !strcmp(show->meta->mode, "trace"))
+	if ((args->metrics && !args->all) || args->sort || !strcmp(show->meta->kind, "set"))
 		return OPK_OK;
 	code = opk_answers_new(&show->answers, show->app->ctx, show->file, &options);
 	if (code)
