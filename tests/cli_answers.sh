@@ -44,6 +44,22 @@ out_has '^ 1  histogram 16384x1x1 256x1x1  19 ms'
 says 2 'show --by is for answers' show "$recordings/gh100-rotated.opk" --by shape --metrics
 says 2 'the recording lacks what answers need' show "$recordings/gh100-simple.opk" --by shape
 says 2 "'foo' is nothing that ranges share" show "$recordings/gh100-rotated.opk" --by foo
+# Kernels by the program's ranges: a range has what is in the ranges inside it, too.
+"$OFFPEAK" extract "$recordings/gh100-witness.opk" --data image >/dev/null
+echo '[{"kernel":"a","nvtx":"step/forward"},{"kernel":"b","nvtx":"step/forward"},{"kernel":"c","nvtx":"step/backward"},
+{"kernel":"d"},{"kernel":"e","nvtx":"step"},{"kernel":"f","nvtx":"step2/forward"},{"kernel":"g"},{"kernel":"h"},
+{"kernel":"i"},{"kernel":"j"}]' >ranges
+"$OFFPEAK" import --raw image --ranges ranges --set-name answers -o nvtx.opk --metrics \
+	"$("$OFFPEAK" info "$limits" --format csv | sed -n 's/^metrics,//p' | tr ' ' ,)" >/dev/null
+run 0 show nvtx.opk --by nvtx --top 3
+out_has '^ranges, each with the kernels in it$' '^    \(no range\)  566 us  69[.]2%  5 launches$' \
+	'^        limited most by L2, 47% of that time$' '^    step  199 us  24[.]4%  4 launches$' '^ 1  \(no range\) i  264 us'
+run 0 show nvtx.opk --by nvtx --top 100 --format json
+json 'len(j["ranges"]) == 6' '{r["range"]: r["launches"] for r in j["ranges"]}["step/forward"] == 2' \
+	'sum(r["time_ns"] for r in j["ranges"] if "/" not in r["range"]) == j["time_ns"]' \
+	'j["ranges"][0]["limiter"] == "l2" and j["ranges"][0]["limiter_share"] == 47'
+run 0 show nvtx.opk --by shape
+same "no ranges where these are not kept apart" "$(grep -c "^ranges" out)" 0
 # Kernels that ran beside samples, as eval --per kernel has them.
 ranks=$recordings/gh100-ranks-pm.opk
 run 0 show "$ranks" --by rank --top 2

@@ -50,6 +50,11 @@ bool opk_answers_are_kernels(const struct opk_answers *answers)
 	return answers->kernels;
 }
 
+bool opk_answers_by_nvtx(const struct opk_answers *answers)
+{
+	return answers->keys & OPK_KEY_NVTX;
+}
+
 uint64_t opk_answers_launches(const struct opk_answers *answers)
 {
 	return answers->launches;
@@ -273,6 +278,7 @@ static int answer_one(struct opk_answer *answer, struct opk_answers *a, struct o
 	*answer = (struct opk_answer){
 		.name = name_of(a, group),
 		.full = *of->range.kernel ? of->range.kernel : of->name,
+		.nvtx = of->range.nvtx,
 		.number = group,
 		.launches = of->range.count ? of->range.count : 1,
 		.within = time_within(a, group),

@@ -33,6 +33,7 @@ struct opk_answer_finding {
 struct opk_answer {
 	const char *name;
 	const char *full; /* the kernel's whole name, or the range's */
+	const char *nvtx; /* the path of the ranges that its launches were in; "": none, or several */
 	size_t number;    /* for opk_answers_value() */
 	uint64_t launches;
 	/* Its launches together, and that in percent of all kernels, or of the outermost ranges. */
@@ -78,6 +79,8 @@ void opk_answers_free(struct opk_answers *answers);
 OPK_DEFINE_AUTO(opk_answers)
 /* Whether the recording has what answers need: else limiters may be others than these. */
 bool opk_answers_are_whole(const struct opk_answers *answers);
+/* Whether launches in different NVTX ranges are kept apart. */
+bool opk_answers_by_nvtx(const struct opk_answers *answers);
 /* Kernels, or ranges of the program. */
 bool opk_answers_are_kernels(const struct opk_answers *answers);
 /* Launches of all kernels, and how long these ran together. */

@@ -105,6 +105,9 @@ struct opk_code_interval {
 	uint32_t shortest, longest;
 };
 
+/* What people read instead of an empty path of NVTX ranges. */
+#define opk_no_range "(no range)"
+
 /* Options for rooms and the command, besides struct opk_eval_options. */
 struct opk_eval_inside {
 	/* Further names to evaluate besides the columns, in the form of `metrics`; borrowed. */
