@@ -265,6 +265,21 @@ static void forget(double *means, const struct opk_answers *a, const struct opk_
 		means[at] = (double)NAN;
 }
 
+/* What is said of launches as short as these; NULL: out of memory. */
+static const char *remark_of(struct opk_answers *a, double launch_ns)
+{
+	static const double shortest = 5000;
+
+	if (!a->kernels || !(launch_ns < shortest))
+		return "";
+	return opk_strlist_take(&a->texts,
+	                        opk_printf("A launch takes %.2g us here, of which about 1 "
+	                                   "to 1.5 us are the profiler's.",
+	                                   launch_ns / 1000))
+	               ? a->texts.items[a->texts.count - 1]
+	               : NULL;
+}
+
 static int answer_one(struct opk_answer *answer, struct opk_answers *a, struct opk_ctx *ctx,
                       size_t group)
 {
@@ -284,8 +299,9 @@ static int answer_one(struct opk_answer *answer, struct opk_answers *a, struct o
 		.within = time_within(a, group),
 		.occupancy = value_of(a, means, "occupancy"),
 		.possible = value_of(a, means, "possible"),
+		.remark = remark_of(a, value_of(a, means, "time")),
 	};
-	if (!answer->name)
+	if (!answer->name || !answer->remark)
 		return opk_nomem(ctx, "answers");
 	answer->time_ns = value_of(a, means, "time") * (double)answer->launches;
 	return opk_answer_judge(answer, ctx, &a->rules, &values, &a->texts);

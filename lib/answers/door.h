@@ -42,6 +42,7 @@ struct opk_answer {
 	double within;
 	struct opk_limiter limiter, next;
 	const char *text;      /* what limits it, in words with values */
+	const char *remark;    /* on its time, a sentence; "": none */
 	bool sure;             /* the limiter's values are clear */
 	bool whole;            /* what is needed for the limiter is known */
 	double bars[OPK_BARS]; /* percent of peak over the kernel's time; NaN: unknown */

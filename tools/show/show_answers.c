@@ -196,6 +196,8 @@ static void put_kernel(struct opk_buf *out, const struct show *show, size_t at)
 
 	put_title(out, show, at);
 	put_paragraph(out, show, answer->text);
+	if (*answer->remark)
+		put_paragraph(out, show, answer->remark);
 	put_bars(out, answer);
 	for (size_t i = 0; i < findings; i++)
 		put_finding(out, show, answer, &answer->findings[i]);
@@ -252,8 +254,10 @@ static void fill_kernel(struct app_fields *fields, const struct show *show,
 		field_add(fields, opk_answers_bar(i), OPK_CELL_DOUBLE,
 		          percent_cell(answer->bars[i]));
 	field_add(fields, "warps", OPK_CELL_DOUBLE, percent_cell(answer->occupancy));
-	if (show->all)
+	if (show->all) {
 		field_add(fields, "possible", OPK_CELL_DOUBLE, percent_cell(answer->possible));
+		field_text(fields, "remark", answer->remark);
+	}
 	field_text(fields, "finding", finding ? finding->name : "");
 	field_add(fields, "gain", OPK_CELL_DOUBLE,
 	          cell_value(finding ? ceil(100 * finding->gain) : (double)NAN));
