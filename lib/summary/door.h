@@ -149,8 +149,9 @@ struct opk_noise_options {
 
 /* A metric of a kernel. */
 struct opk_noise_value {
-	const char *metric, *unit;
-	size_t number;         /* of the metric, in the order of the recordings */
+	const char *metric, *unit; /* as the recording has them, by a label where it has one */
+	const char *full;          /* the metric's whole name, else the same */
+	size_t number;             /* of the metric, in the order of the recordings */
 	struct opk_moments of; /* launches that have a value of their own */
 	double mean;           /* of these; if there are none, of all launches together */
 	double deviation;

@@ -189,6 +189,7 @@ void opk_noise_free(struct opk_noise *noise)
 			opk_evaluation_free(in->timelines.items[i]);
 		free(in->timelines.items);
 		opk_strlist_clear(&in->metrics);
+		opk_strlist_clear(&in->fulls);
 		opk_strlist_clear(&in->units);
 		opk_strlist_clear(&in->known);
 		opk_index_clear(&in->numbers);

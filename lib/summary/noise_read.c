@@ -35,7 +35,7 @@ static bool is_wanted(const struct opk_noise_inside *in, const char *metric)
 
 /* SIZE_MAX: the metric is not wanted. */
 static int find_metric(size_t *out, struct opk_noise_inside *in, const char *metric,
-                       const char *unit)
+                       const char *full, const char *unit)
 {
 	size_t next = in->metrics.count;
 
@@ -45,6 +45,7 @@ static int find_metric(size_t *out, struct opk_noise_inside *in, const char *met
 	if (opk_index_find(out, &in->numbers, metric))
 		return OPK_OK;
 	if (!opk_strlist_add(&in->metrics, metric) || !opk_strlist_add(&in->units, unit)
+	    || !opk_strlist_add(&in->fulls, full ? full : metric)
 	    || !opk_index_add(&in->numbers, in->metrics.items[next], next, NULL))
 		return noise_nomem(in);
 	*out = next;
@@ -75,6 +76,7 @@ static int add_values(struct reader *r, size_t kernel, size_t metric, const stru
 	/* Several files have no mean of all their launches together. */
 	value->mean = value->metric ? (double)NAN : mean;
 	value->metric = r->in->metrics.items[metric];
+	value->full = r->in->fulls.items[metric];
 	value->unit = r->in->units.items[metric];
 	value->number = metric;
 	opk_moments_merge(&value->of, of);
@@ -115,7 +117,7 @@ static int list_metrics(size_t **out, struct reader *r, const struct opk_summary
 	for (size_t i = 0; i < s->column_count; i++)
 		if (s->columns[i].at != SIZE_MAX)
 			TRY(find_metric(&(*out)[s->columns[i].at], r->in, s->columns[i].name,
-			                s->columns[i].unit));
+			                s->columns[i].metric, s->columns[i].unit));
 	return OPK_OK;
 }
 
@@ -188,7 +190,7 @@ static int read_launches(struct reader *r, struct opk_evaluation *launches)
 {
 	const struct opk_row *row;
 	size_t metric;
-	int code = find_metric(&metric, r->in, duration, "nanoseconds");
+	int code = find_metric(&metric, r->in, duration, NULL, "nanoseconds");
 
 	while (!code && !(code = opk_evaluation_next(&row, r->in->ctx, launches)) && row)
 		code = add_launch(r, row, metric);

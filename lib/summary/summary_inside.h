@@ -61,7 +61,7 @@ struct opk_noise_inside {
 	struct opk_ctx *ctx;
 	struct opk_noise_options options;
 	unsigned by; /* of the options */
-	struct opk_strlist metrics, units;
+	struct opk_strlist metrics, fulls, units;
 	struct opk_strlist known; /* metrics that are not wanted, for suggestions */
 	struct opk_index numbers; /* of metrics */
 	struct opk_grouping groups;
