@@ -273,15 +273,15 @@ static void decode(struct session *session)
 		fail(session);
 }
 
-/* The mean time from launch to launch, with what the program did in between. */
+/* The mean time from launch to launch. The first launch also waited for the image. */
 static void note_speed(struct session *session)
 {
 	const struct segment *present = &session->present;
-	const struct opk_range *last = &present->ranges[present->count - 1];
+	size_t more = present->count - 1;
+	uint64_t first = present->ranges[0].end_ns, last = present->ranges[more].end_ns;
 
-	if (last->end_ns > present->ranges->start_ns)
-		rotation_note(&session->rotation, (double)(last->end_ns - present->ranges->start_ns)
-		                                          / 1e3 / (double)present->count);
+	if (more && last > first)
+		rotation_note(&session->rotation, (double)(last - first) / 1e3 / (double)more);
 }
 
 /* Hands the image and its rows to the writer, or frees them if there is nothing to write. */
