@@ -136,7 +136,7 @@ struct rotation {
 	size_t passes;
 	size_t first; /* the pass of the first image, from 0 */
 	size_t turn;  /* number of images before the present one */
-	/* Microseconds that a launch took in each pass, 0: not known; NULL: all passes are equal. */
+	/* us that a launch took in each pass, 0: not known; NULL: all passes are equal. */
 	double *launch_us;
 };
 

@@ -90,7 +90,7 @@ enum collect_capture {
 enum collect_backend { BACKEND_RANGE, BACKEND_LEGACY };
 
 enum collect_caches { CACHES_NONE, CACHES_FLUSH };
-/* Which of a set's plans rotation takes. */
+/* The plan of a set that rotation takes. */
 enum collect_prefer { PREFER_CHEAP, PREFER_FEWEST };
 
 /* What is recorded of GPU work: kernels; or also copies and sets of memory. */
