@@ -124,7 +124,7 @@ static bool parse_escape(struct parser *p, struct opk_buf *buf)
 	return true;
 }
 
-/* The characters that stand for themselves and have one byte each, as most do, up to others. */
+/* How many characters from here on have one byte each and need no escape. */
 static size_t plain_length(const char *text, size_t size)
 {
 	size_t length = 0;

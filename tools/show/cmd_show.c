@@ -35,8 +35,8 @@ static const struct option_spec specs[] = {
 	  OPTION_FLAG, offsetof(struct show_args, metrics) },
 	{ "names", 0, "words|full", "text names metrics in words (default), or by their full names",
 	  OPTION_WORD, offsetof(struct show_args, names) },
-	{ "by", 0, "KEY", "keep a kernel's answers apart by nvtx, shape, device, host or rank",
-	  OPTION_TEXT, offsetof(struct show_args, by) },
+	{ "by", 0, "KEY", "keep kernels apart by nvtx, shape, device, host or rank", OPTION_TEXT,
+	  offsetof(struct show_args, by) },
 	{ "all", 0, NULL, "all that can be said of each kernel, and all values", OPTION_FLAG,
 	  offsetof(struct show_args, all) },
 	{ "source-path", 0, "OLD=NEW",
@@ -218,7 +218,9 @@ const struct command show_command = {
 		"how busy the parts of the GPU were over the kernel's whole time, in percent of their\n"
 		"peaks, and how many warps an SM held; and what may be tried. What that can\n"
 		"save is a bound: it is never more, and may be much less. --all has up to five things to\n"
-		"try, and then the values. docs/findings.md has the rules and how they were tested.\n"
+		"try, and then the values. With --by nvtx, the ranges of the program come first, each with\n"
+		"all kernels in it and what limits it most; a range holds those inside it, too.\n"
+		"docs/findings.md has the rules and how they were tested.\n"
 		"\n"
 		"Otherwise, or with --metrics or --sort:\n"
 		"first what ran, where, and how complete the recording is. Then the kernels, or the\n"
