@@ -33,7 +33,7 @@ struct opk_answer_finding {
 struct opk_answer {
 	const char *name;
 	const char *full; /* the kernel's whole name, or the range's */
-	const char *nvtx; /* the path of the ranges that its launches were in; "": none, or several */
+	const char *nvtx; /* the path of the ranges around its launches; "": none, or several */
 	size_t number;    /* for opk_answers_value() */
 	uint64_t launches;
 	/* Its launches together, and that in percent of all kernels, or of the outermost ranges. */

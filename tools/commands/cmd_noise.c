@@ -254,7 +254,7 @@ static void fill_value(struct app_fields *fields, const struct noise *n,
 
 enum { RARELY_READ = 2 };
 
-/* The time comes first, then what answers are made from: most of a large set is hardly ever read. */
+/* The time comes first, then what answers are made from: most of a large set is rarely read. */
 static int rank_of(const struct noise *n, const struct opk_noise_value *value)
 {
 	bool is_time = !strcmp(value->full, opk_summary_time_metric)
