@@ -152,8 +152,8 @@ struct opk_noise_value {
 	const char *metric, *unit; /* as the recording has them, by a label where it has one */
 	const char *full;          /* the metric's whole name, else the same */
 	size_t number;             /* of the metric, in the order of the recordings */
-	struct opk_moments of; /* launches that have a value of their own */
-	double mean;           /* of these; if there are none, of all launches together */
+	struct opk_moments of;     /* launches that have a value of their own */
+	double mean;               /* of these; if there are none, of all launches together */
 	double deviation;
 	struct opk_precision precision;
 	uint64_t more; /* launches of the kernel until `needed` have the metric; unknown: 0, too */
