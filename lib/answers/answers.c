@@ -96,11 +96,11 @@ static void take_values(void *data, size_t group, size_t column, const double *v
 	opk_answers_take(data, group, column, values, count);
 }
 
-static int index_columns(struct opk_answers *a, struct opk_ctx *ctx)
+int opk_answers_index(struct opk_answers *a, struct opk_ctx *ctx, const struct opk_strlist *names)
 {
-	a->column_count = opk_evaluation_column_count(a->evaluation);
+	a->column_count = names->count;
 	for (size_t i = 0; i < a->column_count; i++)
-		if (!opk_index_add(&a->columns, opk_evaluation_column(a->evaluation, i), i, NULL))
+		if (!opk_index_add(&a->columns, names->items[i], i, NULL))
 			return opk_nomem(ctx, "answers");
 	return OPK_OK;
 }
@@ -173,7 +173,7 @@ static int evaluate(struct opk_answers *a, struct opk_ctx *ctx, struct opk_file 
 	options.set = a->set;
 	options.inside = &columns;
 	TRY(opk_eval_file(&a->evaluation, ctx, file, &options));
-	TRY(index_columns(a, ctx));
+	TRY(opk_answers_index(a, ctx, &opk_evaluation_columns(a->evaluation)->names));
 	by.key = a->key;
 	by.own = a->own;
 	by.values = take_values;

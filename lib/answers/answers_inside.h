@@ -99,6 +99,9 @@ struct opk_answers {
 };
 /* The rules and the set; the answers come later. OPK_EUSAGE: there are no counters of kernels. */
 int opk_answers_prepare(struct opk_answers **out, struct opk_ctx *ctx, const struct opk_meta *meta);
+/* Takes the set's columns by their names. */
+int opk_answers_index(struct opk_answers *answers, struct opk_ctx *ctx,
+                      const struct opk_strlist *names);
 /* Whether metrics that are needed were recorded: evaluating the set takes long in vain without. */
 bool opk_answers_have_needs(const struct opk_answers *answers, const struct opk_meta *meta);
 /* Finds what bounds `count` groups; `some`: not all kernels of the recording. */
