@@ -81,6 +81,9 @@ same 'rows' "$(wc -l <some.csv | tr -d ' ')" 5
 
 section 'single launches'
 works noise "$simple" --format table
+run 0 noise "$recordings/gh100-limits.opk" --format table
+same 'notes that are there twice' "$(sort err | uniq -d)" ''
+run 0 noise "$simple" --format table
 out_has '^noise +0 of 35 metrics of 5 kernels are within 1% at 95%; 35 are unknown; one launch shows no spread: record several$'
 out_lacks '^metric ' '^kernel '
 notes 'no time was measured: kernels are in the order in which they appeared' noise "$recordings/gh100-ranks.opk" --format table

@@ -126,6 +126,11 @@ static int note_metric(struct opk_evaluation *evaluation, struct opk_ctx *ctx, c
 		    || (i == OPK_ABOVE_WHOLE && !is_of_passes(evaluation, metric)))
 			continue;
 		text = tell(evaluation, metric, &all[i]);
+		/* A metric under a label may be evaluated under its own name, too. */
+		if (text && opk_strlist_contains(&evaluation->doubts, text)) {
+			free(text);
+			continue;
+		}
 		if (!opk_strlist_take(&evaluation->doubts, text))
 			return opk_nomem(ctx, "a remark");
 		opk_log(ctx, "%s: %s", of, text);
