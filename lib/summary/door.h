@@ -194,5 +194,11 @@ int opk_noise_new(struct opk_noise **out, struct opk_ctx *ctx, struct opk_file *
                   size_t count, const struct opk_noise_options *options);
 void opk_noise_free(struct opk_noise *noise);
 OPK_DEFINE_AUTO(opk_noise)
+/*
+ * Chooses at most `most` values of the kernel for people: its time, and those that can't be
+ * trusted, first such as answers are made from. `out` has room for all its values. How many.
+ */
+size_t opk_noise_choose(const struct opk_noise_value **out, const struct opk_noise *noise,
+                        const struct opk_noise_kernel *kernel, size_t most);
 
 #endif

@@ -5,11 +5,9 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/index.h"
 #include "base/number_text.h"
 #include "commands.h"
 #include "common/args.h"
-#include "set/door.h"
 #include "summary/door.h"
 
 /* In a table for people: kernels, and metrics of each. */
@@ -55,7 +53,6 @@ struct noise {
 	struct opk_strlist columns;
 	struct opk_file **files;
 	struct opk_noise *of;
-	struct opk_index often_read; /* metrics, by whole name */
 };
 
 static size_t top(const struct noise *n)
@@ -252,55 +249,15 @@ static void fill_value(struct app_fields *fields, const struct noise *n,
 		add_for_programs(fields, n, kernel, value);
 }
 
-enum { RARELY_READ = 2 };
-
-/* The time comes first, then what answers are made from: most of a large set is rarely read. */
-static int rank_of(const struct noise *n, const struct opk_noise_value *value)
-{
-	bool is_time = !strcmp(value->full, opk_summary_time_metric)
-	               || !strcmp(value->full, "duration_ns");
-
-	return is_time ? 0 : opk_index_find(NULL, &n->often_read, value->full) ? 1 : RARELY_READ;
-}
-
-/* For people, values that can't be trusted, and the time, which all others depend on. */
-static bool is_shown(const struct noise *n, const struct opk_noise_value *value)
-{
-	if (n->args->all || !app_shows_table(n->app))
-		return true;
-	return !isnan(value->precision.half_width) && (!value->trusted || !rank_of(n, value));
-}
-
-/* Whether a table for people has no room for all: then those that are read less often go. */
-static bool is_crowded(const struct noise *n, const struct opk_noise_kernel *kernel)
-{
-	size_t shown = 0, often = 0;
-
-	for (size_t i = 0; i < kernel->values.count; i++) {
-		const struct opk_noise_value *value = &kernel->values.items[i];
-
-		shown += is_shown(n, value);
-		often += is_shown(n, value) && rank_of(n, value) < RARELY_READ;
-	}
-	return shown > MOST_METRICS && often;
-}
-
 /* The values of the kernel that are shown, in their order; how many. */
 static size_t choose_values(const struct opk_noise_value **out, const struct noise *n,
                             const struct opk_noise_kernel *kernel)
 {
-	bool people = app_shows_table(n->app) && !n->args->all;
-	size_t most = people ? MOST_METRICS : SIZE_MAX, count = 0;
-	int ranks = !people ? 1 : is_crowded(n, kernel) ? RARELY_READ : RARELY_READ + 1;
-
-	for (int rank = 0; rank < ranks; rank++)
-		for (size_t i = 0; i < kernel->values.count && count < most; i++) {
-			const struct opk_noise_value *value = &kernel->values.items[i];
-
-			if (is_shown(n, value) && (!people || rank_of(n, value) == rank))
-				out[count++] = value;
-		}
-	return count;
+	if (app_shows_table(n->app) && !n->args->all)
+		return opk_noise_choose(out, n->of, kernel, MOST_METRICS);
+	for (size_t i = 0; i < kernel->values.count; i++)
+		out[i] = &kernel->values.items[i];
+	return kernel->values.count;
 }
 
 static int put_metrics_of(const struct noise *n, size_t i)
@@ -335,17 +292,17 @@ static int note_left_out(size_t *shown, const struct noise *n)
 		const struct opk_noise_kernel *kernel = &n->of->kernels.items[i];
 		opk_autofree const struct opk_noise_value *
 			*values = opk_alloc_array(kernel->values.count + 1, sizeof *values);
+		size_t count;
 
 		if (!values)
 			return app_nomem(n->app);
+		count = choose_values(values, n, kernel);
 		all += kernel->values.count;
-		*shown += choose_values(values, n, kernel);
-		for (size_t j = 0; j < kernel->values.count; j++) {
-			const struct opk_noise_value *value = &kernel->values.items[j];
-
-			trusted += value->trusted && !is_shown(n, value);
-			unknown += isnan(value->precision.half_width) && !is_shown(n, value);
-		}
+		*shown += count;
+		trusted += kernel->trusted;
+		unknown += kernel->unknown;
+		for (size_t j = 0; j < count; j++)
+			trusted -= values[j]->trusted;
 	}
 	if (*shown && *shown < all)
 		app_note(
@@ -495,20 +452,6 @@ static int parse(struct noise *n)
 	                     : OPK_OK;
 }
 
-/* Without the set "answers" all metrics are alike. */
-static int find_often_read(struct noise *n)
-{
-	struct opk_set *set = NULL;
-	bool good = true;
-
-	if (opk_set_find(&set, n->app->ctx, "answers"))
-		opk_clear_errors(n->app->ctx);
-	for (size_t i = 0; set && good && i < opk_set_metric_count(set); i++)
-		good = opk_index_add(&n->often_read, opk_set_metric(set, i), i, NULL);
-	opk_set_free(set);
-	return good ? OPK_OK : app_nomem(n->app);
-}
-
 static int make(struct noise *n)
 {
 	struct opk_noise_options options = {
@@ -522,8 +465,6 @@ static int make(struct noise *n)
 	};
 	int code = open_files(n);
 
-	if (!code)
-		code = find_often_read(n);
 	if (!code)
 		code = opk_noise_new(&n->of, n->app->ctx, n->files, n->app->argument_count,
 		                     &options);
@@ -549,7 +490,6 @@ static int run(struct app *app, void *data)
 		opk_file_free(n.files[i]);
 	free(n.files);
 	opk_strlist_clear(&n.columns);
-	opk_index_clear(&n.often_read);
 	return code;
 }
 
