@@ -57,6 +57,7 @@ echo '[{"kernel":"a","nvtx":"step/forward"},{"kernel":"b","nvtx":"step/forward"}
 run 0 show nvtx.opk --by nvtx --top 3
 out_has '^ranges, each with the kernels in it$' '^    \(no range\)  566 us  69[.]2%  5 launches$' \
 	'^        limited most by L2, 47% of that time$' '^    step  199 us  24[.]4%  4 launches$' '^ 1  \(no range\) i  264 us'
+err_has 'note: 69% of the time is in no range: NVTX ranges are open in one thread alone'
 run 0 show nvtx.opk --by nvtx --top 100 --format json
 json 'len(j["ranges"]) == 6' '{r["range"]: r["launches"] for r in j["ranges"]}["step/forward"] == 2' \
 	'sum(r["time_ns"] for r in j["ranges"] if "/" not in r["range"]) == j["time_ns"]' \

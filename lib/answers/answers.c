@@ -285,7 +285,7 @@ static int answer_one(struct opk_answer *answer, struct opk_answers *a, struct o
 {
 	const struct opk_aggregated *of = group_of(a, group);
 	opk_autofree double *means = means_of(a, group);
-	struct opk_answer_values values = { &a->columns, means };
+	struct opk_answer_values values = { &a->columns, means, !a->kernels };
 
 	if (!means)
 		return opk_nomem(ctx, "answers");

@@ -29,6 +29,7 @@ struct opk_limiter_rule {
 	size_t bar;         /* SIZE_MAX: none */
 	bool unsure;        /* it is never named without doubt */
 	bool either;        /* its work may run on another part: it bounds no gain */
+	bool ranges;        /* it limits ranges of the program, not kernels */
 	bool alone;         /* where it is named, findings about others are not told */
 };
 
@@ -55,10 +56,11 @@ int opk_answer_rules_read(struct opk_answer_rules *rules, struct opk_ctx *ctx, c
                           const char *text, size_t size);
 void opk_answer_rules_clear(struct opk_answer_rules *rules);
 
-/* The values of a kernel, by the names of the set's columns. */
+/* The values of a kernel or a range, by the names of the set's columns. */
 struct opk_answer_values {
 	const struct opk_index *names;
 	const double *values;
+	bool ranges; /* they are of ranges of the program, not of kernels */
 };
 /* NaN: a value is not known. judge.c */
 double opk_answer_value(const struct opk_answer_values *values, const struct opk_formula *formula);

@@ -226,6 +226,23 @@ static int put_rows(const struct show *show, const struct ranges *ranges, size_t
 	return OPK_OK;
 }
 
+/* Much time outside all ranges surprises users whose ranges are around all of the work. */
+static void note_outside(const struct show *show, const struct ranges *ranges)
+{
+	static const double much = 20;
+
+	for (size_t i = 0; i < ranges->list.count; i++) {
+		const struct range *range = &ranges->list.items[i];
+		double share = percent(range->time, opk_answers_time(show->answers));
+
+		if (!*range->path && share > much && ranges->list.count > 1)
+			app_note("%.0f%% of the time is in no range: NVTX ranges are open in one "
+			         "thread alone, and libraries launch in threads of their own, as "
+			         "PyTorch does for the backward pass",
+			         share);
+	}
+}
+
 int show_ranges(struct opk_buf *out, const struct show *show)
 {
 	__attribute__((cleanup(clear))) struct ranges ranges = { 0 };
@@ -234,6 +251,7 @@ int show_ranges(struct opk_buf *out, const struct show *show)
 	if (!opk_answers_by_nvtx(show->answers) || !opk_answers_are_kernels(show->answers))
 		return OPK_OK;
 	TRY(find_ranges(&ranges, show));
+	note_outside(show, &ranges);
 	most = show->top < ranges.list.count ? (size_t)show->top : ranges.list.count;
 	if (!out)
 		return put_rows(show, &ranges, most);
