@@ -103,29 +103,38 @@ static void put_lane(struct timeline *t, const struct opk_chart_lane *lane)
 
 /* ---- values ----------------------------------------------------------------------------- */
 
-/* Draws a band from the least to the most value of each pixel, for pixels [from, to). */
+/* Draws the mean of each pixel over a band from its least to its most, for pixels [from, to). */
 static void put_band(struct timeline *t, const struct opk_axis *y,
                      const struct opk_chart_line *line, size_t from, size_t to)
 {
-	size_t count = 2 * (to - from);
-	opk_autofree double(*points)[2] = opk_alloc_array(count, sizeof *points);
+	size_t columns = to - from, count = 2 * columns;
+	opk_autofree double(*points)[2] = opk_alloc_array(count + columns, sizeof *points);
+	struct opk_shape shape = { .class = "c0", .x = t->x.begin + (double)from + 0.5, .y = t->y };
 
 	t->svg->buf.failed |= !points;
 	for (size_t i = from; points && i < to; i++) {
 		double *most = points[i - from], *least = points[count - 1 - (i - from)];
+		double *mean = points[count + i - from];
 
-		most[0] = least[0] = t->x.begin + (double)i + 0.5;
+		most[0] = least[0] = mean[0] = t->x.begin + (double)i + 0.5;
 		most[1] = opk_axis_at(y, line->most[i]);
 		least[1] = opk_axis_at(y, line->least[i]);
+		mean[1] = opk_axis_at(y, line->mean[i]);
 	}
-	opk_svg_shape(t->svg, &(struct opk_shape){ .kind = OPK_SHAPE_AREA,
-	                                           .class = "c0",
-	                                           .x = t->x.begin + (double)from + 0.5,
-	                                           .y = t->y,
-	                                           .stroke = 0.8,
-	                                           .opacity = 0.5,
-	                                           .points = points,
-	                                           .count = points ? count : 0 });
+	if (!points)
+		return;
+	shape.points = points;
+	shape.kind = OPK_SHAPE_AREA;
+	shape.stroke = 0.5;
+	shape.opacity = 0.3;
+	shape.count = count;
+	opk_svg_shape(t->svg, &shape);
+	shape.kind = OPK_SHAPE_PATH;
+	shape.stroke = 1.2;
+	shape.opacity = 1;
+	shape.points = points + count;
+	shape.count = columns;
+	opk_svg_shape(t->svg, &shape);
 }
 
 static void put_bands(struct timeline *t, const struct opk_axis *y,
@@ -260,8 +269,8 @@ static void put_note(struct timeline *t)
 	opk_autobuf struct opk_buf text = { 0 };
 
 	if (t->sampled)
-		opk_buf_add_text(&text, "A column of pixels is filled from the least to the most "
-		                        "sample in it. ");
+		opk_buf_add_text(&text, "The line is the mean of the samples in a column of "
+		                        "pixels, the band goes from the least to the most. ");
 	if (t->joined)
 		opk_buf_add_text(&text, "Bars without names are of what is too near to be told "
 		                        "apart. ");
@@ -318,8 +327,8 @@ static int draw(struct timeline *t, const struct opk_picture_options *options)
 	TRY(measure(t, options->height));
 	opk_svg_begin(
 		t->svg, title,
-		"A timeline: ranges and launches as bars, and each metric from its least to its "
-		"most sample.",
+		"A timeline: ranges and launches as bars, and the mean of each metric over a band "
+		"from its least to its most sample.",
 		options->dark);
 	opk_svg_heading(t->svg, 12, 24, title);
 	put_times(t);

@@ -191,27 +191,27 @@ static char *title_of(const struct opk_series_place *place)
 	return opk_buf_take_text(&text);
 }
 
-/* `least` and `most` share one allocation. */
+/* `least`, `most` and `mean` share one allocation. */
 static int make_line(struct opk_chart_line *line, const struct chart *chart,
                      const struct opk_track *track, size_t metric)
 {
 	size_t points = chart->public.points;
-	double *values = opk_alloc_array(2 * points, sizeof *values);
+	double *values = opk_alloc_array(3 * points, sizeof *values);
 
 	*line = (struct opk_chart_line){
 		.name = opk_evaluation_column(chart->evaluation, metric),
 		.unit = opk_evaluation_column_unit(chart->evaluation, metric),
 		.least = values,
 		.most = values + points,
+		.mean = values + 2 * points,
 		.lowest = track->lowest[metric],
 		.highest = track->highest[metric],
 		.missing = track->missing[metric],
 	};
 	if (!values)
 		return nomem(chart);
-	opk_track_envelope(values, points, track, metric, chart->public.start_ns,
-	                   chart->public.end_ns);
-	return OPK_OK;
+	return opk_track_envelope(values, chart->ctx, points, track, metric, chart->public.start_ns,
+	                          chart->public.end_ns);
 }
 
 static int make_lines(struct opk_chart_place *out, const struct chart *chart,

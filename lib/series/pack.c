@@ -76,6 +76,7 @@ void opk_track_pack(struct opk_buf *out, const struct opk_track *track, uint64_t
 	for (size_t i = 0; i < track->metrics; i++) {
 		put_values(out, track, track->least, i);
 		put_values(out, track, track->most, i);
+		put_values(out, track, track->mean, i);
 	}
 	for (size_t i = 0; i < track->count; i++) {
 		uint64_t last = length;

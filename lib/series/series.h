@@ -11,7 +11,8 @@
 
 /*
  * The samples of one GPU, or of one rank on it, in the order of time. A bucket is one sample or, if
- * there are too many, the least and the most of `fold` consecutive samples; fewer before a gap.
+ * there are too many, the least, the most and the mean of `fold` consecutive samples; fewer before
+ * a gap.
  */
 struct opk_track {
 	struct opk_range
@@ -24,6 +25,7 @@ struct opk_track {
 	uint64_t *starts, *ends;   /* of each bucket, ns */
 	double *least;             /* per bucket, one per metric; NaN: no sample has a value */
 	double *most;              /* likewise; NULL if each bucket is one sample */
+	double *mean;              /* likewise: over time */
 	double *lowest, *highest;  /* one per metric, of all samples; NaN: none has a value */
 	uint64_t *missing;         /* one per metric: samples without a value */
 	uint64_t samples, time_ns; /* of all buckets */
@@ -79,11 +81,11 @@ void opk_track_clear(struct opk_track *track);
 
 /*
  * The envelope of a metric: divides the time from `start` until before `end` into `columns` equal
- * parts. `values`: of each part the least of all buckets that touch it, then of each the most;
- * NaN: no value.
+ * parts. `values`: of each part the least of all buckets that touch it, then of each the most, then
+ * of each the mean over its time; NaN: no value.
  */
-void opk_track_envelope(double *values, size_t columns, const struct opk_track *track,
-                        size_t metric, uint64_t start, uint64_t end);
+int opk_track_envelope(double *values, struct opk_ctx *ctx, size_t columns,
+                       const struct opk_track *track, size_t metric, uint64_t start, uint64_t end);
 
 /*
  * What ran, and ranges of the program, as lanes: one per stream or thread, or several if its
@@ -151,13 +153,13 @@ bool opk_series_place_shows(const struct opk_series_place *place, const struct o
 
 /* ---- chart.c ---- */
 
-/* A metric of a GPU's samples: its least and most in each of equal parts of time. */
+/* A metric of a GPU's samples: its least, most and mean in each of equal parts of time. */
 struct opk_chart_line {
-	const char *name;           /* a metric, a label or a derived metric */
-	const char *unit;           /* "": not known */
-	const double *least, *most; /* one per part; NaN: no sample there has a value */
-	double lowest, highest;     /* of all samples; NaN: none has a value */
-	uint64_t missing;           /* samples without a value */
+	const char *name;                  /* a metric, a label or a derived metric */
+	const char *unit;                  /* "": not known */
+	const double *least, *most, *mean; /* one per part; NaN: no sample there has a value */
+	double lowest, highest;            /* of all samples; NaN: none has a value */
+	uint64_t missing;                  /* samples without a value */
 };
 
 /* A launch, a copy, a set or an NVTX range. */
@@ -221,8 +223,8 @@ enum { OPK_PACKED_HIGHEST = 65534, OPK_PACKED_NAN = 65535 };
 /* Whole numbers stay exact if 16 bits are enough. */
 struct opk_packing opk_track_packing(const struct opk_track *track, size_t metric);
 /*
- * Appends the values of each metric, 2 bytes each: the least of all buckets, then the most if
- * buckets may have several samples. Then for each bucket its start minus the end of the one before
+ * Appends the values of each metric, 2 bytes each: the least of all buckets, then, if buckets may
+ * have several samples, the most and the mean. Then for each bucket its start minus the end of the one before
  * (or `base`), and its length minus the length of the one before (or 0); both signed.
  */
 void opk_track_pack(struct opk_buf *out, const struct opk_track *track, uint64_t base);
