@@ -361,6 +361,15 @@ TEST(packed_times)
 		.kind = OPK_ACTIVITY_KERNEL, .stream = on, .start_ns = from, .end_ns = to,         \
 		.name = called                                                                     \
 	}
+#define SHAPED(on, from, to, called, blocks)                                                       \
+	{                                                                                          \
+		.kind = OPK_ACTIVITY_KERNEL, .stream = on, .start_ns = from, .end_ns = to,         \
+		.name = called, .grid = {                                                          \
+			blocks,                                                                    \
+			1,                                                                         \
+			1                                                                          \
+		}                                                                                  \
+	}
 #define RANGE(from, to, called)                                                                    \
 	{                                                                                          \
 		.kind = OPK_ACTIVITY_RANGE, .start_ns = from, .end_ns = to, .name = called         \
@@ -508,11 +517,55 @@ TEST(ranges_are_with_their_process)
 	free(places.items);
 }
 
+/* Launches that are equal have one shape; records without a grid, and ranges, have none. */
+TEST(shapes_of_launches)
+{
+	static const struct opk_activity records[] = {
+		SHAPED(1, 1, 2, "a", 4), SHAPED(1, 2, 3, "b", 4), SHAPED(1, 3, 4, "a", 6),
+		SHAPED(1, 4, 5, "a", 4), RAN(1, 5, 6, "a"),       RANGE(6, 7, "r"),
+	};
+	static const uint32_t wanted[] = { 0, 0, 1, 0, OPK_LANES_NO_SHAPE };
+	struct opk_lanes lanes;
+
+	ck_ok(ctx, opk_lanes_init(&lanes, ctx, records, COUNT(records), 0));
+	ck_assert_uint_eq(lanes.shapes.count, 2);
+	ck_assert_uint_eq(lanes.shapes.items[1]->grid[0], 6);
+	ck_assert_uint_eq(lanes.lanes.items[0].items.items[0].shape, OPK_LANES_NO_SHAPE);
+	for (size_t i = 0; i < COUNT(wanted); i++)
+		ck_assert_uint_eq(lanes.lanes.items[1].items.items[i].shape, wanted[i]);
+	opk_lanes_clear(&lanes);
+}
+
+/* The kernels that take most time have a colour each, whichever ran first. */
+TEST(colours_of_kernels)
+{
+	static const struct opk_activity records[] = {
+		RAN(1, 10, 11, "g"), RAN(1, 20, 22, "f"), RAN(1, 30, 34, "e"),
+		RAN(1, 40, 45, "d"), RAN(1, 50, 56, "c"), RAN(1, 60, 67, "b"),
+		RAN(2, 70, 78, "a"), RAN(1, 80, 81, "a"), RANGE(1, 90, "r"),
+	};
+	static const struct {
+		const char *name;
+		unsigned colour;
+	} wanted[] = { { "a", 2 }, { "b", 1 }, { "c", 4 }, { "d", 5 },
+		       { "e", 6 }, { "f", 7 }, { "g", 7 }, { "r", 3 } };
+	struct opk_lanes lanes;
+
+	ck_ok(ctx, opk_lanes_init(&lanes, ctx, records, COUNT(records), 0));
+	ck_assert_uint_eq(lanes.names.count, COUNT(wanted));
+	for (uint32_t i = 0; i < lanes.names.count; i++)
+		for (size_t j = 0; j < COUNT(wanted); j++)
+			if (!strcmp(lanes.names.items[i]->name, wanted[j].name))
+				ck_assert_uint_eq(opk_lanes_colour(&lanes, i), wanted[j].colour);
+	opk_lanes_clear(&lanes);
+}
+
 TEST(packed_lanes)
 {
-	static const struct opk_activity records[] = { RAN(1, 300, 500, "a"), RAN(1, 700, 710, "b"),
-		                                       RAN(1, 1000, 1000, "a") };
-	static const uint64_t wanted[] = { 200, 400, 300, 200, 10, 0, 0, 1, 0, 0, 0, 0 };
+	static const struct opk_activity records[] = { SHAPED(1, 300, 500, "a", 4),
+		                                       RAN(1, 700, 710, "b"),
+		                                       SHAPED(1, 1000, 1000, "a", 8) };
+	static const uint64_t wanted[] = { 200, 400, 300, 200, 10, 0, 0, 1, 0, 1, 0, 2, 0, 0, 0 };
 	opk_autobuf struct opk_buf bytes = { 0 };
 	struct opk_lanes lanes;
 	const uint8_t *at;

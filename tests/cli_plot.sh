@@ -86,6 +86,8 @@ section 'timelines'
 works plot timeline "$recordings/gh100-training-kernels.opk" -o line.svg
 picture line.svg 'len([e for e in root.iter() if e.get("class") == "metric"]) == 7'
 picture line.svg 'all(word in text for word in ("NVTX ranges", "stream 7", "forward", "150 ms"))'
+picture line.svg 'len([e for e in root.iter() if e.get("class") == "c0" and e.get("fill-opacity") == "0"]) >= 7'
+picture line.svg '"reduce_kernel<func_wrapper_t, 128>" in text and "all other kernels, copies" in text'
 works plot timeline "$recordings/gh100-pm-small.opk" --metrics sm__cycles_active.avg -o one.svg
 picture one.svg 'len([e for e in root.iter() if e.get("class") == "metric"]) == 1'
 works plot timeline "$recordings/gh100-training-trace.opk" -o trace.svg

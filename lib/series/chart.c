@@ -131,20 +131,40 @@ static int find_times(struct chart *chart)
 
 /* ---- lanes ------------------------------------------------------------------------------ */
 
+static const char *short_name(const struct chart *chart, const struct opk_activity *kernel)
+{
+	struct opk_range range = opk_activity_range(kernel);
+
+	return opk_kernel_names_get(chart->kernels, &range);
+}
+
 static struct opk_chart_bar bar_of(struct chart *chart, const struct opk_lane_item *item)
 {
 	const struct opk_activity *of = chart->lanes.names.items[item->name];
-	struct opk_range range = opk_activity_range(of);
-	bool kernel = of->kind == OPK_ACTIVITY_KERNEL;
 
 	return (struct opk_chart_bar){
 		.start_ns = item->start,
 		.end_ns = item->end,
-		.name = kernel ? opk_kernel_names_get(chart->kernels, &range) : of->name,
+		.name = of->kind == OPK_ACTIVITY_KERNEL ? short_name(chart, of) : of->name,
 		.full_name = of->name,
 		.records = item->records,
 		.colour = opk_lanes_colour(&chart->lanes, item->name),
 	};
+}
+
+static void make_keys(struct chart *chart)
+{
+	for (size_t i = 0; i < chart->lanes.coloured; i++) {
+		uint32_t name = chart->lanes.colours[i];
+
+		chart->public.keys[i] = (struct opk_chart_key){
+			short_name(chart, chart->lanes.names.items[name]),
+			opk_lanes_colour(&chart->lanes, name),
+		};
+	}
+	chart->public.key_count = chart->lanes.coloured;
+	for (uint32_t i = 0; i < chart->lanes.names.count; i++)
+		chart->public.others |= opk_lanes_colour(&chart->lanes, i) == OPK_LANES_OTHER;
 }
 
 static int make_lane(struct opk_chart_lane *out, struct chart *chart, const struct opk_lane *lane)
@@ -278,6 +298,7 @@ static int make(struct chart *chart, struct opk_file *file, const struct opk_eva
 	TRY(read_file(chart, file, eval));
 	TRY(find_times(chart));
 	TRY(make_lanes(chart));
+	make_keys(chart);
 	return make_places(chart);
 }
 

@@ -102,5 +102,7 @@ void opk_lane_pack(struct opk_buf *out, const struct opk_lane *lane, uint64_t ba
 	for (size_t i = 0; i < count; i++)
 		put_number(out, items[i].name);
 	for (size_t i = 0; i < count; i++)
+		put_number(out, items[i].shape == OPK_LANES_NO_SHAPE ? 0 : items[i].shape + 1);
+	for (size_t i = 0; i < count; i++)
 		put_number(out, items[i].records - 1);
 }

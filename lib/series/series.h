@@ -95,6 +95,7 @@ int opk_track_envelope(double *values, struct opk_ctx *ctx, size_t columns,
 struct opk_lane_item {
 	uint64_t start, end;
 	uint32_t name;    /* in opk_lanes.names: the first record with this name and symbol */
+	uint32_t shape;   /* in opk_lanes.shapes; OPK_LANES_NO_SHAPE: none is known */
 	uint32_t records; /* above 1: short ones close to each other, named for the first */
 };
 struct opk_lane {
@@ -102,14 +103,25 @@ struct opk_lane {
 	size_t row;                           /* among the lanes of this stream or thread, from 0 */
 	OPK_LIST(struct opk_lane_item) items; /* in the order of their starts */
 };
+enum {
+	OPK_LANES_ROOM = 1 << 20,
+	OPK_LANE_ROWS = 32,
+	OPK_LANES_SHAPES = 10000,
+	OPK_LANES_COLOURS = 5,
+	OPK_LANES_OTHER = 7 /* the colour of what has no separate one */
+};
+#define OPK_LANES_NO_SHAPE UINT32_MAX
 struct opk_lanes {
 	OPK_LIST(struct opk_lane) lanes; /* by host, rank, process and GPU; ranges are first */
 	OPK_LIST(const struct opk_activity *) names;
+	/* Launches that differ in grid, block, registers or shared memory: the first of each. */
+	OPK_LIST(const struct opk_activity *) shapes;
+	uint32_t colours[OPK_LANES_COLOURS]; /* names of the kernels that took most time */
+	size_t coloured;                     /* the number of these */
 	uint64_t records;
 	uint64_t start, end; /* of all records */
 	uint64_t untimed;    /* records left out */
 };
-enum { OPK_LANES_ROOM = 1 << 20, OPK_LANE_ROWS = 32 };
 
 /*
  * Takes the records that have a time; they and their strings are borrowed. Beyond `room` items (0:
@@ -121,8 +133,8 @@ void opk_lanes_clear(struct opk_lanes *lanes);
 #define opk_autolanes __attribute__((cleanup(opk_lanes_clear)))
 bool opk_lane_is_range(const struct opk_lane *lane);
 /*
- * The number of a name's colour among the colours of pictures. Kernels take turns, in the order in
- * which they first ran.
+ * The number of a name's colour among the colours of pictures. The kernels that took most time have
+ * a colour each, the others share one.
  */
 unsigned opk_lanes_colour(const struct opk_lanes *lanes, uint32_t name);
 
@@ -171,6 +183,12 @@ struct opk_chart_bar {
 	unsigned colour;       /* of opk_lanes_colour() */
 };
 
+/* A kernel that has a colour. */
+struct opk_chart_key {
+	const char *name; /* short */
+	unsigned colour;
+};
+
 /* Bars of a stream, or NVTX ranges of a thread, that do not overlap. */
 struct opk_chart_lane {
 	const char *title; /* "stream 7" */
@@ -198,6 +216,9 @@ struct opk_chart {
 	size_t points;             /* the number of equal parts of this time */
 	const struct opk_chart_place *places;
 	size_t place_count;
+	struct opk_chart_key keys[OPK_LANES_COLOURS]; /* by time */
+	size_t key_count;
+	bool others; /* something ran that has no separate colour */
 };
 
 /*
@@ -229,8 +250,8 @@ struct opk_packing opk_track_packing(const struct opk_track *track, size_t metri
  */
 void opk_track_pack(struct opk_buf *out, const struct opk_track *track, uint64_t base);
 /*
- * Appends the starts, each minus the one before (or `base`); the lengths; the names; the numbers of
- * records, minus 1.
+ * Appends the starts, each minus the one before (or `base`); the lengths; the names; the shapes,
+ * plus 1, or 0; the numbers of records, minus 1.
  */
 void opk_lane_pack(struct opk_buf *out, const struct opk_lane *lane, uint64_t base);
 
