@@ -53,7 +53,7 @@
 	}
 
 	function tableOf(run, data, metric) {
-		const rows = offpeak.data(run, 'kernels').rows, wide = data.lanes.length <= MOST_WITH_TEXT;
+		const { rows } = offpeak.data(run, 'kernels'), wide = data.lanes.length <= MOST_WITH_TEXT;
 		const short = data.lanes.map(name => wide ? name : name.replace(/^rank /, ''));
 		const head = element('tr', {}, [element('th', { class: 'name', text: '' })].concat(short.map((name, j) =>
 			element('th', { text: wide || j % 8 === 0 ? name : '', title: data.lanes[j] }))));
@@ -61,7 +61,7 @@
 			const apart = deviations(means);
 			const texts = offpeak.formatLines(means.map(mean => mean === 'nan' ? null : mean), metric.unit);
 			const { row: kernel, communicates } = data.kernels[i];
-			const name = element('th', { class: 'name', scope: 'row', text: rows[kernel].name, title: rows[kernel].name });
+			const name = element('th', { class: 'name', scope: 'row', text: offpeak.label(run, kernel), title: rows[kernel].full || rows[kernel].name });
 
 			name.addEventListener('click', () => offpeak.select(run, kernel, true));
 			return element('tr', { 'data-kernel': kernel }, [name].concat(means.map((mean, j) =>
@@ -73,13 +73,13 @@
 
 	// In words: of each lane the kernels in which it is behind, and those in which others wait for it.
 	function stragglers(run, data, metric) {
-		const rows = offpeak.data(run, 'kernels').rows, slow = data.lanes.map(() => []), awaited = data.lanes.map(() => []);
+		const slow = data.lanes.map(() => []), awaited = data.lanes.map(() => []);
 
 		metric.means.forEach((means, i) => deviations(means).forEach((deviation, j) => {
-			const { row, communicates: waits } = data.kernels[i], { name } = rows[row];
+			const { row, communicates: waits } = data.kernels[i];
 
 			if (deviation !== null && (waits ? -deviation : deviation) > STRAGGLER)
-				(waits ? awaited : slow)[j].push({ size: Math.abs(deviation), name });
+				(waits ? awaited : slow)[j].push({ size: Math.abs(deviation), name: offpeak.label(run, row) });
 		}));
 		return data.lanes.flatMap((lane, j) => [
 			line(slow[j], first => lane + ' is ' + first + '% above ' + against(data) + ' in ', ', and more than 5% above it in '),

@@ -406,6 +406,25 @@ static void put_name(struct timeline *t, size_t number)
 	opk_json_end_object(&t->page->json);
 }
 
+static void put_shapes(struct timeline *t)
+{
+	struct opk_json_writer *json = &t->page->json;
+
+	opk_json_key(json, "shapes");
+	opk_json_begin_array(json);
+	for (size_t i = 0; i < t->lanes.shapes.count; i++) {
+		const struct opk_activity *of = t->lanes.shapes.items[i];
+
+		opk_json_begin_object(json);
+		report_put_shape(json, "grid", of->grid);
+		report_put_shape(json, "block", of->block);
+		put_size(json, "registers", of->registers);
+		put_size(json, "shared", (uint64_t)of->static_shared_bytes + of->shared_bytes);
+		opk_json_end_object(json);
+	}
+	opk_json_end_array(json);
+}
+
 static void put_data(struct timeline *t)
 {
 	struct opk_json_writer *json = &t->page->json;
@@ -428,6 +447,7 @@ static void put_data(struct timeline *t)
 	for (size_t i = 0; i < t->lanes.names.count; i++)
 		put_name(t, i);
 	opk_json_end_array(json);
+	put_shapes(t);
 	opk_json_key(json, "devices");
 	opk_json_begin_array(json);
 	for (size_t i = 0; i < t->places.count; i++)
@@ -457,13 +477,14 @@ static void describe(struct opk_buf *out, const struct timeline *t)
 	if (fold > 1)
 		opk_buf_add_printf(
 			out,
-			"These are too many samples for a page: it has the least and the "
-			"most of every %zu in a row. ",
+			"These are too many samples for a page: it has the least, the most "
+			"and the mean of every %zu in a row. ",
 			fold);
 	else if (samples)
-		opk_buf_add_text(out,
-		                 "Every sample is here, in 16 bits. Where a pixel has several, "
-		                 "it shows all from their least to their most. ");
+		opk_buf_add_text(out, "Every sample is here, in 16 bits. ");
+	if (samples)
+		opk_buf_add_text(out, "The line is the mean of the samples at a pixel, the band "
+		                      "goes from their least to their most. ");
 	if (pauses)
 		opk_buf_add_printf(
 			out,

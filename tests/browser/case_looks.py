@@ -29,7 +29,7 @@ return [...document.querySelectorAll('main *')].filter(e => e.checkVisibility() 
 
 def test_looks(browser, tools):
     pages = [["gh100-rotated"], ["gh100-limits"], ["gh100-before", "gh100-after"], ["gh100-ranks"], ["gh100-top-down"],
-             ["gh100-training-gemm"]]
+             ["gh100-training-gemm"], ["gh100-ranks-pm"]]
     browser.size(800, 900)
     for names in pages:
         tools.offpeak("report", *[tools.recording(name) for name in names], "-o", tools.path("looks.html"))
@@ -37,6 +37,10 @@ def test_looks(browser, tools):
             browser.media(prefers_color_scheme=theme)
             browser.open(tools.path("looks.html"))
             browser.wait("document.body.dataset.ready")
+            if browser.count("[data-part=timeline]"):
+                browser.wait("document.querySelector('section[data-part=timeline][data-ready]')")
+                browser.type(".timeline-view", "\ue007")
+                check(browser.count(".timeline-launch dd") > 5, "details of a launch are open")
             texts = browser.js(TEXTS)
             check(len(texts) > 40, "texts of %s: %d" % (names, len(texts)))
             faint = [text for text in texts if text[1] < 4.5]
