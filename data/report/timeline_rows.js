@@ -215,10 +215,10 @@
 		say(from, to) {
 			const track = this.track, [first, end] = track.touching(from, to);
 			const range = first < end ? track.range(this.number, first, end) : null;
-			const text = value => offpeak.digits(value / this.scale);
+			const text = value => offpeak.formatShort(value / this.scale);
 
 			this.value.textContent = first >= end ? 'not sampled' : !range ? 'nan'
-				: range[0] === range[1] ? text(range[0]) : text(range[2]) + ' (' + text(range[0]) + ' to ' + text(range[1]) + ')';
+				: range[0] === range[1] ? offpeak.digits(range[0] / this.scale) : text(range[2]) + ' (' + text(range[0]) + ' to ' + text(range[1]) + ')';
 		}
 
 		hush() {

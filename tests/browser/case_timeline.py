@@ -282,8 +282,11 @@ def test_ranks(browser, tools):
     check(browser.count(".timeline-row.metric") == 7, "one rank is shown")
     check(browser.texts(".timeline-group h3") == ["rank 1, GPU 1"], "with its heading")
     # Where the page says how ranks differ, kernels have the names of the table.
-    names = browser.js("return [...document.querySelectorAll('.heat th.name')].slice(1).map(e => [e.textContent, e.title, Number(e.parentNode.dataset.kernel)])")
+    names = browser.js("return [...document.querySelectorAll('.heat [data-kernel] th.name')].map(e => [e.textContent, e.title, Number(e.parentNode.dataset.kernel)])")
     wanted = browser.js("return offpeak.data(offpeak.shown, 'kernels').rows.map(row => [row.label || row.name, row.full || row.name])")
+    means = browser.js("return [offpeak.data(offpeak.shown, 'ranks').metrics[0].means[0][0] / 1000, document.querySelector('.heat .mean').textContent,"
+                       "document.querySelectorAll('.heat th')[1].textContent]")
+    check(abs(means[0] - float(means[1].replace(",", ""))) < 0.005 * means[0] and means[2] == "rank 0, us", "means have one unit: %s" % means)
     check(len(names) > 10 and all(wanted[kernel] == [text, title] for text, title, kernel in names), "%s" % names)
 
 
@@ -343,6 +346,10 @@ def test_print(browser, tools):
     check(window(browser)[:2] == [1e6, 2e6], "and then it is as before")
 
 
+# The mean of each metric over all samples.
+MEANS = "const { track } = %s.data.devices[0]; return track.metrics.map((metric, i) => track.range(i, 0, track.count)[2])" % VIEW
+
+
 def test_a_million_samples(browser, tools):
     """95 runs of 10,605 samples of seven metrics, one after the other, with 380,000 launches."""
     subprocess.run(["make", "-s", "-C", os.environ["BUILD"], "tests/bench_eval"], check=True, capture_output=True)
@@ -371,3 +378,13 @@ def test_a_million_samples(browser, tools):
         const view = %s, track = view.data.devices[0].track;
         return [track.metrics[0].highest, track.range(0, 0, track.count)[1]];""" % VIEW)
     check(highest == shown, "spikes stay: %s, %s" % (highest, shown))
+    means = browser.js(MEANS)
+    # With half of the room each page has pairs of samples, which keep the mean of all.
+    tools.offpeak("report", tools.path("million.opk"), tools.path("million.opk"), "-o", tools.path("two.html"))
+    check(os.path.getsize(tools.path("two.html")) < 15e6, "two recordings have %d bytes" % os.path.getsize(tools.path("two.html")))
+    browser.open(tools.path("two.html"))
+    browser.js("const runs = document.querySelectorAll('#runs button'); runs[runs.length - 1].click()")
+    browser.wait("Boolean(%s)" % VIEW, 30)
+    check(browser.js("return %s.data.devices[0].track.fold" % VIEW) == 2, "samples are joined")
+    folded = browser.js(MEANS)
+    check(all(abs(one - other) <= 0.001 * abs(one) for one, other in zip(means, folded)), "means stay: %s, %s" % (means, folded))
