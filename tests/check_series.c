@@ -536,7 +536,7 @@ TEST(shapes_of_launches)
 	opk_lanes_clear(&lanes);
 }
 
-/* The kernels that take most time have a colour each, whichever ran first. */
+/* The kernels that take most time have a colour each, in any order of their first launches. */
 TEST(colours_of_kernels)
 {
 	static const struct opk_activity records[] = {

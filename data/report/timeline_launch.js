@@ -102,7 +102,7 @@
 					...fact('shared memory', offpeak.formatLine(shape.shared, 'byte') + ' a block')] : []];
 		}
 
-		// Of each sampled metric the mean while it ran, and that of its kernel where it is known.
+		// The mean of each sampled metric while it ran, and that of its kernel where it is known.
 		table(lane, i, kernel) {
 			const { track } = this.view.deviceOf(lane), { columns } = this.view.data;
 			const [first, end] = track ? track.touching(lane.starts[i], lane.ends[i]) : [0, 0];

@@ -302,7 +302,7 @@
 			this.underline(context, x, i, 1);
 		}
 
-		// Of several items the one that took most time, which gives their column its colour.
+		// The item among several that took most time gives their column its colour.
 		longest(from, to) {
 			const { starts, ends } = this.lane;
 			let found = from;
