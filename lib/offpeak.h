@@ -535,10 +535,10 @@ struct opk_plan_options {
 	 */
 	double effort;
 	/*
-	 * For collecting without replay: rather than few passes, make few passes in which a launch
-	 * costs much time. OPK_EUSAGE with PM sampling and with single_pass.
+	 * Without replay: rather than few passes, few in which a launch costs much time (OPK_EUSAGE
+	 * for PM and single_pass); for_rotation: such a plan, too, if the chip's costs are known.
 	 */
-	bool prefer_cheap;
+	bool prefer_cheap, for_rotation;
 	/* With single_pass: leave out the first metric that does not fit, and all after it. */
 	bool strict_order;
 };
@@ -647,7 +647,7 @@ struct opk_build_options {
 	bool keep_instances; /* keep the instances of all counters, needed or not */
 };
 
-/* Writes set.opk: metadata and, for range and pm, the config image and opk_prefix_new(). */
+/* Writes set.opk: metadata and, for range and pm, config images and opk_prefix_new(). */
 int opk_build(struct opk_ctx *ctx, const struct opk_plan *plan,
               const struct opk_build_options *options, const char *path);
 /*
@@ -672,6 +672,7 @@ int opk_config_info(struct opk_listing **out, struct opk_ctx *ctx, const void *i
 enum opk_section_type {
 	OPK_SECTION_META = 0x4154454d,         /* "META": JSON, see OPK_FILE_META */
 	OPK_SECTION_CONFIG = 0x47464e43,       /* "CNFG": config image */
+	OPK_SECTION_ROTATION = 0x41544f52,     /* "ROTA": config image for rotation */
 	OPK_SECTION_PREFIX = 0x58465250,       /* "PRFX": counter-data prefix */
 	OPK_SECTION_AVAILABILITY = 0x4c495641, /* "AVIL": counter-availability image */
 	OPK_SECTION_DATA = 0x41544144,         /* "DATA": counter data image, any number */
@@ -719,8 +720,8 @@ enum opk_file_list {
 	/*
 	 * One row; docs/format.md says what they mean: kind, generator, made_by, cupti_version,
 	 * source, chip, profiler, set, set_description, set_version, set_hash, passes,
-	 * keep_instances, config_hash, mode, join, backend, gpu_time_shift (an int64_t), metrics,
-	 * hidden, inflated, columns (empty: all metrics that are not hidden, then derived ones).
+	 * rotation_passes, keep_instances, config_hash, mode, join, backend, gpu_time_shift (an
+	 * int64_t), metrics, hidden, inflated, columns (empty: all that are not hidden).
 	 */
 	OPK_FILE_META,
 	OPK_FILE_SHOWN,    /* name: of each column that is shown, in their order */

@@ -20,7 +20,7 @@ static const char good[] =
 	"idle:\n"
 	"  - {name: blocks, label: too few blocks,\n"
 	"     percent: \"if(active > 30, 100 - active, 0)\"}\n"
-	"  - {name: gaps, label: gaps, percent: 100 - active, unsure: true}\n"
+	"  - {name: gaps, label: gaps, percent: 100 - active, unsure: true, alone: true}\n"
 	"waits:\n"
 	"  - {name: memory, label: memory, percent: memory}\n"
 	"  - {name: fixed, label: results, percent: fixed}\n"
@@ -383,6 +383,21 @@ CTX_TEST(bounds)
 	ck_assert_str_eq(answer.findings[0].text, "DRAM: 90%, nan");
 	ck_assert(answer.bars[0] == 80 && answer.bars[4] == 90);
 	ck_assert(isnan(answer.bars[1]) && isnan(answer.bars[2]));
+	opk_strlist_clear(&texts);
+}
+
+/* Where mostly nothing runs, what runs is not worth a finding. */
+CTX_TEST(alone)
+{
+	struct opk_strlist texts = { 0 };
+	struct opk_answer answer;
+
+	judge(&answer, ctx, (const double[NAMES]){ 1, 0, 0, 0, 0, 20, 25, 0 }, &texts);
+	ck_assert_str_eq(answer.limiter.name, "gaps");
+	ck_assert_uint_eq(answer.finding_count, 0);
+	judge(&answer, ctx, (const double[NAMES]){ 1, 0, 0, 0, 0, 80, 55, 0 }, &texts);
+	ck_assert_str_eq(answer.limiter.name, "memory");
+	ck_assert_uint_eq(answer.finding_count, 1);
 	opk_strlist_clear(&texts);
 }
 

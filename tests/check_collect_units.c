@@ -46,6 +46,31 @@ TEST(rotation)
 	}
 }
 
+/* Passes in which launches are slow get fewer of them, but not at once. */
+TEST(slow_passes_take_fewer_launches)
+{
+	enum { PASSES = 3 };
+	double launch_us[PASSES] = { 0 };
+	struct rotation turns = { .passes = PASSES, .launch_us = launch_us };
+	static const double took[PASSES] = { 1000, 100, 400 };
+	/* The most of a turn in each round: of 512 launches an eighth, all, and a quarter. */
+	static const uint32_t most[PASSES][6] = { { 8, 64, 256, 128, 64, 64 },
+		                                  { 8, 64, 512, 512, 512, 512 },
+		                                  { 8, 64, 256, 128, 128, 128 } };
+
+	for (size_t turn = 0; turn < 6 * (size_t)PASSES; turn++, rotation_next(&turns, false)) {
+		size_t pass = turn % PASSES, round = turn / PASSES;
+		uint32_t batch = rotation_batch(&turns, 512);
+
+		ck_assert_uint_le(batch, most[pass][round]);
+		ck_assert_uint_ge(batch, most[pass][round] * 3 / 4);
+		/* The program's pauses do not count. */
+		rotation_note(&turns, took[pass]);
+		rotation_note(&turns, took[pass] * 50);
+		rotation_note(&turns, 0);
+	}
+}
+
 static void check_rhythm(size_t passes, uint32_t room, size_t period)
 {
 	enum { MOST_GROUPS = 19, MOST = 2048 };

@@ -53,6 +53,10 @@ static void check_same_meta(const struct opk_meta *got, const struct opk_meta *w
 	ck_assert_uint_eq(got->passes, wanted->passes);
 	ck_assert_int_eq(got->keep_instances, wanted->keep_instances);
 	ck_assert_str_eq(got->config_hash, wanted->config_hash);
+	ck_assert_uint_eq(got->rotation.passes, wanted->rotation.passes);
+	ck_assert_uint_eq(got->rotation.metric_pass_count, wanted->rotation.metric_pass_count);
+	if (wanted->rotation.passes)
+		ck_assert_str_eq(got->rotation.config_hash, wanted->rotation.config_hash);
 	ck_assert_uint_eq(got->cupti_version, wanted->cupti_version);
 	ck_assert_str_eq(got->source, wanted->source);
 	ck_assert_int_eq(got->has_gpu_time_shift, wanted->has_gpu_time_shift);
@@ -172,6 +176,12 @@ CTX_TEST(bad_metadata)
 		{ HERE, GOOD "\"metric_passes\":[[],[]]}", "passes of 2 metrics, and there are 1" },
 		{ HERE, GOOD "\"metric_passes\":[[1]]}", "not one of the 0" },
 		{ HERE, GOOD "\"passes\":2,\"metric_passes\":[[3]]}", "not one of the 2" },
+		{ HERE, GOOD "\"rotation\":[]}", "rotation is of the wrong type" },
+		{ HERE, GOOD "\"rotation\":{}}", "member passes is missing" },
+		{ HERE, GOOD "\"rotation\":{\"passes\":2,\"metric_passes\":[[3]]}}",
+		  "not one of the 2" },
+		{ HERE, GOOD "\"rotation\":{\"passes\":2,\"metric_passes\":[[],[]]}}",
+		  "passes of 2 metrics, and there are 1" },
 		{ HERE, GOOD "\"passes\":100001}", "100001 passes are more than 100000" },
 		{ HERE, GOOD "\"passes\":2,\"metric_passes\":[[0]]}", "not one of the 2" },
 		{ HERE, GOOD "\"passes\":2,\"metric_passes\":[[-1]]}", "not one of the 2" },

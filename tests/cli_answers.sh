@@ -45,6 +45,15 @@ says 2 'show --by is for answers' show "$recordings/gh100-rotated.opk" --by shap
 says 2 'the recording lacks what answers need' show "$recordings/gh100-simple.opk" --by shape
 says 2 "'foo' is nothing that ranges share" show "$recordings/gh100-rotated.opk" --by foo
 
+section 'ranges of the program'
+# What runs in a hundredth of the time is not worth more than a hundredth.
+run 0 show "$recordings/gh100-training-answers.opk" --format json
+json '[k["limiter"] for k in j["kernels"]] == ["gaps"] * 3' '[k["finding"] for k in j["kernels"]] == ["gaps"] * 3' \
+	'not any(k["sure"] for k in j["kernels"])'
+run 0 show "$recordings/gh100-training-answers.opk" --all
+out_has '^3 ranges, 99 times, 6.05 s; ' '^    SMs work in 0.361% of the time' '^ 2  step/backward  1.62 s  26.7%  33 times, '
+out_lacks "L1's sectors are of local memory"
+
 section 'rows'
 works show "$recordings/gh100-rotated.opk" --format json
 same 'at most 4 KB' "$(($(wc -c <out) <= 4096))" 1

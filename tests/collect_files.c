@@ -19,7 +19,13 @@
 #include "container/container.h"
 #include "offpeak.h"
 
-enum { CONFIG_SIZE = 100, PREFIX_SIZE = 200, MAX_METRICS = 16, MAX_PASSES = 8 };
+enum {
+	CONFIG_SIZE = 100,
+	ROTATION_SIZE = 120,
+	PREFIX_SIZE = 200,
+	MAX_METRICS = 16,
+	MAX_PASSES = 8
+};
 
 static struct opk_ctx *ctx;
 
@@ -33,8 +39,8 @@ static void must(int code)
 
 struct wanted {
 	const char *chip, *profiler, *kind;
-	char *metrics; /* separated by commas */
-	unsigned passes;
+	char *metrics;             /* separated by commas */
+	unsigned passes, rotation; /* passes of the plans; 0: no plan for rotation */
 	bool instances, no_prefix;
 	const char *names[MAX_METRICS];
 	size_t name_count;
@@ -54,6 +60,8 @@ static bool take_key(struct wanted *wanted, const char *key, char *value)
 		wanted->metrics = value;
 	else if (!strcmp(key, "passes"))
 		wanted->passes = (unsigned)atoi(value);
+	else if (!strcmp(key, "rotation"))
+		wanted->rotation = (unsigned)atoi(value);
 	else if (!strcmp(key, "instances"))
 		wanted->instances = atoi(value);
 	else if (!strcmp(key, "no_prefix"))
@@ -87,6 +95,15 @@ static void deal(struct wanted *wanted)
 								    };
 }
 
+static void add_config(struct opk_writer *writer, uint32_t type, size_t size, unsigned passes)
+{
+	char config[ROTATION_SIZE] = { 0 };
+	struct fake_config head = { FAKE_CONFIG_MAGIC, passes };
+
+	memcpy(config, &head, sizeof head);
+	must(opk_writer_add(writer, type, config, size));
+}
+
 static void write_set(const struct wanted *wanted, const char *path)
 {
 	struct opk_meta meta = {
@@ -108,16 +125,17 @@ static void write_set(const struct wanted *wanted, const char *path)
 		.cupti_version = 130001,
 		.metric_passes = wanted->passes_of,
 		.metric_pass_count = wanted->passes > 1 ? wanted->name_count : 0,
+		.rotation = { .passes = wanted->rotation, .config_hash = "" },
 	};
 	struct opk_writer *writer;
-	char config[CONFIG_SIZE] = { 0 }, prefix[PREFIX_SIZE];
-	struct fake_config head = { FAKE_CONFIG_MAGIC, wanted->passes };
+	char prefix[PREFIX_SIZE];
 
-	memcpy(config, &head, sizeof head);
 	memset(prefix, 'a', sizeof prefix);
 	must(opk_writer_new(&writer, ctx, path));
 	must(opk_writer_add_meta(writer, &meta));
-	must(opk_writer_add(writer, OPK_SECTION_CONFIG, config, sizeof config));
+	add_config(writer, OPK_SECTION_CONFIG, CONFIG_SIZE, wanted->passes);
+	if (wanted->rotation)
+		add_config(writer, OPK_SECTION_ROTATION, ROTATION_SIZE, wanted->rotation);
 	if (!wanted->no_prefix)
 		must(opk_writer_add(writer, OPK_SECTION_PREFIX, prefix, sizeof prefix));
 	must(opk_writer_finish(writer));

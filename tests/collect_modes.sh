@@ -6,6 +6,7 @@
 . "${SOURCE:?}/tests/collect_common.sh"
 
 make_set three passes=3
+make_set two-plans passes=2 rotation=5
 make_set pm profiler=pm
 make_set pm-instances profiler=pm instances=1
 
@@ -21,11 +22,11 @@ counted() {
 
 section 'rotation'
 set=three
-makes 500 '--replay rotate' init ctx:0 'launch*500:k'
+makes 400 '--replay rotate' init ctx:0 'launch*400:k'
 counted
 # Turns of 8 launches, then of 64, then of almost a whole image.
 same "$last: turns" "$(fields run.opk rows pass | uniq -c | awk '{ printf "%s:%s ", $2, $1 }')" \
-	'1:8 2:8 3:8 1:64 2:64 3:64 1:284 '
+	'1:8 2:8 3:8 1:64 2:64 3:64 1:184 '
 passes '0 1 2 0 1 2 0 '
 # The first rounds have small images, for which Start is short.
 same "$last: slots" "$(sed -n 's/^cupti.*ProfilerSetConfig .*ranges=\([0-9]*\).*/\1/p' log | uniq | tr '\n' ' ')" '8 64 512 '
@@ -58,6 +59,17 @@ same "$last: rows" "$(fields run.opk rows short pass | sort | uniq -c | awk '{ p
 record '--replay rotate' init ctx:0 'launch*9:a' ctx:0 'launch*17:b'
 err_is 'offpeak-collect: note: 1 of the 3 passes had no launches, as there were 9: what needs them is nan; --replay kernel takes all passes of each launch'
 same "$last: rows" "$(fields run.opk rows context pass | sort | uniq -c | awk '{ print $2, $3, $1 }' | in_line)" '1 1 8; 1 2 1; 2 1 8; 2 2 8; 2 3 1'
+# Of a set with two plans, rotation takes the one of many passes, unless the user prefers the other; nothing else does.
+set=two-plans
+quietly '--replay rotate' init ctx:0 'launch*50:a'
+same "$last: turns" "$(fields run.opk rows pass counted | uniq -c | awk '{ printf "%s:%s:%s ", $2, $3, $1 }')" '1:1:8 2:2:8 3:3:8 4:4:8 5:5:8 1:1:10 '
+same "$last: config images" "$(sed -n 's/^cupti.*ProfilerSetConfig .*config=\([0-9]*\).*/\1/p' log | uniq)" 120
+info '(j["passes"], "rotation_passes" in j, j["complete"]) == (5, False, True)'
+quietly '--replay rotate --prefer fewest' init ctx:0 'launch*20:a'
+same "$last: config images" "$(sed -n 's/^cupti.*ProfilerSetConfig .*config=\([0-9]*\).*/\1/p' log | uniq)" 100
+info '(j["passes"], "rotation_passes" in j) == (2, False)'
+quietly '' init ctx:0 'launch*2:a'
+info '(j["mode"], j["passes"], "rotation_passes" in j) == ("kernel", 2, False)'
 set=one
 quietly '--replay rotate' init ctx:0 'launch*20:a'
 rows_count 20 pass=0
@@ -379,6 +391,7 @@ while IFS='|' read -r set options why; do
 done <<'END'
 three|--replay user|--replay user repeats user ranges: add --range user$
 three|--range user --replay kernel|--replay kernel is for launches
+three|--prefer cheap|--prefer chooses a plan for --replay rotate
 three|--interval 10us|--interval does nothing for launches of a range-profiler set
 three|--range what|--range is auto or user$
 three|--replay what|--replay is auto, kernel, none, rotate, user or application$

@@ -235,6 +235,7 @@ static const struct opk_meta full_meta = {
 	.has_gpu_time_shift = true,
 	.metric_passes = full_passes,
 	.metric_pass_count = 2,
+	.rotation = { 3, "crc32:00000003", full_passes, 2 },
 	.join = "kernel",
 	.backend = "legacy",
 	.inflated = metric_names + 1,

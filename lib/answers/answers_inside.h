@@ -29,6 +29,7 @@ struct opk_limiter_rule {
 	size_t bar;         /* SIZE_MAX: none */
 	bool unsure;        /* it is never named without doubt */
 	bool either;        /* its work may run on another part: it bounds no gain */
+	bool alone;         /* where it is named, findings about others are not told */
 };
 
 struct opk_finding_rule {

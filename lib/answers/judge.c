@@ -322,6 +322,11 @@ static int find(struct opk_answer *answer, struct opk_ctx *ctx,
                 const struct opk_answer_rules *rules, const struct ranked *ranked,
                 const struct opk_answer_values *values, struct opk_strlist *texts)
 {
+	size_t at;
+	bool alone = answer->limiter.name
+	             && opk_index_find(&at, &rules->numbers, answer->limiter.name)
+	             && rules->limiters.items[at].alone;
+
 	for (size_t i = 0; i < rules->findings.count; i++) {
 		const struct opk_finding_rule *rule = &rules->findings.items[i];
 		double bound = bound_of(rules, ranked, rule);
@@ -334,7 +339,7 @@ static int find(struct opk_answer *answer, struct opk_ctx *ctx,
 		finding.gain = finding.gain < bound ? finding.gain : bound;
 		finding.about_limiter = answer->limiter.name
 		                        && has_name(&rule->about, answer->limiter.name);
-		if (rule->only_if_named && !finding.about_limiter)
+		if ((rule->only_if_named || alone) && !finding.about_limiter)
 			continue;
 		/* NaN: it does not hold as far as is known. */
 		if (!(opk_answer_value(values, rule->when) > 0) || !(finding.gain >= worth))

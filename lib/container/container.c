@@ -41,6 +41,7 @@ static const char *find_link_flaw(const struct opk_section *section)
 	case OPK_SECTION_DATA:
 	case OPK_SECTION_META:
 	case OPK_SECTION_CONFIG:
+	case OPK_SECTION_ROTATION:
 	case OPK_SECTION_PREFIX:
 	case OPK_SECTION_AVAILABILITY:
 	case OPK_SECTION_STATS:

@@ -61,6 +61,13 @@ static inline uint64_t opk_section_block(const struct opk_section *section)
 	return section->flags & OPK_SECTION_XORED ? section->stride : section->plain_size;
 }
 
+/* Sections that a plan makes. */
+static inline bool opk_is_of_plan(uint32_t type)
+{
+	return type == OPK_SECTION_CONFIG || type == OPK_SECTION_ROTATION
+	       || type == OPK_SECTION_PREFIX;
+}
+
 /* A bit for each table type, RNGS and TIME, which always name their image; 0 for other types. */
 enum { OPK_TABLE_RANGES = 1, OPK_TABLE_TIMES = 2 };
 static inline unsigned opk_is_table(uint32_t type)

@@ -100,6 +100,14 @@ struct opk_availability {
 	int32_t device; /* its index on that machine */
 };
 
+/* As in struct opk_meta, for another plan of the same metrics; 0 passes: there is none. */
+struct opk_meta_rotation {
+	size_t passes;
+	const char *config_hash;
+	const struct opk_pass_list *metric_passes;
+	size_t metric_pass_count;
+};
+
 /* The META section; absent strings are "" and absent numbers 0. */
 struct opk_meta {
 	/* "set": made by build; "recording": has counter data; "probe": what GPUs are like */
@@ -128,6 +136,8 @@ struct opk_meta {
 	bool has_gpu_time_shift;
 	const struct opk_pass_list *metric_passes; /* one for each metric */
 	size_t metric_pass_count;                  /* metric_count, or 0: not known */
+	/* A set's plan for rotation, whose config image is in the section ROTA. */
+	struct opk_meta_rotation rotation;
 	/*
 	 * How ranges of different passes are joined to one row: by the same "kernel" and launch
 	 * shape (rotation), "launch" index (application replay), or "name" (repeated user ranges);

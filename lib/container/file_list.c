@@ -11,8 +11,9 @@ static void add_meta(struct opk_listing *rows, const struct opk_meta *meta)
 	                cell_text(opk_profiler_name(meta->profiler)), cell_text(meta->set_name),
 	                cell_text(meta->set_description), cell_number(meta->set_version),
 	                cell_text(meta->set_hash), cell_number(meta->passes),
-	                cell_flag(meta->keep_instances), cell_text(meta->config_hash),
-	                cell_text(meta->mode), cell_text(meta->join), cell_text(meta->backend),
+	                cell_number(meta->rotation.passes), cell_flag(meta->keep_instances),
+	                cell_text(meta->config_hash), cell_text(meta->mode), cell_text(meta->join),
+	                cell_text(meta->backend),
 	                cell_known((uint64_t)meta->gpu_time_shift, meta->has_gpu_time_shift),
 	                cell_list(meta->metrics, meta->metric_count),
 	                cell_list(meta->hidden, meta->hidden_count),
@@ -74,6 +75,7 @@ static const char *content_text(uint32_t type)
 	} known[] = {
 		{ OPK_SECTION_META, "metadata" },
 		{ OPK_SECTION_CONFIG, "config image" },
+		{ OPK_SECTION_ROTATION, "config image for rotation" },
 		{ OPK_SECTION_PREFIX, "counter-data prefix" },
 		{ OPK_SECTION_AVAILABILITY, "counter-availability image" },
 		{ OPK_SECTION_DATA, "counter data image" },
@@ -190,10 +192,11 @@ static const char *const columns[] = {
 	[OPK_FILE_COUNTS] = "size# complete? ranges# activities#",
 	[OPK_FILE_SECTIONS] = SECTION_COLUMNS,
 	[OPK_FILE_VERIFIED] = SECTION_COLUMNS,
-	[OPK_FILE_META] = "kind generator made_by cupti_version# source chip profiler set "
-			  "set_description set_version# set_hash passes# keep_instances? "
-			  "config_hash mode join backend gpu_time_shift~ metrics* hidden* "
-			  "inflated* columns*",
+	[OPK_FILE_META] =
+		"kind generator made_by cupti_version# source chip profiler set "
+		"set_description set_version# set_hash passes# rotation_passes# "
+		"keep_instances? config_hash mode join backend gpu_time_shift~ metrics* hidden* "
+		"inflated* columns*",
 	[OPK_FILE_SHOWN] = "name",
 	[OPK_FILE_PASSES] = "metric pass#",
 	[OPK_FILE_LABELS] = "label metric",

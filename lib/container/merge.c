@@ -422,8 +422,7 @@ int opk_merger_put_head(struct opk_merger *m, struct opk_writer *writer, const c
 	for (size_t i = 0; i < m->first->section_count; i++) {
 		uint32_t type = m->first->sections[i].type;
 
-		if (type == OPK_SECTION_CONFIG || type == OPK_SECTION_PREFIX
-		    || type == OPK_SECTION_AVAILABILITY)
+		if (opk_is_of_plan(type) || type == OPK_SECTION_AVAILABILITY)
 			TRY(opk_writer_copy(writer, m->first, i));
 	}
 	return OPK_OK;

@@ -77,6 +77,14 @@ static const struct opk_member roofline_members[] = {
 };
 static const struct opk_members roofline_table = OPK_MEMBERS(roofline_members, opk_meta_roofline);
 
+static const struct opk_member rotation_members[] = {
+	TEXT(opk_meta_rotation, passes, NEEDED, .form = OPK_MEMBER_NUMBER),
+	TEXT(opk_meta_rotation, config_hash, NEEDED),
+	TEXT(opk_meta_rotation, metric_passes, NEEDED, .form = OPK_MEMBER_PASSES,
+	     .count = offsetof(struct opk_meta_rotation, metric_pass_count)),
+};
+static const struct opk_members rotation_table = OPK_MEMBERS(rotation_members, opk_meta_rotation);
+
 static const struct opk_member image_members[] = {
 	TEXT(opk_availability, chip, STRICT),
 	TEXT(opk_availability, profiler, NEEDED, .form = OPK_MEMBER_PROFILER),
@@ -111,6 +119,8 @@ static const struct opk_members first_table = OPK_MEMBERS(first_members, opk_met
 
 static const struct opk_member list_members[] = {
 	LIST(metric_passes, metric_pass_count, "metric_passes", PASSES),
+	META(rotation, "rotation", STRICT, .form = OPK_MEMBER_OBJECT, .elements = &rotation_table,
+	     .count = offsetof(struct opk_meta, rotation.passes)),
 	LIST(inflated, inflated_count, "inflated", TEXTS),
 	LIST(run, run_count, "run", PAIRS),
 	OBJECTS(availability, availability_count, image_table),

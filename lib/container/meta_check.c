@@ -165,18 +165,17 @@ static bool is_join(const char *text)
 	return false;
 }
 
-static int check_pass_list(struct opk_ctx *ctx, const struct opk_meta *meta, size_t metric)
+static int check_pass_list(struct opk_ctx *ctx, const struct opk_pass_list *list, size_t metric,
+                           size_t passes)
 {
-	const struct opk_pass_list *list = &meta->metric_passes[metric];
-
 	for (size_t i = 0; i < list->count; i++) {
 		uint32_t pass = list->passes[i];
 
-		if (!pass || pass > meta->passes)
+		if (!pass || pass > passes)
 			return opk_fail(
 				ctx, OPK_EINPUT,
 				"metadata: metric %zu is in a pass that is not one of the %zu",
-				metric + 1, meta->passes);
+				metric + 1, passes);
 		if (i && pass <= list->passes[i - 1])
 			return opk_fail(ctx, OPK_EINPUT,
 			                "metadata: the passes of metric %zu don't ascend",
@@ -185,26 +184,38 @@ static int check_pass_list(struct opk_ctx *ctx, const struct opk_meta *meta, siz
 	return OPK_OK;
 }
 
-static int check_metric_passes(struct opk_ctx *ctx, const struct opk_meta *meta)
+/* `count` lists, one for each of the metrics, or none. */
+static int check_passes(struct opk_ctx *ctx, const struct opk_pass_list *lists, size_t count,
+                        size_t metrics, size_t passes)
 {
 	size_t total = 0;
 
-	if (meta->passes > MAX_PASSES)
-		return opk_fail(ctx, OPK_EINPUT, "metadata: %zu passes are more than %d",
-		                meta->passes, MAX_PASSES);
-	if (meta->metric_pass_count && meta->metric_pass_count != meta->metric_count)
+	if (passes > MAX_PASSES)
+		return opk_fail(ctx, OPK_EINPUT, "metadata: %zu passes are more than %d", passes,
+		                MAX_PASSES);
+	if (count && count != metrics)
 		return opk_fail(ctx, OPK_EINPUT,
-		                "metadata: passes of %zu metrics, and there are %zu",
-		                meta->metric_pass_count, meta->metric_count);
-	for (size_t i = 0; i < meta->metric_pass_count; i++) {
-		total += meta->metric_passes[i].count;
+		                "metadata: passes of %zu metrics, and there are %zu", count,
+		                metrics);
+	for (size_t i = 0; i < count; i++) {
+		total += lists[i].count;
 		TRY(total > MAX_METRIC_PASSES
 		            ? opk_fail(ctx, OPK_EINPUT,
 		                       "metadata: the metrics are in more than %d passes",
 		                       MAX_METRIC_PASSES)
-		            : check_pass_list(ctx, meta, i));
+		            : check_pass_list(ctx, &lists[i], i, passes));
 	}
 	return OPK_OK;
+}
+
+static int check_plans(struct opk_ctx *ctx, const struct opk_meta *meta)
+{
+	const struct opk_meta_rotation *rotation = &meta->rotation;
+
+	TRY(check_passes(ctx, meta->metric_passes, meta->metric_pass_count, meta->metric_count,
+	                 meta->passes));
+	return check_passes(ctx, rotation->metric_passes, rotation->metric_pass_count,
+	                    meta->metric_count, rotation->passes);
 }
 
 bool opk_meta_has_metric(const struct opk_meta *meta, const char *metric)
@@ -452,6 +463,6 @@ int opk_meta_check(struct opk_ctx *ctx, const struct opk_meta *meta)
 	TRY(check_inflated(ctx, meta));
 	TRY(check_run(ctx, meta));
 	TRY(check_availability(ctx, meta));
-	TRY(check_metric_passes(ctx, meta));
+	TRY(check_plans(ctx, meta));
 	return check_set(ctx, meta);
 }

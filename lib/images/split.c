@@ -255,6 +255,7 @@ static bool goes_into(uint32_t type, bool first)
 	switch (type) {
 	case OPK_SECTION_META:
 	case OPK_SECTION_CONFIG:
+	case OPK_SECTION_ROTATION:
 	case OPK_SECTION_PREFIX:
 	case OPK_SECTION_AVAILABILITY:
 		return true;

@@ -98,28 +98,68 @@ int opk_plan_to_meta(struct opk_meta *meta, struct opk_meta_label **labels, stru
 	return OPK_OK;
 }
 
+/* What the metadata say about one config image of a plan. */
+struct image_facts {
+	char hash[15];
+	struct opk_pass_list *passes; /* one for each metric; NULL: there is one pass */
+	uint32_t *numbers;            /* of all lists */
+};
+
+static void clear_facts(struct image_facts *facts)
+{
+	free(facts->passes);
+	free(facts->numbers);
+}
+#define opk_autofacts __attribute__((cleanup(clear_facts)))
+
 /* Lists the numbers, from 1, of the passes that serve each metric. */
-static int list_passes(struct opk_pass_list *lists, uint32_t *numbers, struct opk_ctx *ctx,
-                       const struct opk_plan *plan, const struct opk_counters *counters)
+static int list_passes(struct image_facts *facts, struct opk_ctx *ctx, const struct opk_plan *plan,
+                       const struct opk_counters *counters)
 {
 	opk_autopassuse struct opk_pass_use use = { 0 };
+	uint32_t *numbers;
 
 	TRY(opk_pass_use_find(&use, ctx, plan, counters));
+	facts->passes = opk_alloc_array(use.metrics + 1, sizeof *facts->passes);
+	facts->numbers = opk_alloc_array(use.metrics * use.passes + 1, sizeof *facts->numbers);
+	if (!facts->passes || !facts->numbers)
+		return opk_nomem(ctx, "passes of metrics");
+	numbers = facts->numbers;
 	for (size_t i = 0; i < use.metrics; i++) {
-		lists[i].passes = numbers;
+		facts->passes[i].passes = numbers;
 		for (size_t pass = 0; pass < use.passes; pass++)
 			if (opk_pass_serves(&use, pass, i))
-				numbers[lists[i].count++] = (uint32_t)pass + 1;
-		numbers += lists[i].count;
+				numbers[facts->passes[i].count++] = (uint32_t)pass + 1;
+		numbers += facts->passes[i].count;
 	}
 	return OPK_OK;
 }
 
-static int add_meta(struct opk_writer *writer, struct opk_ctx *ctx, const struct opk_plan *plan,
-                    const struct opk_pass_list *passes, bool all_instances)
+/* With one pass, that pass has all metrics. */
+static int find_facts(struct image_facts *facts, struct opk_ctx *ctx, const struct opk_plan *plan,
+                      const struct opk_counters *counters)
 {
+	if (plan->schedule.config)
+		opk_config_hash(facts->hash, plan->schedule.config, plan->schedule.size);
+	return plan->schedule.passes > 1 ? list_passes(facts, ctx, plan, counters) : OPK_OK;
+}
+
+/* The plan for rotation, as a plan of its own, which borrows all. */
+static struct opk_plan rotation_of(const struct opk_plan *plan)
+{
+	struct opk_plan rotation = *plan;
+
+	rotation.schedule = plan->rotation;
+	return rotation;
+}
+
+static int add_meta(struct opk_writer *writer, struct opk_ctx *ctx, const struct opk_plan *plan,
+                    const struct opk_counters *counters, bool all_instances)
+{
+	opk_autofacts struct image_facts facts = { 0 }, turns = { 0 };
+	opk_autofree struct opk_meta_label *labels = NULL;
 	struct opk_nvidia_info info = OPK_INIT(info);
-	char hash[15] = "";
+	struct opk_plan rotation = rotation_of(plan);
 	struct opk_meta meta = {
 		.kind = "set",
 		.generator = "offpeak " PACKAGE_VERSION,
@@ -132,34 +172,24 @@ static int add_meta(struct opk_writer *writer, struct opk_ctx *ctx, const struct
 		.metric_count = plan->metrics.count,
 		.passes = plan->schedule.passes,
 		.keep_instances = all_instances,
-		.config_hash = hash,
-		.metric_passes = passes,
-		.metric_pass_count = passes ? plan->metrics.count : 0,
+		.config_hash = facts.hash,
 	};
-	opk_autofree struct opk_meta_label *labels = NULL;
 
-	if (plan->schedule.config) {
+	TRY(find_facts(&facts, ctx, plan, counters));
+	TRY(find_facts(&turns, ctx, &rotation, counters));
+	if (plan->schedule.config)
 		TRY(opk_nvidia_get_info(&info, ctx));
-		opk_config_hash(hash, plan->schedule.config, plan->schedule.size);
-	}
 	TRY(opk_plan_to_meta(&meta, &labels, ctx, plan));
 	meta.cupti_version = info.cupti_version;
+	meta.metric_passes = facts.passes;
+	meta.metric_pass_count = facts.passes ? plan->metrics.count : 0;
+	meta.rotation = (struct opk_meta_rotation){
+		.passes = rotation.schedule.passes,
+		.config_hash = turns.hash,
+		.metric_passes = turns.passes,
+		.metric_pass_count = turns.passes ? plan->metrics.count : 0,
+	};
 	return opk_writer_add_meta(writer, &meta);
-}
-
-/* With one pass, that pass has all metrics. */
-static int add_plan(struct opk_writer *writer, struct opk_ctx *ctx, const struct opk_plan *plan,
-                    const struct opk_counters *counters, bool all_instances)
-{
-	size_t metrics = plan->metrics.count, passes = plan->schedule.passes;
-	opk_autofree struct opk_pass_list *lists = opk_alloc_array(metrics + 1, sizeof *lists);
-	opk_autofree uint32_t *numbers = opk_alloc_array(metrics * passes + 1, sizeof *numbers);
-
-	if (!(lists && numbers))
-		return opk_nomem(ctx, "passes of metrics");
-	if (passes > 1)
-		TRY(list_passes(lists, numbers, ctx, plan, counters));
-	return add_meta(writer, ctx, plan, passes > 1 ? lists : NULL, all_instances);
 }
 
 static bool are_all(const bool *flags, size_t count)
@@ -180,12 +210,15 @@ static int write_set(struct opk_writer *writer, struct opk_ctx *ctx, const struc
 	size_t size;
 
 	if (opk_profiler_is_code(plan->target.profiler))
-		return add_meta(writer, ctx, plan, NULL, true);
+		return add_meta(writer, ctx, plan, &counters, true);
 	TRY(counters_of_plan(&counters, ctx, plan));
 	TRY(opk_instances_find(&keep, ctx, plan, &counters, instances_of(options)));
-	TRY(add_plan(writer, ctx, plan, &counters, are_all(keep, counters.names.count)));
+	TRY(add_meta(writer, ctx, plan, &counters, are_all(keep, counters.names.count)));
 	TRY(fail_prefix(ctx, make_prefix(&prefix, &size, ctx, plan, &counters, keep), plan));
 	TRY(opk_writer_add(writer, OPK_SECTION_CONFIG, plan->schedule.config, plan->schedule.size));
+	if (plan->rotation.config)
+		TRY(opk_writer_add(writer, OPK_SECTION_ROTATION, plan->rotation.config,
+		                   plan->rotation.size));
 	TRY(opk_writer_add(writer, OPK_SECTION_PREFIX, prefix, size));
 	if (options->availability)
 		TRY(opk_writer_add(writer, OPK_SECTION_AVAILABILITY, options->availability,

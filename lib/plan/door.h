@@ -93,6 +93,8 @@ const char *opk_plan_chip(const struct opk_plan *plan);
 enum opk_profiler opk_plan_profiler(const struct opk_plan *plan);
 const char *opk_plan_set_name(const struct opk_plan *plan);
 size_t opk_plan_passes(const struct opk_plan *plan);
+/* Passes of the plan for rotation; 0: there is none. */
+size_t opk_plan_rotation_passes(const struct opk_plan *plan);
 const struct opk_strlist *opk_plan_metrics(const struct opk_plan *plan);
 const struct opk_strlist *opk_plan_missing(const struct opk_plan *plan);
 const struct opk_strlist *opk_plan_left_out(const struct opk_plan *plan);

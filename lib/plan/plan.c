@@ -9,6 +9,7 @@
 #include "chip/chip.h"
 #include "child/child.h"
 #include "plan/door.h"
+#include "plan/pass_costs.h"
 #include "set/set.h"
 
 /* Schedules all metrics of the plan. */
@@ -60,6 +61,35 @@ static int keep_one_pass(struct opk_plan *plan, struct opk_ctx *ctx, bool strict
 	return try_all(plan, ctx);
 }
 
+/* Another plan of the same metrics. It is kept if some of its passes are cheap. */
+static int schedule_cheap(struct opk_plan *plan, struct opk_ctx *ctx)
+{
+	struct opk_plan_options options = OPK_INIT(options);
+	struct opk_plan cheap = *plan;
+	int code;
+
+	options.prefer_cheap = true;
+	cheap.schedule = (struct opk_schedule_result){ 0 };
+	code = try_all(&cheap, ctx);
+	if (!code)
+		code = opk_plan_search(&cheap, ctx, &options);
+	if (code || !cheap.schedule.cheap)
+		opk_schedule_result_clear(&cheap.schedule);
+	plan->rotation = cheap.schedule;
+	return code;
+}
+
+/* Where costs were measured: elsewhere a user must ask for cheap passes. */
+static int schedule_rotation(struct opk_plan *plan, struct opk_ctx *ctx)
+{
+	struct opk_pass_costs costs = { 0 };
+	int code = opk_pass_costs_read(&costs, ctx, plan->target.chip);
+	bool measured = !code && costs.count;
+
+	opk_pass_costs_clear(&costs);
+	return measured && plan->schedule.passes > 1 ? schedule_cheap(plan, ctx) : code;
+}
+
 static int schedule(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk_set *set,
                     const struct opk_plan_options *options)
 {
@@ -73,6 +103,8 @@ static int schedule(struct opk_plan *plan, struct opk_ctx *ctx, const struct opk
 		TRY(keep_one_pass(plan, ctx, options->strict_order));
 	if (options->effort >= 0)
 		TRY(opk_plan_search(plan, ctx, options));
+	if (options->effort >= 0 && options->for_rotation && !options->prefer_cheap)
+		TRY(schedule_rotation(plan, ctx));
 	return plan->limit && plan->schedule.passes > plan->limit
 	               ? opk_plan_explain_passes(ctx, plan)
 	               : OPK_OK;
@@ -99,6 +131,8 @@ static int schedule_in_child(struct opk_ctx *ctx, void *data, struct opk_child *
 	opk_put_number(child, plan->schedule.apart);
 	opk_put_number(child, plan->schedule.cheap);
 	opk_put_bytes(child, plan->schedule.config, plan->schedule.size);
+	opk_put_number(child, plan->rotation.passes);
+	opk_put_bytes(child, plan->rotation.config, plan->rotation.size);
 	opk_put_number(child, plan->left_out.count);
 	for (size_t i = 0; i < plan->left_out.count; i++)
 		opk_put_bytes(child, plan->left_out.items[i], strlen(plan->left_out.items[i]));
@@ -117,7 +151,10 @@ static int read_contained(struct opk_plan *plan, struct opk_ctx *ctx, struct opk
 	plan->schedule.apart = opk_get_number(result, SIZE_MAX);
 	plan->schedule.cheap = opk_get_number(result, plan->schedule.passes);
 	plan->schedule.config = opk_get_bytes(&plan->schedule.size, result, OPK_MAX_CONFIG);
-	opk_result_expect(result, plan->schedule.size > 0);
+	plan->rotation.passes = opk_get_number(result, SIZE_MAX);
+	plan->rotation.config = opk_get_bytes(&plan->rotation.size, result, OPK_MAX_CONFIG);
+	opk_result_expect(result, plan->schedule.size > 0
+	                                  && !plan->rotation.passes == !plan->rotation.size);
 	count = opk_get_number(result, plan->metrics.count);
 	for (size_t i = 0; i < count; i++)
 		opk_get_text(&left_out, result, OPK_MAX_CONFIG);
@@ -254,6 +291,7 @@ void opk_plan_free(struct opk_plan *plan)
 	opk_strlist_clear(&plan->metrics);
 	opk_strlist_clear(&plan->left_out);
 	opk_schedule_result_clear(&plan->schedule);
+	opk_schedule_result_clear(&plan->rotation);
 	opk_plan_detail_free(plan->detail);
 	free(plan);
 }
@@ -276,6 +314,11 @@ const char *opk_plan_set_name(const struct opk_plan *plan)
 size_t opk_plan_passes(const struct opk_plan *plan)
 {
 	return plan->schedule.passes;
+}
+
+size_t opk_plan_rotation_passes(const struct opk_plan *plan)
+{
+	return plan->rotation.passes;
 }
 
 const struct opk_strlist *opk_plan_metrics(const struct opk_plan *plan)

@@ -278,17 +278,14 @@ static int choose_numbered(struct recovery *r)
 	for (size_t i = r->scan.findings.count; i-- > 0;) {
 		const struct opk_finding *finding = &r->scan.findings.items[i];
 
-		if (finding->breaks
-		    || (finding->problem
-		        && (finding->type == OPK_SECTION_CONFIG
-		            || finding->type == OPK_SECTION_PREFIX)))
+		if (finding->breaks || (finding->problem && opk_is_of_plan(finding->type)))
 			sound_until = r->scan.moved ? 0 : i;
 	}
 	for (size_t i = 0; i < file->section_count; i++) {
 		uint32_t type = file->sections[i].type;
 		size_t at = (size_t)(opk_scan_finding(&r->scan, i) - r->scan.findings.items);
 
-		if ((type == OPK_SECTION_CONFIG || type == OPK_SECTION_PREFIX) && at > sound_until)
+		if (opk_is_of_plan(type) && at > sound_until)
 			TRY(leave_out(r, i,
 			              "one before it is lost: what it belongs to is not known"));
 	}

@@ -64,6 +64,7 @@ int opk_section_check(struct opk_ctx *ctx, struct opk_file *file, size_t i)
 
 	switch (file->sections[i].type) {
 	case OPK_SECTION_CONFIG:
+	case OPK_SECTION_ROTATION:
 	case OPK_SECTION_PREFIX:
 	case OPK_SECTION_AVAILABILITY:
 	case OPK_SECTION_DATA:
@@ -124,7 +125,8 @@ static int check_availability(struct verification *v, const struct opk_meta *met
 
 static int check_images(struct verification *v, const struct opk_meta *meta)
 {
-	static const uint32_t single[] = { OPK_SECTION_CONFIG, OPK_SECTION_PREFIX };
+	static const uint32_t single[] = { OPK_SECTION_CONFIG, OPK_SECTION_ROTATION,
+		                           OPK_SECTION_PREFIX };
 
 	for (size_t i = 0; i < sizeof single / sizeof *single; i++) {
 		if (count_of(v->scan.file, single[i]) > 1)
@@ -133,18 +135,18 @@ static int check_images(struct verification *v, const struct opk_meta *meta)
 	return check_availability(v, meta);
 }
 
-static int check_config_hash(struct verification *v, const struct opk_meta *meta)
+static int check_config_hash(struct verification *v, uint32_t type, const char *named)
 {
-	long section = opk_file_find(v->scan.file, OPK_SECTION_CONFIG);
+	long section = opk_file_find(v->scan.file, type);
 	opk_autofree void *config = NULL;
 	char hash[15];
 	size_t size;
 
-	if (section < 0 || !*meta->config_hash)
+	if (section < 0 || !named || !*named)
 		return OPK_OK;
 	TRY(opk_file_read(&config, &size, v->ctx, v->scan.file, (size_t)section));
 	opk_config_hash(hash, config, size);
-	return strcmp(hash, meta->config_hash)
+	return strcmp(hash, named)
 	               ? blame(v, (size_t)section, "the metadata names another config image")
 	               : OPK_OK;
 }
@@ -233,7 +235,8 @@ static int check_whole(struct verification *v, struct opk_file *file)
 	TRY(opk_file_meta(&meta, v->ctx, file));
 	if (file->complete)
 		TRY(check_images(v, meta));
-	TRY(check_config_hash(v, meta));
+	TRY(check_config_hash(v, OPK_SECTION_CONFIG, meta->config_hash));
+	TRY(check_config_hash(v, OPK_SECTION_ROTATION, meta->rotation.config_hash));
 	TRY(check_links(v, file, meta));
 	if (!v->options->deep || v->blamed)
 		return OPK_OK;

@@ -44,11 +44,10 @@ answers() {
 	run 'answers' "$collect" -c "$sets/answers.opk" -o "$out/limits.opk" -- "$program" "${RUNS:-3}"
 }
 
-# The same, each launch with one pass: with few passes, and with cheap ones.
+# The same, each launch with one pass.
 rotated() {
-	run 'answers, rotated' "$collect" --replay rotate -c "$sets/answers.opk" -o "$out/limits-rotated.opk" -- "$program" 60
-	run 'answers, rotated, cheap' "$collect" --replay rotate -c "$sets/answers-cheap.opk" -o "$out/limits-cheap.opk" -- "$program" 60
-	run 'without' "$program" 60
+	run 'answers, rotated' "$collect" --replay rotate -c "$sets/answers.opk" -o "$out/limits-rotated.opk" -- "$program" 200
+	run 'without' "$program" 200
 }
 
 # The kernels of unseen.cu, with Nsight Compute's rules.
@@ -61,9 +60,19 @@ unseen() {
 training() {
 	step="python3 $top/tests/gpu/training_step.py"
 	run 'training, alone' $step 120
-	run 'training' "$collect" --replay rotate -c "$sets/answers.opk" -o "$out/training.opk" -- $step 120
-	run 'training, cheap' "$collect" --replay rotate -c "$sets/answers-cheap.opk" -o "$out/training-cheap.opk" -- $step 120
-	run 'training, ranges' "$collect" --range user --replay application -c "$sets/answers.opk" -o "$out/training-ranges.opk" -- $step 3
+	turns="$collect --replay rotate --capture-range cudaProfilerApi"
+	run 'training' $turns -c "$sets/answers.opk" -o "$out/training.opk" -- $step 120
+	run 'training, few passes' $turns --prefer fewest -c "$sets/answers.opk" -o "$out/training-fewest.opk" -- $step 120
+	run 'training, long' $turns -c "$sets/answers.opk" -o "$out/training-long.opk" -- $step 600
+	run 'training, all metrics' $turns -c "$sets/full.opk" -o "$out/training-full.opk" -- $step 600
+	run 'training, ranges' "$collect" --range user --replay application --level 2 -c "$sets/answers.opk" -o "$out/training-ranges.opk" -- $step 3
+}
+
+# Many launches of a short kernel.
+many() {
+	nvcc -w -O2 -arch=native "$top/tests/gpu/many.cu" -o many || return
+	run 'many, alone' ./many 100000
+	run 'many' "$collect" --replay rotate -c "$sets/answers.opk" -o "$out/many.opk" -- ./many 100000
 }
 
 # rules NAME PROGRAM: Nsight Compute's rules, of each kernel once.

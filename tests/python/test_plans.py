@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Plans, their images and the files of them, beside what the command prints and writes."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -54,6 +55,15 @@ class Plans(unittest.TestCase):
                 self.assertEqual(plan.make_prefix(instances), read(self.path("prefix")))
                 self.assertEqual(read(self.path("python.opk")), read(self.path("command.opk")))
         self.assertEqual(plan.prefix, plan.make_prefix("needed"))
+
+    def test_both_plans_are_those_of_build(self):
+        command = [offpeak, "build", "--chip", "GH100", "compute", "-o", self.path("command.opk"), "--format", "json"]
+        built = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+        opk.plan("GH100", "compute", prefer="both").save(self.path("python.opk"))
+        self.assertEqual(read(self.path("python.opk")), read(self.path("command.opk")))
+        info = opk.open(self.path("python.opk")).info
+        self.assertEqual([info.passes, info.rotation_passes], [built["passes"], built["rotation_passes"]])
+        self.assertIn("ROTA", [section.type for section in info.sections])
 
     def test_single_pass(self):
         arguments = ["--chip", "GH100", "--single-pass", "--effort", "0"]

@@ -24,8 +24,8 @@ static bool is_of_code(void)
 /* Sets for instructions have no images. */
 static int load_set(const struct settings *settings)
 {
-	return is_of_code() ? collect_set_open(&collector.set, settings->set_path)
-	                    : collect_set_load(&collector.set, settings->set_path);
+	return is_of_code() ? collect_set_open(&collector.set, settings, settings->set_path)
+	                    : collect_set_load(&collector.set, settings, settings->set_path);
 }
 
 bool collector_init(void)

@@ -41,6 +41,8 @@ static void describe(struct app_fields *fields, const struct opk_plan *plan, con
 	field_text(fields, "set", opk_plan_set_name(plan));
 	field_number(fields, "metrics", opk_plan_metrics(plan)->count);
 	field_number(fields, "passes", opk_plan_passes(plan));
+	if (opk_plan_rotation_passes(plan))
+		field_number(fields, "rotation_passes", opk_plan_rotation_passes(plan));
 }
 
 static int report_one(struct app *app, const struct opk_plan *plan, const char *path)
@@ -210,6 +212,7 @@ static int run(struct app *app, void *data)
 	opk_autofree void *availability = NULL;
 
 	TRY(plan_options(app, &args->plan, &how));
+	how.for_rotation = !args->plan.prefer && !args->split;
 	TRY(check_args(app, args));
 	TRY(plan_sets(app, &args->plan, &set));
 	TRY(plan_availability(app, &args->plan, set, &availability, &how));
@@ -238,6 +241,10 @@ const struct command build_command = {
 		"data keeps these values for the counters that need them, with PM sampling for all\n"
 		"counters as soon as one needs them, and otherwise sums: that makes it up to 90 times\n"
 		"smaller. --instances keeps the values of all.\n"
+		"\n"
+		"Where launches take passes in turn, by rotation, many passes in which a launch costs little\n"
+		"are better than few. For chips on which the cost was measured, the file has such a plan,\n"
+		"too (rotation_passes); --prefer writes one of the two alone.\n"
 		"\n"
 		"A set of instructions (profiler sass or pc) has neither passes nor counters: its file has\n"
 		"metadata alone.\n"

@@ -83,6 +83,8 @@ static void print_summary(struct app *app, const char *path, struct opk_file *fi
 	field_text(&fields, "profiler", opk_profiler_name(meta->profiler));
 	field_text(&fields, "set", meta->set_name);
 	field_number(&fields, "passes", meta->passes);
+	if (meta->rotation.passes)
+		field_number(&fields, "rotation_passes", meta->rotation.passes);
 	field_flag(&fields, "keep_instances", meta->keep_instances);
 	field_text(&fields, "config_hash", meta->config_hash);
 	field_text(&fields, "mode", meta->mode);

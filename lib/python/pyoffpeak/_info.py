@@ -106,6 +106,7 @@ class Info:
     set_hash: str
     metrics: tuple[str, ...]  # full names
     passes: int
+    rotation_passes: int  # of a set's plan for rotation; 0: it has none
     metric_passes: dict[str, tuple[int, ...]]  # from 1; empty if unknown
     labels: dict[str, str]  # short names, and their metrics
     hidden: tuple[str, ...]  # metrics that only formulas need

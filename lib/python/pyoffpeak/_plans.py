@@ -285,14 +285,15 @@ def plan(
     than CUPTI's own order takes; None: a while, 0: not at all. availability: what the target GPU has, as bytes or a
     path: its counter-availability image, or a recording or probe of it. max_passes: fail if more are needed.
     single_pass: take the metrics in order, and leave out those that don't fit one pass with the ones taken; with
-    strict_order the first such metric and all after it. prefer: "cheap" plans few passes in which launches cost much.
+    strict_order the first such metric and all after it. prefer: "cheap" plans few passes in which launches cost much; "both"
+    makes such a plan beside the other, which build() writes for offpeak-collect --replay rotate.
 
     UsageError: no such chip, set or metric; names similar ones. InputError: a set or availability image
     has errors. EvaluationError: more passes are needed than allowed, or CUPTI refuses. NvidiaError: there is no
     CUPTI.
     """
-    if prefer not in ("fewest", "cheap"):
-        raise misuse(f"prefer {prefer!r}: fewest or cheap")
+    if prefer not in ("fewest", "cheap", "both"):
+        raise misuse(f"prefer {prefer!r}: fewest, cheap or both")
     if strict_order and not single_pass:
         raise misuse("strict_order goes with single_pass")
     if prefer == "cheap" and effort == 0:
@@ -303,6 +304,7 @@ def plan(
     wanted.options.single_pass = single_pass
     wanted.options.strict_order = strict_order
     wanted.options.prefer_cheap = prefer == "cheap"
+    wanted.options.for_rotation = prefer == "both"
     out = ffi.new("struct opk_plan **")
     _context.call(ctx, lib.opk_plan_new, out, ctx, made, wanted.options)
     return Plan(ctx, _context.owned(ctx, out[0], lib.opk_plan_free), wanted.image)

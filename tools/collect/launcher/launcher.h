@@ -33,7 +33,7 @@ int launcher_ctx_new(struct opk_ctx **out, const struct settings *settings);
  */
 int strategy_choose(struct settings *settings, size_t *passes);
 /* Opens a set, as collect_set_open(), and advises how to build one. */
-int strategy_open(struct collect_set *set, const char *path);
+int strategy_open(struct collect_set *set, const struct settings *settings, const char *path);
 /* The profiler of --source; OPK_PROFILER_RANGE: not given. */
 enum opk_profiler profiler_of_source(enum collect_source source);
 /* Whether this user may read GPU counters, according to the driver; if not, a message. */

@@ -37,7 +37,7 @@ static int read_set(struct collection *out, const struct settings *settings, con
 {
 	opk_autoset struct collect_set set = { 0 };
 
-	TRY(strategy_open(&set, path));
+	TRY(strategy_open(&set, settings, path));
 	*out = (struct collection){ .settings = *settings, .profiler = set.meta->profiler };
 	out->settings.set_path = path;
 	/* All processes of all runs share one file. */

@@ -138,6 +138,8 @@ static int check_source(const struct settings *settings, const struct opk_meta *
 
 static int check_options(const struct settings *settings, const struct opk_meta *meta)
 {
+	if (settings->given[SETTING_PREFER] && settings->replay != REPLAY_ROTATE)
+		return say(OPK_EUSAGE, "--prefer chooses a plan for --replay rotate");
 	TRY(check_source(settings, meta));
 	TRY(check_interval(settings, meta->profiler == OPK_PROFILER_PC));
 	if (meta->profiler == OPK_PROFILER_SASS)
@@ -207,9 +209,9 @@ static void advise_build(const char *path)
 		    is_yaml ? path : "SET");
 }
 
-int strategy_open(struct collect_set *set, const char *path)
+int strategy_open(struct collect_set *set, const struct settings *settings, const char *path)
 {
-	int code = collect_set_open(set, path);
+	int code = collect_set_open(set, settings, path);
 
 	if (code && !set->file)
 		advise_build(path);
@@ -233,7 +235,7 @@ int strategy_choose(struct settings *settings, size_t *passes)
 		settings->mode = MODE_TRACE;
 		return check_use(settings, FOR_TRACE, "--trace without a set");
 	}
-	TRY(strategy_open(&set, settings->set_path));
+	TRY(strategy_open(&set, settings, settings->set_path));
 	TRY(choose(settings, passes, set.meta));
 	report(settings, *passes, set.meta);
 	return OPK_OK;

@@ -163,10 +163,12 @@ static bool prepare(struct session *session)
 	return session->profiler.ops->enable(&session->profiler) && start(session);
 }
 
-static void free_images(struct session *session)
+static void free_all(struct session *session)
 {
 	free(session->blank);
 	session->blank = NULL;
+	free(session->rotation.launch_us);
+	session->rotation.launch_us = NULL;
 	segment_clear(&session->present);
 }
 
@@ -177,6 +179,12 @@ static bool makes_other_ranges(const struct profiling *profiling)
 
 	return settings_filter(settings)
 	       || (settings->mode == MODE_LAUNCH_RANGE && profiler_counts_memsets());
+}
+
+/* NULL for lack of memory, too: then all passes count as equal. */
+static double *new_times(const struct profiling *profiling)
+{
+	return calloc(profiling->set->meta->passes, sizeof(double));
 }
 
 struct session *session_new(const struct profiling *profiling, CUcontext context)
@@ -200,11 +208,13 @@ struct session *session_new(const struct profiling *profiling, CUcontext context
 		session->rotation = (struct rotation){
 			.passes = profiling->set->meta->passes,
 			.first = settings->pass ? settings->pass - 1 : 0,
+			/* Runs of the program must divide its launches equally. */
+			.launch_us = settings->application ? NULL : new_times(profiling),
 		};
 	session->selective = !session->profiler.push && makes_other_ranges(profiling);
 	if (prepare(session))
 		return session;
-	free_images(session);
+	free_all(session);
 	free(session);
 	return NULL;
 }
@@ -263,6 +273,17 @@ static void decode(struct session *session)
 		fail(session);
 }
 
+/* The mean time from launch to launch. The first launch also waited for the image. */
+static void note_speed(struct session *session)
+{
+	const struct segment *present = &session->present;
+	size_t more = present->count - 1;
+	uint64_t first = present->ranges[0].end_ns, last = present->ranges[more].end_ns;
+
+	if (more && last > first)
+		rotation_note(&session->rotation, (double)(last - first) / 1e3 / (double)more);
+}
+
 /* Hands the image and its rows to the writer, or frees them if there is nothing to write. */
 static void hand_on(struct session *session)
 {
@@ -283,6 +304,8 @@ static void finish_image(struct session *session, bool cut)
 	bool used = session->present.count > 0;
 
 	cut = cut && session->present.count < room_of(session);
+	if (rotates(session) && used)
+		note_speed(session);
 	decode(session);
 	hand_on(session);
 	/* A pass with an empty image keeps its turn. */
@@ -413,8 +436,11 @@ static void report_turns(const struct session *session)
 	    && !session->profiling->settings->application)
 		say(0,
 		    "note: %zu of the %zu passes had no launches, as there were %" PRIu64
-		    ": what needs them is nan; --replay kernel takes all passes of each launch",
-		    passes - session->images, passes, session->counts.ranges);
+		    ": what needs them is nan; %s",
+		    passes - session->images, passes, session->counts.ranges,
+		    session->profiling->set->rotates
+		            ? "--prefer fewest has fewer passes, --replay kernel takes all passes of each launch"
+		            : "--replay kernel takes all passes of each launch");
 }
 
 void session_close(struct session *session, struct counts *counts)
@@ -426,7 +452,7 @@ void session_close(struct session *session, struct counts *counts)
 	session->counts.drops[DROP_PROFILER] += session->present.count;
 	session->broken = true;
 	session->profiler.ops->disable(&session->profiler);
-	free_images(session);
+	free_all(session);
 	counts_add(counts, &session->counts);
 	free(session);
 }

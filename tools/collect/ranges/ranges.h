@@ -136,6 +136,8 @@ struct rotation {
 	size_t passes;
 	size_t first; /* the pass of the first image, from 0 */
 	size_t turn;  /* number of images before the present one */
+	/* us that a launch took in each pass, 0: not known; NULL: all passes are equal. */
+	double *launch_us;
 };
 
 /* Whether each pass has had a turn. */
@@ -148,9 +150,12 @@ size_t rotation_pass(const struct rotation *rotation);
 /*
  * How many launches the present image takes, if it has room for `most`. The first rounds are short,
  * so that short programs get every pass. Later turns vary in length, so that in time every pass
- * sees all launches of a program that repeats itself.
+ * sees all launches of a program that repeats itself. Passes in which launches take longer get
+ * fewer of them: half from the third round on, and in the end no less than an eighth.
  */
 uint32_t rotation_batch(const struct rotation *rotation, uint32_t most);
+/* Notes how long a launch took in the present image; the shortest time of each pass counts. */
+void rotation_note(struct rotation *rotation, double launch_us);
 /*
  * `cut`: the image ended early. After the first round this then skips one turn in eight, in case
  * the program's rhythm ended the image.

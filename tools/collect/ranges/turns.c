@@ -42,12 +42,45 @@ uint32_t rotation_room(const struct rotation *rotation, uint32_t most)
 	return room < most ? room : most;
 }
 
+void rotation_note(struct rotation *rotation, double launch_us)
+{
+	double *known = rotation->launch_us ? &rotation->launch_us[rotation_pass(rotation)] : NULL;
+
+	if (known && launch_us > 0 && (!*known || launch_us < *known))
+		*known = launch_us;
+}
+
+/* The time of a launch in the fastest pass, as a share of that in the present one. */
+static double speed(const struct rotation *rotation)
+{
+	double own, least = 0;
+
+	if (!rotation->launch_us)
+		return 1;
+	own = rotation->launch_us[rotation_pass(rotation)];
+	for (size_t i = 0; i < rotation->passes; i++)
+		if (rotation->launch_us[i] > 0 && (!least || rotation->launch_us[i] < least))
+			least = rotation->launch_us[i];
+	return own > 0 ? least / own : 1;
+}
+
+/* All passes soon see many launches, and then the slow ones fewer and fewer. */
+static uint32_t share(const struct rotation *rotation, uint32_t room)
+{
+	size_t round = rotation->turn / rotation->passes;
+	uint32_t least = room >> (round < 2 ? 0 : round < 4 ? round - 1 : 3);
+	double share = room * speed(rotation);
+
+	return share > least ? (uint32_t)share : least;
+}
+
 uint32_t rotation_batch(const struct rotation *rotation, uint32_t most)
 {
 	uint32_t room = rotation_room(rotation, most);
 
 	if (room < most || !rotation_is_round(rotation))
 		return room;
+	room = share(rotation, room);
 	return room - scatter(rotation->turn) % (room / 4 + 1);
 }
 

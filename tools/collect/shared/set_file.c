@@ -28,21 +28,42 @@ static int read_images(struct collect_set *set)
 {
 	struct image_set *images = &set->images;
 
-	TRY(read_section(set, OPK_SECTION_CONFIG, &images->config, &images->config_size));
+	TRY(read_section(set, set->rotates ? OPK_SECTION_ROTATION : OPK_SECTION_CONFIG,
+	                 &images->config, &images->config_size));
 	return read_section(set, OPK_SECTION_PREFIX, &images->prefix, &images->prefix_size);
+}
+
+/* Rotation is best with many passes in which a launch costs little. */
+static void choose_plan(struct collect_set *set, const struct settings *settings)
+{
+	struct opk_meta_rotation *rotation = &set->chosen.rotation;
+
+	set->rotates = rotation->passes && settings->replay == REPLAY_ROTATE
+	               && settings->prefer == PREFER_CHEAP;
+	if (set->rotates) {
+		set->chosen.passes = rotation->passes;
+		set->chosen.config_hash = rotation->config_hash;
+		set->chosen.metric_passes = rotation->metric_passes;
+		set->chosen.metric_pass_count = rotation->metric_pass_count;
+	}
+	*rotation = (struct opk_meta_rotation){ 0 };
+	set->meta = &set->chosen;
 }
 
 static int verify(struct collect_set *set, const char *path)
 {
+	const struct opk_meta *meta;
+
 	TRY(opk_ctx_new(&set->ctx, NULL));
 	TRY(opk_file_open(&set->file, set->ctx, path));
-	TRY(opk_file_meta(&set->meta, set->ctx, set->file));
+	TRY(opk_file_meta(&meta, set->ctx, set->file));
+	set->chosen = *meta;
 	for (size_t i = 0; i < opk_file_section_count(set->file); i++)
 		TRY(opk_file_verify(set->ctx, set->file, i));
 	return OPK_OK;
 }
 
-int collect_set_open(struct collect_set *set, const char *path)
+int collect_set_open(struct collect_set *set, const struct settings *settings, const char *path)
 {
 	int code;
 
@@ -50,16 +71,17 @@ int collect_set_open(struct collect_set *set, const char *path)
 	code = verify(set, path);
 	if (code)
 		return report(set->ctx, code);
+	choose_plan(set, settings);
 	return opk_file_complete(set->file)
 	               ? OPK_OK
 	               : say(OPK_EINPUT, "%s is cut off: build it again", path);
 }
 
-int collect_set_load(struct collect_set *set, const char *path)
+int collect_set_load(struct collect_set *set, const struct settings *settings, const char *path)
 {
 	int code;
 
-	TRY(collect_set_open(set, path));
+	TRY(collect_set_open(set, settings, path));
 	code = read_images(set);
 	if (code && opk_error_count(set->ctx))
 		return report(set->ctx, code);

@@ -156,6 +156,7 @@ WORDS(range, "auto or user", "auto", "user")
 WORDS(replay, "auto, kernel, none, rotate, user or application", "auto", "kernel", "none", "rotate",
       "user", "application")
 WORDS(caches, "none or flush", "none", "flush")
+WORDS(prefer, "cheap or fewest", "cheap", "fewest")
 WORDS(backend, "range or legacy", "range", "legacy")
 WORDS(capture, "none or cudaProfilerApi", "none", "cudaProfilerApi")
 WORDS(mode, "a mode", "kernel", "launch", "user", "sampling", "trace", "sass", "pc")

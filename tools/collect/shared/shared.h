@@ -90,6 +90,8 @@ enum collect_capture {
 enum collect_backend { BACKEND_RANGE, BACKEND_LEGACY };
 
 enum collect_caches { CACHES_NONE, CACHES_FLUSH };
+/* The plan of a set that rotation takes. */
+enum collect_prefer { PREFER_CHEAP, PREFER_FEWEST };
 
 /* What is recorded of GPU work: kernels; or also copies and sets of memory. */
 enum collect_trace { TRACE_NONE, TRACE_KERNELS, TRACE_ALL };
@@ -127,6 +129,7 @@ typedef enum collect_replay setting_replay;
 typedef enum collect_backend setting_backend;
 typedef enum collect_capture setting_capture;
 typedef enum collect_caches setting_caches;
+typedef enum collect_prefer setting_prefer;
 typedef enum collect_trace setting_trace;
 typedef enum collect_code setting_code;
 typedef enum collect_per setting_per;
@@ -181,6 +184,10 @@ enum {
 	X(PUSH, push, flag, NULL, FOR_LAUNCHES, 0, "push", NULL,                                   \
 	  "push a range around each launch, which records graphs, too; idle time\n"                \
 	  "around a short kernel counts into elapsed cycles and times")                            \
+	X(PREFER, prefer, prefer, "cheap", FOR_LAUNCHES, 0, "prefer", "",                          \
+	  "what rotate takes if the set has two plans:\n"                                          \
+	  "cheap\tmany passes in which a launch costs little (default)\n"                          \
+	  "fewest\tfewest passes, for programs of few launches")                                   \
 	X(CACHE_CONTROL, caches, caches, "none", FOR_LAUNCHES | FOR_RANGES | RECORDED, 0,          \
 	  "cache-control", "",                                                                     \
 	  "none\tcaches are as the program left them (default)\n"                                  \
@@ -348,16 +355,18 @@ struct collect_set {
 	struct opk_ctx *ctx;
 	struct opk_file *file;
 	const struct opk_meta *meta;
+	struct opk_meta chosen; /* what `meta` is: with the plan that is recorded, and no other */
+	bool rotates;           /* that is the set's plan for rotation */
 	struct image_set images;
 };
 
 /*
  * Opens the set and verifies every byte; its images stay in the file. OPK_OK, or a message on
- * stderr. Call collect_set_clear() in either case.
+ * stderr. Call collect_set_clear() in either case. `settings` choose one of the set's plans.
  */
-int collect_set_open(struct collect_set *set, const char *path);
+int collect_set_open(struct collect_set *set, const struct settings *settings, const char *path);
 /* As collect_set_open(), and decodes the images. */
-int collect_set_load(struct collect_set *set, const char *path);
+int collect_set_load(struct collect_set *set, const struct settings *settings, const char *path);
 void collect_set_clear(struct collect_set *set);
 #define opk_autoset __attribute__((cleanup(collect_set_clear)))
 
