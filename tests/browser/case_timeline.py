@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import time
 
 from __main__ import check
 
@@ -348,6 +349,19 @@ def test_print(browser, tools):
 
 # The mean of each metric over all samples.
 MEANS = "const { track } = %s.data.devices[0]; return track.metrics.map((metric, i) => track.range(i, 0, track.count)[2])" % VIEW
+
+
+def test_thirty_thousand_kernels(browser, tools):
+    """The page of very many kernels loads, and its launches can be opened."""
+    subprocess.run(["make", "-s", "-C", os.environ["BUILD"], "tests/add_kernels"], check=True, capture_output=True)
+    many = tools.made("thousands.opk", "add_kernels", "--trace", "OUT", "40000", "1000", "1", "30000")
+    tools.offpeak("report", many, "-o", tools.path("thousands.html"))
+    begin = time.monotonic()
+    open_page(browser, tools.path("thousands.html"))
+    check(time.monotonic() - begin < 20, "it takes %.1f s" % (time.monotonic() - begin))
+    check(" of 30,00" in browser.texts(".kernels > .muted")[0], "%s" % browser.texts(".kernels > .muted"))
+    browser.type(".timeline-view", "\ue007")
+    check(any("launches" in text or "launch" in text for text in browser.texts(PANEL + " p")), "%s" % browser.texts(PANEL))
 
 
 def repeat(tools, times):
