@@ -92,6 +92,9 @@ works plot timeline "$recordings/gh100-pm-small.opk" --metrics sm__cycles_active
 picture one.svg 'len([e for e in root.iter() if e.get("class") == "metric"]) == 1'
 works plot timeline "$recordings/gh100-training-trace.opk" -o trace.svg
 picture trace.svg '"NVTX ranges" in text and "step" in text'
+# Ranks share the axis of each metric.
+works plot timeline "$recordings/gh100-ranks-pm.opk" -o ranks.svg
+picture ranks.svg 'len({(g[0].text, tuple(t.text for t in g.iter() if t.get("class") == "muted")) for g in root.iter() if g.get("class") == "metric"}) == 7'
 refuses 2 'too narrow for a timeline: use 510 or more' plot timeline "$recordings/gh100-pm-small.opk" -o bad.svg --width 100
 refuses 2 'no timeline' plot timeline "$simple" -o bad.svg
 

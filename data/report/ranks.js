@@ -43,7 +43,7 @@
 			+ (deviation === null ? '' : ', ' + percent(deviation))) }));
 		svg.append(element('rect', { class: mean === null ? 'none' : 'back', ...whole }));
 		if (strength > 0)
-			svg.append(element('rect', { class: deviation > 0 ? 'more-than' : 'less-than', 'fill-opacity': (0.85 * strength).toFixed(3), ...whole }));
+			svg.append(element('rect', { class: deviation > 0 ? 'more-than' : 'less-than', opacity: strength.toFixed(3), ...whole }));
 		if (metric.time && (waits ? -deviation : deviation) > STRAGGLER)
 			svg.append(element('rect', { class: 'straggler', ...whole }));
 		if (texts && mean === 'nan')

@@ -168,7 +168,7 @@
 				axes: {
 					x: { ticker: timeTicks, drawAxis: false },
 					y: {
-						axisLabelWidth: AXIS, pixelsPerLabel: 26,
+						axisLabelWidth: AXIS, pixelsPerLabel: 20,
 						axisLabelFormatter: number => offpeak.digits(number / this.scale),
 					},
 				},

@@ -180,11 +180,29 @@ struct opk_axis opk_timeline_axis(double lowest, double highest, const char *uni
 	return y;
 }
 
+/* All places share the axis of a metric, so that they can be compared. */
+static struct opk_axis axis_of(const struct opk_chart *chart, const struct opk_chart_line *line)
+{
+	double lowest = line->lowest, highest = line->highest;
+
+	for (size_t i = 0; i < chart->place_count; i++) {
+		const struct opk_chart_place *place = &chart->places[i];
+
+		for (size_t j = 0; j < place->line_count; j++) {
+			if (strcmp(place->lines[j].name, line->name) != 0)
+				continue;
+			lowest = fmin(lowest, place->lines[j].lowest);
+			highest = fmax(highest, place->lines[j].highest);
+		}
+	}
+	return opk_timeline_axis(lowest, highest, line->unit);
+}
+
 /* `words`: what tables call the metric. */
 static int put_line(struct timeline *t, const struct opk_chart_line *line, const char *words)
 {
 	opk_autofree char *name = opk_label_fit(words, LEFT - 76);
-	struct opk_axis y = opk_timeline_axis(line->lowest, line->highest, line->unit);
+	struct opk_axis y = axis_of(t->chart, line);
 
 	if (!name)
 		return opk_nomem(t->ctx, "a picture");

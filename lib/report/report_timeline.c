@@ -220,6 +220,18 @@ static const char *unit_of(const struct opk_summary *summary, size_t n)
 	return summary->columns[i].unit;
 }
 
+/* GPUs and ranks share the axis of a metric, so that they can be compared. */
+static struct opk_axis axis_of(const struct timeline *t, size_t metric, const char *unit)
+{
+	double lowest = NAN, highest = NAN;
+
+	for (size_t i = 0; i < t->series.count; i++) {
+		lowest = fmin(lowest, t->series.tracks[i].lowest[metric]);
+		highest = fmax(highest, t->series.tracks[i].highest[metric]);
+	}
+	return opk_timeline_axis(lowest, highest, unit);
+}
+
 static void put_track(struct timeline *t, size_t number)
 {
 	struct opk_json_writer *json = &t->page->json;
@@ -236,7 +248,7 @@ static void put_track(struct timeline *t, size_t number)
 	for (size_t i = 0; i < track->metrics; i++) {
 		const char *unit = unit_of(t->run->summary, i);
 		struct opk_packing packing = opk_track_packing(track, i);
-		struct opk_axis axis = opk_timeline_axis(track->lowest[i], track->highest[i], unit);
+		struct opk_axis axis = axis_of(t, i, unit);
 		struct opk_scale scale;
 
 		opk_scale_find(&scale, unit, fmax(fabs(axis.from), fabs(axis.to)));
