@@ -4,7 +4,7 @@
 	'use strict';
 
 	const AXIS = 58;      // pixels for the numbers at the left of plots
-	const LANE = 24, BAR = 17, NAMED = 48, WIDE = 3; // pixels: a lane's and a bar's height; items with names; items by themselves
+	const LANE = 24, BAR = 17, LEAST = 24, CUT = 40, WIDE = 3; // pixels: a lane's and a bar's height; room for names, and for parts of them; items by themselves
 	const LOOK = 64; // items of a column of pixels among which the longest is looked for
 
 	const element = offpeak.element;
@@ -232,8 +232,8 @@
 	function fit(context, text, room) {
 		const width = context.measureText(text).width;
 
-		if (width <= room)
-			return text;
+		if (width <= room || room < CUT)
+			return width <= room ? text : '';
 		let count = Math.floor(text.length * room / width);
 
 		while (count > 0 && context.measureText(text.slice(0, count) + '…').width > room)
@@ -352,7 +352,7 @@
 			context.fillRect(area.x + x, 1, bar, BAR);
 			context.globalAlpha = 1;
 			this.underline(context, area.x + x, i, bar);
-			if (room < NAMED)
+			if (room < LEAST)
 				return;
 			context.fillStyle = this.lane.ranges ? colour('--text') : inkOn(this.fill(i));
 			context.fillText(fit(context, records > 1 ? records.toLocaleString('en-US') + ' records' : this.name(i).label, room - 9),
