@@ -245,8 +245,8 @@ enum { OPK_PACKED_HIGHEST = 65534, OPK_PACKED_NAN = 65535 };
 struct opk_packing opk_track_packing(const struct opk_track *track, size_t metric);
 /*
  * Appends the values of each metric, 2 bytes each: the least of all buckets, then, if buckets may
- * have several samples, the most and the mean. Then for each bucket its start minus the end of the one before
- * (or `base`), and its length minus the length of the one before (or 0); both signed.
+ * have several samples, the most and the mean. Then for each bucket its start minus the end of the
+ * one before (or `base`), and its length minus the length of the one before (or 0); both signed.
  */
 void opk_track_pack(struct opk_buf *out, const struct opk_track *track, uint64_t base);
 /*
