@@ -55,6 +55,7 @@
 				return;
 			this.open(row, to);
 			this.view.reveal(lane.starts[to], lane.ends[to]);
+			this.element.querySelectorAll('.head button')[by < 0 ? 0 : 1].focus();
 		}
 
 		key(event) {
@@ -79,7 +80,7 @@
 					button('Close', 'Close the details (Escape)', () => this.close())]),
 				name.full && name.full !== title ? element('p', { class: 'full mono', text: name.full }) : '',
 				element('div', { class: 'body' }, [element('div', {}, [
-					element('dl', {}, this.facts(lane, i, several ? null : kernel)), this.about(name, kernel)]),
+					element('dl', {}, this.facts(lane, i, several ? null : kernel)), this.about(kernel)]),
 				this.table(lane, i, kernel)]));
 		}
 
@@ -116,14 +117,14 @@
 				return element('tr', {}, [element('th', { scope: 'row', title: offpeak.meaning(column) }, offpeak.pieces(offpeak.words(column))),
 					cell(range && range[2]), cell(kernel ? this.usual(kernel, column.name) : undefined), element('td', { class: 'muted', text: unit })]);
 			});
-			const what = track.fold > 1 ? 'group of samples' : 'sample', known = rows.some(row => /\d/.test(row.children[2].textContent));
+			const what = track.fold > 1 ? ['group of samples', 'groups of samples'] : ['sample', 'samples'], known = rows.some(row => /\d/.test(row.children[2].textContent));
 
 			// Where nothing is known of the kernel, the part of kernels says why.
 			if (!known)
 				rows.forEach(row => row.children[2].replaceChildren());
 
 			return element('table', {}, [element('tr', {}, [
-				element('td', { text: 'in the ' + (end - first === 1 ? what : plural(end - first, what, 's')) + ' that it touches' }),
+				element('td', { text: 'in the ' + (end - first === 1 ? what[0] : (end - first).toLocaleString('en-US') + ' ' + what[1]) + ' that it touches' }),
 				element('th', { class: 'number', text: 'mean' }), element('th', { class: 'number', text: known ? 'of its kernel' : '' }), element('td')]), ...rows]);
 		}
 
@@ -134,18 +135,11 @@
 			return at < 0 || i >= table.with_values || !table.values[at].mean ? undefined : table.values[at].mean[i];
 		}
 
-		about(name, kernel) {
-			const { run } = this.view, answers = offpeak.data(run, 'answers');
-
-			if (!kernel)
-				return null;
-			const answer = answers && answers.rows.find(row => row.kernel === name.kernel);
-
-			return element('p', {}, [
-				answer ? answer.text + '. ' : '',
+		about(kernel) {
+			return kernel && element('p', {}, [
 				'Its kernel has ' + plural(kernel.count, 'launch', 'es')
 					+ (kernel.portion === undefined ? '' : ' and ' + offpeak.formatShort(kernel.portion) + '% of the time') + ': ',
-				element('a', { href: '#run-' + run.number + '-kernel', text: 'all about it' }), '.']);
+				element('a', { href: '#run-' + this.view.run.number + '-kernel', text: 'all about it' }), '.']);
 		}
 	}
 

@@ -145,6 +145,7 @@ def test_launch_details_by_keys(browser, tools):
     check(window(browser) == first, "arrows in the details do not move the timeline")
     browser.click(PANEL + " button[title='The next one']")
     check(browser.js(launch)[0] == 1235, "the next launch is shown: %s" % browser.js(launch))
+    check(browser.js("return document.activeElement.title") == "The next one", "the button keeps the focus")
     begin, end = browser.js("const l = %s.launch; return [l.row.lane.starts[l.i], l.row.lane.ends[l.i]]" % VIEW)
     start, stop, _ = window(browser)
     check(start < begin and end < stop, "its time is shown, too: %s, %s" % ((begin, end), window(browser)))
@@ -383,6 +384,8 @@ def test_joined_samples(browser, tools):
     open_page(browser, repeat(tools, 120))
     check(browser.js("return %s.data.devices[0].track.fold" % VIEW) > 1, "samples are joined")
     joined = browser.js(MEANS)
+    browser.type(".timeline-view", "\ue007")
+    check("of samples that it touches" in browser.texts(PANEL)[0] or "records, close" in browser.texts(PANEL)[0], browser.texts(PANEL)[0])
     check(all(abs(one - other) <= 0.002 * abs(one) for one, other in zip(means, joined)), "means stay: %s, %s" % (means, joined))
 
 
