@@ -83,9 +83,10 @@ struct opk_answers {
 	struct opk_index columns; /* of the set, by name */
 	size_t column_count;
 	OPK_LIST(struct opk_moments) times; /* of launches, by group */
-	size_t timed;                       /* the column of the evaluation that has them */
+	size_t timed;                       /* the column that has them */
 
-	struct opk_evaluation *evaluation;
+	struct opk_evaluation *own;        /* the times of launches */
+	struct opk_evaluation *evaluation; /* the set's columns */
 	struct opk_aggregate *aggregate;
 	struct opk_kernel_names *names;
 
@@ -98,6 +99,9 @@ struct opk_answers {
 };
 /* The rules and the set; the answers come later. OPK_EUSAGE: there are no counters of kernels. */
 int opk_answers_prepare(struct opk_answers **out, struct opk_ctx *ctx, const struct opk_meta *meta);
+/* Takes the set's columns by their names. */
+int opk_answers_index(struct opk_answers *answers, struct opk_ctx *ctx,
+                      const struct opk_strlist *names);
 /* Whether metrics that are needed were recorded: evaluating the set takes long in vain without. */
 bool opk_answers_have_needs(const struct opk_answers *answers, const struct opk_meta *meta);
 /* Finds what bounds `count` groups; `some`: not all kernels of the recording. */
