@@ -49,4 +49,5 @@ memcheck workers "$offpeak" eval "$recordings/gh100-simple.opk" --workers 3 --la
 memcheck cupti "$offpeak" eval "$recordings/gh100-roofline.opk" --evaluator cupti --format ndjson
 memcheck database "$offpeak" eval "$recordings/gh100-simple.opk" -o "$logs/values.db"
 memcheck aggregate "$offpeak" eval "$recordings/gh100-simple.opk" --aggregate device
+memcheck noise "$offpeak" noise "$recordings/gh100-before.opk" --format table
 exit $failed

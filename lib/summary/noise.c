@@ -193,8 +193,8 @@ size_t opk_noise_choose(const struct opk_noise_value **out, const struct opk_noi
 /* Without the set "answers" all metrics are alike. */
 static int find_often_read(struct opk_noise_inside *in)
 {
-	struct opk_set *set = NULL;
-	int code = opk_set_find(&set, in->ctx, "answers");
+	int code = opk_set_find(&in->answers, in->ctx, "answers");
+	const struct opk_set *set = in->answers;
 	bool good = true;
 
 	if (code == OPK_ENOMEM)
@@ -202,7 +202,6 @@ static int find_often_read(struct opk_noise_inside *in)
 	opk_clear_errors(in->ctx);
 	for (size_t i = 0; set && good && i < opk_set_metric_count(set); i++)
 		good = opk_index_add(&in->often_read, opk_set_metric(set, i), i, NULL);
-	opk_set_free(set);
 	return good ? OPK_OK : noise_nomem(in);
 }
 
@@ -250,6 +249,7 @@ void opk_noise_free(struct opk_noise *noise)
 		opk_strlist_clear(&in->known);
 		opk_index_clear(&in->numbers);
 		opk_index_clear(&in->often_read);
+		opk_set_free(in->answers);
 		opk_grouping_clear(&in->groups);
 		opk_kernel_names_free(in->names);
 	}

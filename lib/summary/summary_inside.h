@@ -65,6 +65,7 @@ struct opk_noise_inside {
 	struct opk_strlist known;    /* metrics that are not wanted, for suggestions */
 	struct opk_index numbers;    /* of metrics */
 	struct opk_index often_read; /* metrics of the set "answers", by whole name */
+	struct opk_set *answers;     /* has these names; NULL: there is no such set */
 	struct opk_grouping groups;
 	struct opk_kernel_names *names;
 	OPK_LIST(struct opk_evaluation *) timelines; /* have the names of what ran */
