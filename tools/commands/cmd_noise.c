@@ -306,8 +306,8 @@ static int note_left_out(size_t *shown, const struct noise *n)
 	}
 	if (*shown && *shown < all)
 		app_note(
-			"not shown: %zu of %zu metrics: %zu within %g%%, %zu unknown, %zu that are "
-			"read less often; --all shows them",
+			"not shown: %zu of %zu metrics: %zu within %g%%, %zu unknown, %zu more; "
+			"--all shows them",
 			all - *shown, all, trusted, n->within, unknown,
 			all - *shown - trusted - unknown);
 	return OPK_OK;
