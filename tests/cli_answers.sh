@@ -62,6 +62,13 @@ run 0 show nvtx.opk --by nvtx --top 100 --format json
 json 'len(j["ranges"]) == 6' '{r["range"]: r["launches"] for r in j["ranges"]}["step/forward"] == 2' \
 	'sum(r["time_ns"] for r in j["ranges"] if "/" not in r["range"]) == j["time_ns"]' \
 	'j["ranges"][0]["limiter"] == "l2" and j["ranges"][0]["limiter_share"] == 47'
+# A range without a name has another one inside, and a name has a '/'.
+sed -e 's,step/forward,/inner/most,g' -e 's,step/backward,a\\\\/b/c,' ranges >odd
+"$OFFPEAK" import --raw image --ranges odd --set-name answers -o odd.opk --metrics \
+	"$("$OFFPEAK" info "$limits" --format csv | sed -n 's/^metrics,//p' | tr ' ' ,)" >/dev/null
+run 0 show odd.opk --by nvtx --top 100 --format json
+json 'sorted(r["range"] for r in j["ranges"]) == ["(no range)", "/inner", "/inner/most", "a\\/b", "a\\/b/c", "step", "step2", "step2/forward"]' \
+	'{r["range"]: r["launches"] for r in j["ranges"]}["/inner"] == 2'
 run 0 show nvtx.opk --by shape
 same "no ranges where these are not kept apart" "$(grep -c "^ranges" out)" 0
 # Kernels that ran beside samples, as eval --per kernel has them.

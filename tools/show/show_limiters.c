@@ -124,20 +124,23 @@ static struct range *find_range(struct ranges *ranges, const char *path, size_t 
 /* Adds a kernel to the range of its path, and to those around it: "step" is around "step/loss". */
 static bool add_kernel(struct ranges *ranges, const struct opk_answer *answer)
 {
-	const char *path = answer->nvtx, *end = path;
+	const char *path = answer->nvtx;
 
-	do {
+	for (size_t end = 0;; end++) {
 		struct range *range;
 
-		end += *end == '/' && end > path;
-		end += strcspn(end, "/");
-		range = find_range(ranges, path, (size_t)(end - path));
+		end = opk_path_end_part(path, end);
+		/* A range without a name is not the time outside all ranges. */
+		if (!end && *path)
+			continue;
+		range = find_range(ranges, path, end);
 		if (!range || !add_limiter(&range->limiters, answer))
 			return false;
 		range->time += isnan(answer->time_ns) ? 0 : answer->time_ns;
 		range->launches += answer->launches;
-	} while (*end);
-	return true;
+		if (!path[end])
+			return true;
+	}
 }
 
 /* A range that takes as long as the one inside it comes first. */
