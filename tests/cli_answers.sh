@@ -58,8 +58,10 @@ run 0 show nvtx.opk --by nvtx --top 3
 out_has '^ranges, each with the kernels in it$' '^    \(no range\)  566 us  69[.]2%  5 launches$' \
 	'^        limited most by L2, 47% of that time$' '^    step  199 us  24[.]4%  4 launches$' '^ 1  \(no range\) i  264 us'
 err_has 'note: 69% of the time is in no range: NVTX ranges are open in one thread alone'
+run 0 show nvtx.opk --by nvtx --kernel i
+out_has '^ 1  \(no range\) i  '
 run 0 show nvtx.opk --by nvtx --top 100 --format json
-json 'len(j["ranges"]) == 6' '{r["range"]: r["launches"] for r in j["ranges"]}["step/forward"] == 2' \
+json '{"i", "j", "step e", "step/forward a"} < {k["kernel"] for k in j["kernels"]}' 'len(j["ranges"]) == 6' '{r["range"]: r["launches"] for r in j["ranges"]}["step/forward"] == 2' \
 	'sum(r["time_ns"] for r in j["ranges"] if "/" not in r["range"]) == j["time_ns"]' \
 	'j["ranges"][0]["limiter"] == "l2" and j["ranges"][0]["limiter_share"] == 47'
 # A range without a name has another one inside, and a name has a '/'.
@@ -69,6 +71,8 @@ sed -e 's,step/forward,/inner/most,g' -e 's,step/backward,a\\\\/b/c,' ranges >od
 run 0 show odd.opk --by nvtx --top 100 --format json
 json 'sorted(r["range"] for r in j["ranges"]) == ["(no range)", "/inner", "/inner/most", "a\\/b", "a\\/b/c", "step", "step2", "step2/forward"]' \
 	'{r["range"]: r["launches"] for r in j["ranges"]}["/inner"] == 2'
+notes 'no launch was in an NVTX range' show "$limits" --by nvtx
+out_lacks 'no range' '^ranges'
 run 0 show nvtx.opk --by shape
 same "no ranges where these are not kept apart" "$(grep -c "^ranges" out)" 0
 # Kernels that ran beside samples, as eval --per kernel has them.

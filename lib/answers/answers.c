@@ -55,6 +55,11 @@ bool opk_answers_by_nvtx(const struct opk_answers *answers)
 	return answers->keys & OPK_KEY_NVTX;
 }
 
+bool opk_answers_have_nvtx(const struct opk_answers *answers)
+{
+	return answers->has_nvtx;
+}
+
 uint64_t opk_answers_launches(const struct opk_answers *answers)
 {
 	return answers->launches;
@@ -375,6 +380,8 @@ int opk_answers_new(struct opk_answers **out, struct opk_ctx *ctx, struct opk_fi
 	TRY(opk_answers_prepare(&a, ctx, meta));
 	TRY(opk_kernel_names_new(&a->names, ctx, options->kernel_names));
 	a->kernels = opk_ranges_have_kernels(ranges, count);
+	for (size_t i = 0; i < count; i++)
+		a->has_nvtx |= *ranges[i].nvtx != '\0';
 	TRY(find_key(a, ctx, options));
 	TRY(opk_kernel_names_add(a->names, ctx, ranges, count));
 	if (opk_answers_have_needs(a, meta)) {

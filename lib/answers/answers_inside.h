@@ -77,6 +77,7 @@ struct opk_answers {
 	bool kernels;
 	char *key; /* of the statistics */
 	unsigned keys;
+	bool has_nvtx; /* a launch was in an NVTX range */
 	uint64_t launches;
 	double time_ns; /* of all kernels */
 	struct opk_answer_rules rules;

@@ -82,6 +82,8 @@ OPK_DEFINE_AUTO(opk_answers)
 bool opk_answers_are_whole(const struct opk_answers *answers);
 /* Whether launches in different NVTX ranges are kept apart. */
 bool opk_answers_by_nvtx(const struct opk_answers *answers);
+/* Whether some launch of the recording was in such a range. */
+bool opk_answers_have_nvtx(const struct opk_answers *answers);
 /* Kernels, or ranges of the program. */
 bool opk_answers_are_kernels(const struct opk_answers *answers);
 /* Launches of all kernels, and how long these ran together. */

@@ -145,7 +145,7 @@ char *opk_key_name(unsigned key, const char *kernel, const char *name,
 	struct opk_buf out = { 0 };
 
 	if (key & OPK_KEY_NVTX)
-		put(&out, *range->nvtx ? range->nvtx : opk_no_range);
+		put(&out, range->nvtx);
 	if (key & OPK_KEY_NAME)
 		put(&out, name);
 	if (key & OPK_KEY_KERNEL)

@@ -171,6 +171,7 @@ static void put_title(struct opk_buf *out, const struct show *show, size_t at)
 	const struct opk_answer *answer = opk_answers_get(show->answers, at);
 	size_t width = app_width(show->app), room;
 	char facts[100], time[SHOW_TIME], within[SHOW_TIME] = "", share[SHOW_TIME] = "";
+	opk_autofree char *title = opk_printf("%s%s", show_outside(show, answer), answer->name);
 	opk_autofree char *name = NULL;
 
 	if (answer->within >= 1)
@@ -183,7 +184,7 @@ static void put_title(struct opk_buf *out, const struct show *show, size_t at)
 	         answer->launches, times_word(show->answers, answer->launches), within);
 	width = width ? width : SHOW_COLUMNS;
 	room = width > INDENT + strlen(facts) ? width - INDENT - strlen(facts) : 0;
-	name = opk_utf8_fit(answer->name, room < LEAST_NAME ? LEAST_NAME : room);
+	name = title ? opk_utf8_fit(title, room < LEAST_NAME ? LEAST_NAME : room) : NULL;
 	out->failed |= !name;
 	if (name)
 		opk_buf_add_printf(out, "\n%2zu  %s%s\n", at + 1, name, facts);

@@ -246,6 +246,14 @@ static void note_outside(const struct show *show, const struct ranges *ranges)
 	}
 }
 
+const char *show_outside(const struct show *show, const struct opk_answer *answer)
+{
+	return !opk_answers_by_nvtx(show->answers) || !opk_answers_have_nvtx(show->answers)
+	                       || *answer->nvtx
+	               ? ""
+	               : opk_no_range " ";
+}
+
 int show_ranges(struct opk_buf *out, const struct show *show)
 {
 	__attribute__((cleanup(clear))) struct ranges ranges = { 0 };
@@ -253,6 +261,10 @@ int show_ranges(struct opk_buf *out, const struct show *show)
 
 	if (!opk_answers_by_nvtx(show->answers) || !opk_answers_are_kernels(show->answers))
 		return OPK_OK;
+	if (!opk_answers_have_nvtx(show->answers)) {
+		app_note("--by nvtx keeps nothing apart: no launch was in an NVTX range");
+		return OPK_OK;
+	}
 	TRY(find_ranges(&ranges, show));
 	note_outside(show, &ranges);
 	most = show->top < ranges.list.count ? (size_t)show->top : ranges.list.count;
