@@ -37,6 +37,10 @@ for files in "$simple trace.opk" "trace.opk $simple"; do
 	works eval $files -o both.db
 done
 refuses 2 'only says what ran and when: it has no values of metrics' eval trace.opk --metrics sm__cycles_active.avg
+refuses 2 'only says what ran and when: it has no values of metrics' eval "$recordings/gh100-training-trace.opk" \
+	--aggregate kernel --set answers
+have_cupti 130000 &&
+	notes "1 of 1 kernels ran for less than a sample" eval "$recordings/gh100-ranks-pm.opk" --per kernel --set pm-overview --top 1
 refuses 2 '--layout long: trace.opk only says what ran and when: it has no samples and values' eval trace.opk --layout long
 refuses 2 '--layout long: trace.opk only says' eval trace.opk --aggregate kernel --layout long
 have_cupti 130000 &&

@@ -74,7 +74,7 @@ static enum kind kind_of(const char *metric)
 }
 
 /* Evaluates denominators only if a metric needs them. */
-static int choose_metrics(struct work *w)
+static int choose_metrics(struct work *w, const char *chip)
 {
 	size_t count = w->columns->metric_count;
 	bool any = false;
@@ -87,8 +87,8 @@ static int choose_metrics(struct work *w)
 		any |= w->kinds[i] == MEAN;
 	}
 	if (any)
-		TRY(opk_rules_init(&w->rules, w->ctx, w->columns->meta->chip, OPK_PROFILER_PM,
-		                   w->columns->metrics, count));
+		TRY(opk_rules_init(&w->rules, w->ctx, chip, OPK_PROFILER_PM, w->columns->metrics,
+		                   count));
 	w->name_count = count + w->rules.helpers.count;
 	w->names = opk_alloc_array(w->name_count + 1, sizeof *w->names);
 	w->numbers = opk_alloc_array(2 * count + 1, sizeof *w->numbers);
@@ -576,8 +576,11 @@ int opk_attribute(struct opk_ran_rows *rows, struct opk_evaluation **samples, st
 {
 	__attribute__((
 		cleanup(clear))) struct work w = { .ctx = ctx, .rows = rows, .columns = columns };
+	const struct opk_meta *meta;
 
-	TRY(choose_metrics(&w));
+	/* That of the columns may be a set's, which has no chip. */
+	TRY(opk_file_meta(&meta, ctx, file));
+	TRY(choose_metrics(&w, meta->chip));
 	TRY(evaluate(samples, &w, file, options));
 	w.evaluation = *samples;
 	TRY(read_samples(&w));

@@ -23,12 +23,12 @@ static int make_rows(struct opk_ran_rows *rows, struct opk_evaluation *evaluatio
 {
 	const struct opk_columns *columns = opk_evaluation_columns(evaluation);
 	opk_auto(opk_evaluation) struct opk_evaluation *samples = NULL;
+	const struct opk_meta *meta;
 	bool values = columns->metric_count > 0;
 
-	if (values
-	    && (!strcmp(columns->meta->mode, "trace")
-	        || columns->meta->profiler != OPK_PROFILER_PM))
-		return fail_values(ctx, file, columns->meta);
+	TRY(opk_file_meta(&meta, ctx, file));
+	if (values && (!strcmp(meta->mode, "trace") || meta->profiler != OPK_PROFILER_PM))
+		return fail_values(ctx, file, meta);
 	if (values)
 		TRY(opk_attribute(rows, &samples, ctx, file, columns, options));
 	else
