@@ -476,6 +476,17 @@ static int evaluate_samples(struct opk_ctx *ctx)
 	return evaluated(ctx, "samples.opk", NULL);
 }
 
+static int draw_samples(struct opk_ctx *ctx)
+{
+	const struct opk_picture_options options = OPTIONS(options);
+	freed(opk_picture) *picture = NULL;
+	freed(opk_file) *file = NULL;
+
+	fake.image_is_pm = true;
+	TRY(opk_file_open(&file, ctx, in_folder("samples.opk")));
+	return opk_picture_new(&picture, ctx, file, OPK_PICTURE_TIMELINE, &options);
+}
+
 static int evaluate_set(struct opk_ctx *ctx)
 {
 	freed(opk_set) *set = NULL;
@@ -705,6 +716,7 @@ static const struct family {
 	{ HERE, "evaluation of many files", evaluate_many, false, true },
 	{ HERE, "evaluation, joined", evaluate_joined, false, true },
 	{ HERE, "evaluation of samples", evaluate_samples, false, true },
+	{ HERE, "picture of samples", draw_samples, false, true },
 	{ HERE, "evaluation of a set", evaluate_set, false, true },
 	{ HERE, "evaluation of an image", evaluate_image, false, true },
 	{ HERE, "import", import_image, false, true },

@@ -243,8 +243,10 @@ static int make_lines(struct opk_chart_place *out, const struct chart *chart,
 	out->samples = track->samples;
 	if (!lines)
 		return nomem(chart);
-	for (; out->line_count < track->metrics; out->line_count++)
-		TRY(make_line(&lines[out->line_count], chart, track, out->line_count));
+	for (size_t i = 0; i < track->metrics; i++) {
+		out->line_count++; /* also of a line that fails, which is freed */
+		TRY(make_line(&lines[i], chart, track, i));
+	}
 	return OPK_OK;
 }
 
