@@ -29,6 +29,7 @@ static char *take_room(struct opk_listing *rows, size_t size)
 		size_t whole = size > CHUNK ? size : CHUNK;
 
 		chunk = opk_list_add(&rows->chunks);
+		rows->left = 0;
 		if (!chunk || !(*chunk = opk_alloc(whole)))
 			return NULL;
 		/* A chunk is filled from its end. */

@@ -228,6 +228,7 @@ static void add_row(struct opk_svg *svg, const struct opk_shape *shape, const ch
 
 	if (!svg->shapes)
 		return;
+	svg->buf.failed |= !points;
 	opk_listing_row(svg->shapes, cell_text(kinds[shape->kind]),
 	                cell_known(svg->panel - 1,
 	                           svg->panel && (tick || is_inside(svg, shape->x, shape->y))),
