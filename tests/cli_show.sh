@@ -78,6 +78,9 @@ out_has 'atomicAdd.*1023., 1u.;$'
 COLUMNS=40
 notes 'the text of lines takes [0-9]* columns, and there are 40' show --metrics code.opk --source --source-path "/src=$SOURCE/tests/gpu" --top 2
 COLUMNS=400
+refuses 2 "show --by nvtx: lines of code have no launches to keep apart; .*eval --per function'" show "$recordings/gh100-code-after.opk" --by nvtx
+refuses 2 'show --by kernel: lines of code' show code.opk --by kernel
+refuses 2 'show --by rank: lines of code' show "$simple" --source --by rank
 refuses 2 'show --sort name: lines are in the order of their share' show --metrics code.opk --source --sort name
 refuses 2 'is not OLD=NEW' show --metrics code.opk --source --source-path /src
 refuses 2 'no kernel is like --kernel nothing' show --metrics code.opk --source --kernel nothing

@@ -49,8 +49,7 @@ static const struct option_spec specs[] = {
 static bool is_timeline(const struct show *show)
 {
 	return strcmp(show->meta->kind, "set") != 0
-	       && (show->meta->profiler != OPK_PROFILER_RANGE
-	           || !strcmp(show->meta->mode, "trace"));
+	       && (show->meta->profiler == OPK_PROFILER_PM || !strcmp(show->meta->mode, "trace"));
 }
 
 static int summarize(struct show *show, const char *path, const struct show_args *args)
@@ -104,7 +103,7 @@ static int find_answers(struct show *show, const struct show_args *args)
 	};
 	int code;
 
-	if (is_timeline(show))
+	if (is_timeline(show) || opk_profiler_is_code(show->meta->profiler))
 		return OPK_OK;
 	if (args->by && (args->metrics || args->sort))
 		return app_error(show->app, OPK_EUSAGE,
@@ -177,6 +176,17 @@ static int show_kernels_first(struct show *show, const struct show_args *args)
 	return print(show);
 }
 
+/* Code is counted over all launches. */
+static int check_by(const struct show *show, const struct show_args *args)
+{
+	if (!args->by || !(args->source || opk_profiler_is_code(show->meta->profiler)))
+		return OPK_OK;
+	return app_error(show->app, OPK_EUSAGE,
+	                 "show --by %s: lines of code have no launches to keep apart; 'offpeak "
+	                 "eval --per function' has the functions of each recorded module",
+	                 args->by);
+}
+
 static void clear(struct show *show)
 {
 	opk_answers_free(show->answers);
@@ -199,6 +209,8 @@ static int run(struct app *app, void *data)
 	code = opk_file_open(&show.file, app->ctx, app->arguments[0]);
 	if (!code)
 		code = opk_file_meta(&show.meta, app->ctx, show.file);
+	if (!code)
+		code = check_by(&show, args);
 	if (!code)
 		code = args->source || opk_hot_is_alone(show.file, show.meta)
 		               ? show_lines(&show, args)
