@@ -230,6 +230,36 @@ TEST_EACH(means_of_folded_buckets, means)
 	opk_track_clear(&track);
 }
 
+static const struct {
+	struct here here;
+	const char *samples;
+	double mean;
+} unknown_parts[] = {
+	{ HERE, "1???2", 1.5 },
+	{ HERE, "?1?23?", 2 },
+	{ HERE, "1?2????3", 2 },
+	{ HERE, "????", NAN },
+	/* Joined over gaps, which are longer than what was sampled. */
+	{ HERE, "1..2..3..8", 3.5 },
+	{ HERE, "1.....2?3..?..8", 3.5 },
+};
+
+/* Neither samples without a value nor gaps weigh a mean, however often buckets are folded. */
+TEST_EACH(folding_keeps_means, unknown_parts)
+{
+	struct opk_track track = { .metrics = 1 };
+	double values[3];
+
+	add(&track, row->samples);
+	for (int times = 0; times < 5; times++) {
+		ck_ok(ctx, opk_track_envelope(values, ctx, 1, &track, 0, 0, 1000));
+		ck_row(row, same(values[2], row->mean) || fabs(values[2] - row->mean) < 1e-6,
+		       "%d: %g", times, values[2]);
+		ck_ok(ctx, opk_track_fold(&track, ctx));
+	}
+	opk_track_clear(&track);
+}
+
 /* Any number of samples fits, and each spike stays. */
 TEST(room_is_bounded_and_spikes_stay)
 {

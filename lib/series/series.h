@@ -26,6 +26,7 @@ struct opk_track {
 	double *least;             /* per bucket, one per metric; NaN: no sample has a value */
 	double *most;              /* likewise; NULL if each bucket is one sample */
 	double *mean;              /* likewise: over time */
+	float *known;              /* likewise: ns of its samples that have a value */
 	double *lowest, *highest;  /* one per metric, of all samples; NaN: none has a value */
 	uint64_t *missing;         /* one per metric: samples without a value */
 	uint64_t samples, time_ns; /* of all buckets */
@@ -39,8 +40,8 @@ struct opk_track {
 enum { OPK_SERIES_PAUSE = 10 };
 
 /*
- * Samples of evaluations as tracks. It holds at most `room` values: to stay below, it folds the
- * finest tracks, two buckets to one.
+ * Samples of evaluations as tracks. It holds at most `room` values (besides them, `known` takes a
+ * sixth of their memory): to stay below, it folds the finest tracks, two buckets to one.
  */
 struct opk_series {
 	size_t room;  /* 0: OPK_SERIES_ROOM */

@@ -65,8 +65,9 @@ static int grow(struct opk_track *track, struct opk_ctx *ctx)
 	double *least = opk_realloc_array(track->least, values, sizeof *least);
 	double *most = track->most ? opk_realloc_array(track->most, values, sizeof *most) : NULL;
 	double *mean = track->mean ? opk_realloc_array(track->mean, values, sizeof *mean) : NULL;
-	bool failed = !starts || !ends || !least || (track->most && !most)
-	              || (track->mean && !mean);
+	float *known = track->known ? opk_realloc_array(track->known, values, sizeof *known) : NULL;
+	bool failed = !starts || !ends || !least || (track->most && !most) || (track->mean && !mean)
+	              || (track->known && !known);
 
 	/* Arrays that did grow have moved. */
 	track->starts = starts ? starts : track->starts;
@@ -74,6 +75,7 @@ static int grow(struct opk_track *track, struct opk_ctx *ctx)
 	track->least = least ? least : track->least;
 	track->most = most ? most : track->most;
 	track->mean = mean ? mean : track->mean;
+	track->known = known ? known : track->known;
 	if (failed)
 		return opk_nomem(ctx, "samples to draw");
 	track->capacity = capacity;
@@ -95,6 +97,12 @@ static bool is_apart(const struct opk_track *track, uint64_t end, uint64_t start
 	return start > end && start - end > track->time_ns / track->samples;
 }
 
+/* The time of a sample's value, which is none if it is NaN. */
+static float known_of(double value, double ns)
+{
+	return isnan(value) ? 0 : (float)ns;
+}
+
 static void put_bucket(struct opk_track *track, uint64_t start, uint64_t end, const double *values)
 {
 	size_t at = track->count++ * track->metrics;
@@ -106,20 +114,23 @@ static void put_bucket(struct opk_track *track, uint64_t start, uint64_t end, co
 		memcpy(track->most + at, values, track->metrics * sizeof *values);
 		memcpy(track->mean + at, values, track->metrics * sizeof *values);
 	}
+	for (size_t i = 0; track->known && i < track->metrics; i++)
+		track->known[at + i] = known_of(values[i], length_of(start, end));
 	track->in_last = 1;
 }
 
 static void add_to_last(struct opk_track *track, uint64_t start, uint64_t end, const double *values)
 {
 	size_t last = track->count - 1, at = last * track->metrics;
-	double before = length_of(track->starts[last], track->ends[last]);
+	double ns = length_of(start, end);
 
 	track->ends[last] = end;
 	for (size_t i = 0; i < track->metrics; i++) {
 		track->least[at + i] = least_of(track->least[at + i], values[i]);
 		track->most[at + i] = most_of(track->most[at + i], values[i]);
-		track->mean[at + i] = mean_of(track->mean[at + i], before, values[i],
-		                              length_of(start, end));
+		track->mean[at + i] = mean_of(track->mean[at + i], track->known[at + i], values[i],
+		                              ns);
+		track->known[at + i] += known_of(values[i], ns);
 	}
 	track->in_last++;
 }
@@ -179,19 +190,21 @@ static void move_bucket(struct opk_track *track, size_t to, size_t from)
 	memmove(track->least + to * track->metrics, track->least + from * track->metrics, size);
 	memmove(track->most + to * track->metrics, track->most + from * track->metrics, size);
 	memmove(track->mean + to * track->metrics, track->mean + from * track->metrics, size);
+	memmove(track->known + to * track->metrics, track->known + from * track->metrics,
+	        track->metrics * sizeof *track->known);
 }
 
 static void join_bucket(struct opk_track *track, size_t to, size_t from)
 {
 	size_t metrics = track->metrics, a = to * metrics, b = from * metrics;
-	double a_ns = length_of(track->starts[to], track->ends[to]);
-	double b_ns = length_of(track->starts[from], track->ends[from]);
 
 	track->ends[to] = track->ends[from];
 	for (size_t i = 0; i < metrics; i++) {
 		track->least[a + i] = least_of(track->least[a + i], track->least[b + i]);
 		track->most[a + i] = most_of(track->most[a + i], track->most[b + i]);
-		track->mean[a + i] = mean_of(track->mean[a + i], a_ns, track->mean[b + i], b_ns);
+		track->mean[a + i] = mean_of(track->mean[a + i], track->known[a + i],
+		                             track->mean[b + i], track->known[b + i]);
+		track->known[a + i] += track->known[b + i];
 	}
 }
 
@@ -225,6 +238,20 @@ static int copy_values(double **out, const struct opk_track *track, struct opk_c
 	return OPK_OK;
 }
 
+static int begin_known(struct opk_track *track, struct opk_ctx *ctx)
+{
+	track->known = opk_alloc_array(track->capacity * track->metrics + 1, sizeof *track->known);
+	if (!track->known)
+		return opk_nomem(ctx, "samples to draw");
+	for (size_t i = 0; i < track->count * track->metrics; i++) {
+		size_t bucket = i / track->metrics;
+
+		track->known[i] = known_of(track->least[i],
+		                           length_of(track->starts[bucket], track->ends[bucket]));
+	}
+	return OPK_OK;
+}
+
 int opk_track_fold(struct opk_track *track, struct opk_ctx *ctx)
 {
 	size_t before = track->count;
@@ -233,6 +260,8 @@ int opk_track_fold(struct opk_track *track, struct opk_ctx *ctx)
 		TRY(copy_values(&track->most, track, ctx));
 	if (!track->mean)
 		TRY(copy_values(&track->mean, track, ctx));
+	if (!track->known)
+		TRY(begin_known(track, ctx));
 	join_pairs(track, false);
 	/* If gaps left more than nine tenths of the buckets, joins across gaps, too. */
 	if (before > 1 && track->count * 10 > before * 9)
@@ -263,15 +292,27 @@ static size_t first_after(const struct opk_track *track, uint64_t time)
 	return low;
 }
 
+/* The part of a bucket's time in which the value is known. */
+static double known_part(const struct opk_track *track, size_t at)
+{
+	size_t bucket = at / track->metrics;
+
+	return track->known
+	               ? track->known[at] / length_of(track->starts[bucket], track->ends[bucket])
+	               : 1;
+}
+
 /* The shares of a bucket's time that are in each column that it touches weigh its mean. */
 static void add_bucket(double *values, double *known, size_t columns, const struct opk_track *track,
                        size_t at, double from, double to)
 {
 	double *least = values, *most = values + columns, *mean = values + 2 * columns;
-	double value = mean_values(track)[at];
+	double value = mean_values(track)[at], part = known_part(track, at);
 
 	for (size_t c = (size_t)from; c < columns && (double)c < to; c++) {
-		double share = fmax(fmin(to, (double)c + 1) - fmax(from, (double)c), DBL_MIN);
+		double share = part * (fmin(to, (double)c + 1) - fmax(from, (double)c));
+
+		share = fmax(share, DBL_MIN);
 
 		least[c] = least_of(least[c], track->least[at]);
 		most[c] = most_of(most[c], most_values(track)[at]);
@@ -338,6 +379,7 @@ int opk_track_order(struct opk_track *track, struct opk_ctx *ctx)
 	permute(track->least, room, order, track->count, row);
 	permute(track->most, room, order, track->count, row);
 	permute(track->mean, room, order, track->count, row);
+	permute(track->known, room, order, track->count, track->metrics * sizeof *track->known);
 	permute(track->ends, room, order, track->count, sizeof *track->ends);
 	permute(track->starts, room, order, track->count, sizeof *track->starts);
 	track->unordered = false;
@@ -351,6 +393,7 @@ void opk_track_clear(struct opk_track *track)
 	free(track->least);
 	free(track->most);
 	free(track->mean);
+	free(track->known);
 	free(track->lowest);
 	free(track->highest);
 	free(track->missing);
