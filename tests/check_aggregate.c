@@ -1,12 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Statistics over the fake's recordings, and which metrics and formulas add up. */
+#include <dlfcn.h>
 #include <math.h>
+#include <unistd.h>
 
 #include "allocation.h"
 #include "images/door.h"
 #include "images/images.h"
 #include "eval/eval.h"
 #include "recordings.h"
+
+/* ---- counts children of this process ---------------------------------------------------- */
+
+static long forks;
+
+pid_t fork(void)
+{
+	pid_t (*real)(void) = (pid_t(*)(void))dlsym(RTLD_NEXT, "fork");
+
+	forks++;
+	return real();
+}
 
 /* ---- statistics ------------------------------------------------------------------------- */
 
@@ -309,6 +323,62 @@ FAKE_TEST(statistics_of_gpus)
 	check_statistics(row, wanted);
 	for (size_t i = 0; i < METRICS; i++)
 		ck_assert_pstr_eq(row->columns[i].weighted_by, wanted[i].weighted_by);
+}
+
+/* 8,001 ranges of kernel x. */
+static void put_many(void)
+{
+	static const struct opk_range ranges[RANGES] = { RANGE("0", "x", 0), RANGE("1", "x", 0),
+		                                         RANGE("2", "x", 0) };
+	static const struct opk_stats stats = { .launches = 8001, .ranges = 8001 };
+	static const struct opk_meta meta = { .kind = "recording",
+		                              .chip = "FA100",
+		                              .metrics = names,
+		                              .metric_count = METRICS,
+		                              .passes = 1,
+		                              .join = "",
+		                              .profiler = OPK_PROFILER_RANGE };
+	freed(opk_ctx) *ctx = new_ctx();
+	freed(opk_writer) *writer = NULL;
+
+	ck_ok(ctx, opk_writer_new(&writer, ctx, in_folder("in.opk")));
+	ck_ok(ctx, opk_writer_add_meta(writer, &meta));
+	for (size_t i = 0; i < 8001 / RANGES; i++) {
+		ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, fake_image(), FAKE_IMAGE_SIZE));
+		ck_ok(ctx, opk_writer_add_ranges(writer, ranges, RANGES, sizeof(struct opk_range)));
+	}
+	ck_ok(ctx, opk_writer_add_stats(writer, &stats));
+	ck_ok(ctx, opk_writer_finish(writer));
+}
+
+/*
+ * Sums of so many ranges are shared by children, unless one worker is wanted. The fake can't join
+ * their images, after which one child makes the sums alone.
+ */
+static const struct {
+	struct here here;
+	size_t workers;
+	bool shared;
+} sharing[] = { { HERE, 1, false }, { HERE, 2, true } };
+
+FAKE_TEST_EACH(statistics_by_workers, sharing)
+{
+	struct opk_eval_options options = OPTIONS(options, .workers = row->workers);
+	struct opk_aggregate_options by = OPTIONS(by, .key = "kernel");
+	freed(opk_file) *file = NULL;
+	freed(opk_evaluation) *evaluation = NULL;
+	freed(opk_aggregate) *statistics = NULL;
+	const struct opk_statistics *got;
+
+	put_many();
+	file = open_file(ctx, "in.opk");
+	ck_ok(ctx, opk_eval_file(&evaluation, ctx, file, &options));
+	forks = 0;
+	ck_ok(ctx, opk_aggregate_new(&statistics, ctx, evaluation, file, &by));
+	ck_row(row, (forks > 1) == row->shared, "%ld children", forks);
+	got = opk_aggregate_get(statistics, 0)->columns;
+	ck_row(row, got->count == 8001 && got->sum == 2667 * 301.5, "%ju: %g",
+	       (uintmax_t)got->count, got->sum);
 }
 
 /* A sum of four ranges does not have their values: least, greatest, percentiles are unknown. */

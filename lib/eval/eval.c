@@ -110,6 +110,7 @@ int opk_evaluation_begin(struct opk_evaluation **out, struct opk_ctx *ctx, struc
 	}
 	evaluation->meta = job->meta;
 	evaluation->filter = filter;
+	evaluation->workers = options->workers;
 	TRY(choose_columns(evaluation, ctx, job, options));
 	job->plain = opk_eval_inside(options)->cupti_only;
 	job->filter = filter;
@@ -177,6 +178,11 @@ const char *opk_evaluation_chip(const struct opk_evaluation *evaluation)
 enum opk_profiler opk_evaluation_profiler(const struct opk_evaluation *evaluation)
 {
 	return (enum opk_profiler)evaluation->spools.header.profiler;
+}
+
+size_t opk_evaluation_workers(const struct opk_evaluation *evaluation)
+{
+	return evaluation->workers;
 }
 
 size_t opk_evaluation_metric_count(const struct opk_evaluation *evaluation)

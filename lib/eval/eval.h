@@ -101,6 +101,8 @@ bool opk_evaluation_chooses_values(const struct opk_evaluation *evaluation);
 size_t opk_filter_value_count(const struct opk_filter *filter);
 const char *opk_filter_value(const struct opk_filter *filter, size_t i);
 
+/* The `workers` of its options. */
+size_t opk_evaluation_workers(const struct opk_evaluation *evaluation);
 /* Makes opk_evaluation_next() begin with the first row again. */
 void opk_evaluation_rewind(struct opk_evaluation *evaluation);
 

@@ -191,6 +191,7 @@ struct opk_evaluation {
 	bool is_made;
 	struct opk_filter *filter;   /* NULL: every row is wanted */
 	size_t condition_count;      /* on values: the first ones of `also` */
+	size_t workers;              /* of the options */
 	const struct opk_meta *meta; /* of the recording; NULL: a bare image */
 	struct opk_columns columns;
 	struct opk_set_meta set;        /* asked for instead: `columns` borrows from it */

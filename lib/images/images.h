@@ -120,6 +120,7 @@ struct opk_recombination {
 	bool mean;
 	const struct opk_target *targets;
 	size_t target_count;
+	size_t workers; /* the most children that share large sums; 0: chosen by the cores */
 	/* Called in the child with each image made; NULL: the images are the result. */
 	int (*use)(struct opk_ctx *ctx, void *data, struct opk_child *child, size_t target,
 	           const void *image, size_t size);

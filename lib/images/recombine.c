@@ -341,7 +341,8 @@ static int recombine_in_child(struct opk_ctx *ctx, void *data, struct opk_child 
 static size_t count_parts(const struct opk_recombination *job)
 {
 	const struct opk_survey *survey = job->survey;
-	size_t most = opk_core_count(), count = survey->row_count / PART_ROWS;
+	size_t most = job->workers ? job->workers : opk_core_count();
+	size_t count = survey->row_count / PART_ROWS;
 
 	if (job->mean || !job->use || !survey->assumed)
 		return 1;

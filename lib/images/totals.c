@@ -88,6 +88,7 @@ static int evaluate(double **out, struct work *w, struct opk_ctx *ctx, bool mean
 				  .mean = mean,
 				  .targets = w->sums->targets,
 				  .target_count = w->sums->target_count,
+				  .workers = opk_evaluation_workers(w->evaluation),
 				  .use = evaluate_image,
 				  .data = w,
 			  }));
