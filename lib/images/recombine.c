@@ -48,12 +48,12 @@ struct work {
 };
 
 /* The combiner crashes on ranges from images of another layout. */
-static int check_layout(struct work *w)
+static int check_layout(struct work *w, const void *image, size_t size)
 {
 	bool fits = true;
 
 	if (w->job->survey->assumed)
-		TRY(opk_layout_fits(&fits, &w->layout, w->ctx, w->image, w->image_size));
+		TRY(opk_layout_fits(&fits, &w->layout, w->ctx, image, size));
 	return fits ? OPK_OK : opk_fail(w->ctx, OPK_EINPUT, "images of a GPU differ");
 }
 
@@ -70,7 +70,7 @@ static int read_source(struct work *w, size_t row)
 	TRY(opk_file_decode(&w->image, &w->image_size, w->ctx, source->file, source->section,
 	                    &w->decoder));
 	w->source = source;
-	return check_layout(w);
+	return check_layout(w, w->image, w->image_size);
 }
 
 static int finish(struct work *w, size_t target, const void *image, size_t size)
@@ -199,11 +199,10 @@ static void clear_made(struct made *made)
 }
 #define AUTO_MADE __attribute__((cleanup(clear_made)))
 
-/* It is like the image read last. */
-static int begin_image(struct made *made, struct work *w, const struct opk_target *target)
+static int begin_image(struct made *made, struct work *w, const struct opk_target *target,
+                       const void *like, size_t like_size)
 {
-	TRY(opk_blame_image(opk_nv_image_like(&made->image, &made->size, w->ctx, w->image,
-	                                      w->image_size,
+	TRY(opk_blame_image(opk_nv_image_like(&made->image, &made->size, w->ctx, like, like_size,
 	                                      &(struct opk_nv_room){ target->slots,
 	                                                             longest_name(target) + 1 })));
 	TRY(opk_blame_image(opk_nv_combiner_new(&made->combiner, w->ctx, made->image)));
@@ -229,7 +228,7 @@ static int make_image(struct work *w, size_t index)
 	const struct opk_target *target = &w->job->targets[index];
 	AUTO_MADE struct made made = { 0 };
 
-	TRY(begin_image(&made, w, target));
+	TRY(begin_image(&made, w, target, w->image, w->image_size));
 	TRY(add_moves(w, made.combiner, target));
 	if (!w->part->some) {
 		TRY(check_image(w, target, made.image, made.size));
@@ -249,15 +248,13 @@ static int add_sent(struct made *made, struct work *w, const struct opk_target *
 	TRY(opk_result_check(sent, w->ctx));
 	if (!size)
 		return OPK_OK;
-	w->image = image;
-	w->image_size = size;
 	TRY(opk_blame_image(opk_nv_image_info(&info, w->ctx, image, size)));
-	TRY(check_layout(w));
+	TRY(check_layout(w, image, size));
 	if (info.slots != target->slots)
 		return opk_fail(w->ctx, OPK_EINPUT, "a part of a sum has %zu ranges, not %zu",
 		                info.slots, target->slots);
 	if (!made->image)
-		TRY(begin_image(made, w, target));
+		TRY(begin_image(made, w, target, image, size));
 	for (size_t i = 0; i < target->slots; i++) {
 		uint8_t begun = 0;
 
