@@ -97,7 +97,7 @@ static bool is_apart(const struct opk_track *track, uint64_t end, uint64_t start
 	return start > end && start - end > track->time_ns / track->samples;
 }
 
-/* The time of a sample's value, which is none if it is NaN. */
+/* For how long a sample knows a value: not at all if that is NaN. */
 static float known_of(double value, double ns)
 {
 	return isnan(value) ? 0 : (float)ns;

@@ -578,7 +578,7 @@ int opk_attribute(struct opk_ran_rows *rows, struct opk_evaluation **samples, st
 		cleanup(clear))) struct work w = { .ctx = ctx, .rows = rows, .columns = columns };
 	const struct opk_meta *meta;
 
-	/* That of the columns may be a set's, which has no chip. */
+	/* The metadata of columns may be a set's, which has no chip. */
 	TRY(opk_file_meta(&meta, ctx, file));
 	TRY(choose_metrics(&w, meta->chip));
 	TRY(evaluate(samples, &w, file, options));

@@ -44,7 +44,7 @@ void show_paragraph(struct opk_buf *out, const struct show *show, size_t indent,
 void show_limiters(struct opk_buf *out, const struct show *show);
 /* The NVTX ranges with their kernels, if these are kept apart by range. `out` NULL: as rows. */
 int show_ranges(struct opk_buf *out, const struct show *show);
-/* Before the name of a kernel in no range, if these are kept apart by range; else "". */
+/* "(no range) " for a kernel outside all ranges, if kernels are kept apart by range; else "". */
 const char *show_outside(const struct show *show, const struct opk_answer *answer);
 /* Shows a set's columns and their meanings. */
 int show_descriptions(struct show *show);
