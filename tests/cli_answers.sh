@@ -23,7 +23,7 @@ judged unseen '21 of 24 limiters right, 0 not known, 1 wrong and stated as sure;
 section 'text'
 notes '4 more kernels, 27.7% of the time: --top 5 shows them' show "$recordings/gh100-rotated.opk" --top 1
 out_has '^5 kernels, 265 launches, 26.2 ms of GPU time; NVIDIA H100 80GB HBM3 \(GH100\)$' \
-	'^ 1  histogram  19 ms  72.3%  53 launches$' "^    limited by atomics of few addresses: 77% of its warps' time$" \
+	'^ 1  histogram  19 ms  72.3%  53 launches, 3 timed$' "^    limited by atomics of few addresses: 77% of its warps' time$" \
 	'^    compute 0%  issue 1%    L1 2%       L2 12%      DRAM 2%     warps 80%$' \
 	'^    [.]{10}  [.]{10}  [.]{10}  #[.]{9}  [.]{10}  #{8}[.]{2}$' '^    Atomics move 87.3% of L2' \
 	'^    atomics go to an address; at most 18.8 ms less \(71.7% of all\)$'
@@ -32,6 +32,22 @@ same 'no line ends with a blank' "$(grep -c ' $' out)" 0
 # All that can be said, and then the values.
 run 0 show "$recordings/gh100-rotated.opk" --top 2 --all
 out_has '^    Atomics move' '^    L1 is at 8' '^metric '
+out_lacks 'more finding'
+# A kernel has more findings than the first, or none at all.
+run 0 show "$recordings/gh100-rotated.opk"
+out_has '^ 3  fma_chain  .*  53 launches, 4 timed, [+]-10%$' '^    1 more finding: --all$'
+same 'kernels with more' "$(grep -c 'more finding' out)" 2
+out_lacks 'no rule here has advice'
+run 0 show "$limits" --kernel fp16
+out_has '^ 1  fp16 ' '^    limited by issue slots: ' '^    no rule here has advice for that$'
+# Launches of sums have no times of their own: nothing is said of how many have one.
+"$OFFPEAK" merge --sum kernel "$limits" -o sum.opk >/dev/null 2>&1
+run 0 show sum.opk --top 1
+out_has '^ 1  spilled  5[.]22 ms  18[.]3%  1 launch$'
+"$OFFPEAK" merge "$limits" "$limits" -o two.opk >/dev/null 2>&1
+"$OFFPEAK" merge --sum kernel two.opk -o sum.opk >/dev/null 2>&1
+run 0 show sum.opk --top 1
+out_has '^ 1  spilled  10[.]4 ms  18[.]3%  2 launches$'
 run 0 show "$limits" --kernel 'tiny_1*'
 out_has '^1 kernel, 1 launch, ' 'SMs are idle 100% of the time: the kernel is too short' \
 	"^    A launch takes 2.4 us here, of which about 1 to 1.5 us are the profiler's.$"
@@ -81,6 +97,15 @@ json '[k["limiter"] for k in j["kernels"]] == ["gaps"] * 3' '[k["finding"] for k
 run 0 show "$recordings/gh100-training-answers.opk" --all
 out_has '^3 ranges, 99 times, 6.05 s; ' '^    SMs work in 0.361% of the time' '^ 2  step/backward  1.62 s  26.7%  33 times, '
 out_lacks "L1's sectors are of local memory"
+# One of three launches is a warm-up: nothing can be told from such a mean.
+remark='Times differ so much that their mean says little: --capture-range cudaProfilerApi or --skip leaves out a warm-up.'
+run 0 show "$recordings/gh100-training-answers.opk"
+same 'remarks' "$(grep -c '^    Times differ so much that their mean says little: --capture-range$' out)" 3
+out_has '^ 1  step/forward  .*  33 times, 3 timed, [+]-422%$'
+run 0 show "$recordings/gh100-training-answers.opk" --format json --all
+json 'all(k["remark"] == "'"$remark"'" for k in j["kernels"])' 'all(k["timed"] == 3 and k["launches"] == 33 for k in j["kernels"])'
+run 0 show "$recordings/gh100-rotated.opk" --format json --all
+json 'not any(k["remark"] for k in j["kernels"])'
 
 section 'rows'
 works show "$recordings/gh100-rotated.opk" --format json
@@ -88,10 +113,14 @@ same 'at most 4 KB' "$(($(wc -c <out) <= 4096))" 1
 json '[k["limiter"] for k in j["kernels"]] == ["atomics", "l1", "issue", "l2_latency", "dram"]' \
 	'set(j) == {"run", "machine", "complete", "launches", "time_ns", "kernels"}' \
 	'j["kernels"][0]["finding"] == "atomics" and j["kernels"][0]["within"] < 1' \
-	'all(k["l2"] == int(k["l2"]) for k in j["kernels"])'
+	'all(k["l2"] == int(k["l2"]) for k in j["kernels"])' '[k["timed"] for k in j["kernels"]] == [3, 3, 4, 4, 3]' \
+	'[k["share"] for k in j["kernels"]] == [72, 15, 4.875, 4.125, 4]'
 run 0 show "$limits" --top 10 --format json
 same 'at most 4 KB' "$(($(wc -c <out) <= 4096))" 1
-json 'len(j["kernels"]) == 10' 'all(k["within"] is None for k in j["kernels"])'
+json 'len(j["kernels"]) == 10' 'all(k["within"] is None for k in j["kernels"])' 'not any("timed" in k for k in j["kernels"])'
+run 0 show "$limits" --top 1000 --format json
+json 'sum(0 < k["share"] < 1 for k in j["kernels"]) == 73' \
+	'all(abs(k["share"] - 100 * k["time_ns"] / j["time_ns"]) <= (0.5 if k["share"] >= 10 else 1 / 16) for k in j["kernels"])'
 
 section 'many launches'
 # Sums of 9,858 launches are made in several processes where there are several cores.
