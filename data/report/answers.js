@@ -40,7 +40,7 @@
 	function findings(row) {
 		const made = row.findings.map(found => finding(row, found)), rest = made.slice(1);
 
-		return [made.length ? element('ul', { class: 'findings' }, made.slice(0, 1)) : row.none ? element('p', { class: 'remark muted', text: row.none + '.' }) : null,
+		return [made.length ? element('ul', { class: 'findings' }, made.slice(0, 1)) : row.none ? element('p', { class: 'none muted', text: row.none + '.' }) : null,
 			rest.length ? element('details', {}, [element('summary', { text: plural(rest.length, 'more finding', 's') }),
 				element('ul', { class: 'findings' }, rest)]) : null];
 	}

@@ -15,16 +15,13 @@ enum { TOP = 5, FULL_NAMES = 2 };
 struct show_args {
 	const char *kernel, *sort;
 	uint64_t top;
-	unsigned format, kernel_names, names;
+	unsigned kernel_names, names;
 	const char *by;
 	bool source, metrics, all;
 	struct option_list source_paths;
 };
 
 static const struct option_spec specs[] = {
-	{ "format", 0, "table|csv|json|ndjson",
-	  "text (default) is table; else as FILE ends: .csv, .json, .ndjson, .txt", OPTION_WORD,
-	  offsetof(struct show_args, format) },
 	{ "kernel", 0, "PATTERN", "only kernels like this, or user ranges: *gemm*, step/*",
 	  OPTION_TEXT, offsetof(struct show_args, kernel) },
 	{ "sort", 0, "WHAT", "by time (default), launches, name, or a metric", OPTION_TEXT,
@@ -193,7 +190,6 @@ static int run(struct app *app, void *data)
 	struct show show = { .app = app, .kernel = args->kernel };
 	int code;
 
-	app->format = args->format;
 	/* Answers have this order, too. */
 	if (args->sort && !args->source && !strcmp(args->sort, "time"))
 		args->sort = NULL;
@@ -277,6 +273,7 @@ const struct command show_command = {
 		{ "show hot.opk --source --kernel '*dgemm*'", "the hottest lines of these kernels" },
 	},
 	.max_arguments = 1,
+	.prints_text = true,
 	.arguments = ARGUMENTS_ARE_FILES,
 	.run = run,
 };
