@@ -44,7 +44,7 @@ static int find_candidates(struct candidates *out, const struct show *show)
 	return OPK_OK;
 }
 
-/* Those that have the text as a part, else those that differ from it by a few letters. */
+/* Finds names that have the text as a part, else the one that differs from it by a few letters. */
 static size_t find_near(const char *out[MOST_NAMES], const struct candidates *from,
                         const char *part, const char *text)
 {
