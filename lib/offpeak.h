@@ -538,9 +538,9 @@ struct opk_plan_options {
 	 * Without replay: rather than few passes, few in which a launch costs much time (OPK_EUSAGE
 	 * for PM and single_pass); for_rotation: such a plan, too, if the chip's costs are known.
 	 */
-	bool prefer_cheap, for_rotation;
+	bool prefer_cheap;
 	/* With single_pass: leave out the first metric that does not fit, and all after it. */
-	bool strict_order;
+	bool strict_order, for_rotation;
 };
 
 /*
