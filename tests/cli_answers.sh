@@ -38,8 +38,18 @@ run 0 show "$recordings/gh100-rotated.opk"
 out_has '^ 3  fma_chain  .*  53 launches, 4 timed, [+]-10%$' '^    1 more finding: --all$'
 same 'kernels with more' "$(grep -c 'more finding' out)" 2
 out_lacks 'no rule here has advice'
-run 0 show "$limits" --kernel fp16
+# A program whose rules have no findings.
+mkdir -p own/bin own/share/offpeak
+cp "$BUILD/tools/offpeak" own/bin
+ln -s "$SOURCE"/data/* own/share/offpeak
+rm own/share/offpeak/findings.yaml own/share/offpeak/sets
+cp -R "$SOURCE/data/sets" own/share/offpeak
+sed 's/^findings:.*/findings: []/; /^findings:/q' "$SOURCE/data/findings.yaml" >own/share/offpeak/findings.yaml
+own/bin/offpeak show "$limits" --kernel fp16 >out 2>err || fail 'show without findings'
 out_has '^ 1  fp16 ' '^    limited by issue slots: ' '^    no rule here has advice for that$'
+out_lacks 'try:'
+own/bin/offpeak report "$limits" --kernel fp16 -o without.html 2>err || fail 'report without findings'
+same 'a page without findings' "$(grep -cF '"none":"no rule here has advice for that"' without.html)" 1
 # Launches of sums have no times of their own: nothing is said of how many have one.
 "$OFFPEAK" merge --sum kernel "$limits" -o sum.opk >/dev/null 2>&1
 run 0 show sum.opk --top 1

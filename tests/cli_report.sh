@@ -57,8 +57,6 @@ answers_have '"launches":"53 launches, 3 timed, +-15%"'
 answers_have '"next":"Next: issue slots, 26%"'
 answers_have '"next":"Also busy: L2, 73%"'
 same 'kernels without advice' "$(grep -cF '"none":' answers.html)" 0
-page_of limits
-same 'kernels without advice' "$(grep -oF '"none":"no rule here has advice for that"' answers.html | wc -l | tr -d ' ')" 4
 
 section 'units'
 same 'multiples of a unit' "$(grep -oF '"nanosecond":[[0,1,"ns"],[1000,1000,"us"],[1000000,1000000,"ms"],[1e+09,1e+09,"s"]]' axpy.html | wc -l)" 1

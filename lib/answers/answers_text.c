@@ -6,8 +6,6 @@
 #include "answers/door.h"
 #include "base/number_text.h"
 
-const char opk_answer_no_finding[] = "no rule here has advice for that";
-
 const char *opk_answer_time(char out[OPK_ANSWER_TEXT], double ns)
 {
 	static const char *const units[] = { "ns", "us", "ms", "s" };
@@ -40,6 +38,13 @@ const char *opk_answer_launches(char out[OPK_ANSWER_TEXT], const struct opk_answ
 	snprintf(out, OPK_ANSWER_TEXT, "%" PRIu64 " %s%.40s%.40s", answer->launches,
 	         times_word(answers, answer->launches), timed, within);
 	return out;
+}
+
+const char *opk_answer_without_finding(const struct opk_answer *answer)
+{
+	if (!answer->limiter.name || answer->finding_count)
+		return NULL;
+	return "no rule here has advice for that";
 }
 
 const char *opk_answers_head(char out[OPK_ANSWER_TEXT], const struct opk_answers *answers)

@@ -102,8 +102,8 @@ const char *opk_answer_time(char out[OPK_ANSWER_TEXT], double ns);
 /* "53 launches, 3 timed, +-15%" */
 const char *opk_answer_launches(char out[OPK_ANSWER_TEXT], const struct opk_answers *answers,
                                 const struct opk_answer *answer);
-/* Said of a limiter without findings. */
-extern const char opk_answer_no_finding[];
+/* What is said of a limiter that no finding is about; NULL: there are findings, or no limiter. */
+const char *opk_answer_without_finding(const struct opk_answer *answer);
 /* "5 kernels, 265 launches, 26.2 ms of GPU time" */
 const char *opk_answers_head(char out[OPK_ANSWER_TEXT], const struct opk_answers *answers);
 

@@ -155,6 +155,7 @@ static void put_answer(struct report_page *page, const struct report_run *run,
                        const struct opk_index *rows, const struct opk_answer *answer)
 {
 	struct opk_json_writer *json = &page->json;
+	const char *none = opk_answer_without_finding(answer);
 	char launches[OPK_ANSWER_TEXT];
 
 	opk_json_begin_object(json);
@@ -169,8 +170,8 @@ static void put_answer(struct report_page *page, const struct report_run *run,
 	put_next(json, answer);
 	put_bars(json, answer);
 	put_findings(page, answer);
-	if (answer->limiter.name && !answer->finding_count)
-		opk_json_add_string(json, "none", opk_answer_no_finding);
+	if (none)
+		opk_json_add_string(json, "none", none);
 	opk_json_end_object(json);
 }
 

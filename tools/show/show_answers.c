@@ -164,6 +164,7 @@ static void put_findings(struct opk_buf *out, const struct show *show,
                          const struct opk_answer *answer)
 {
 	size_t count = answer->finding_count, shown = show->all || !count ? count : 1;
+	const char *none = opk_answer_without_finding(answer);
 	char rest[REST_TEXT];
 
 	for (size_t i = 0; i < shown; i++)
@@ -172,8 +173,8 @@ static void put_findings(struct opk_buf *out, const struct show *show,
 	         opk_plural(count - shown));
 	if (shown < count)
 		put_paragraph(out, show, rest);
-	if (!count && answer->limiter.name)
-		put_paragraph(out, show, opk_answer_no_finding);
+	if (none)
+		put_paragraph(out, show, none);
 }
 
 static void put_kernel(struct opk_buf *out, const struct show *show, size_t at)
