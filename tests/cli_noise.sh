@@ -73,7 +73,7 @@ out_has '^noise +1698 of 6000 metrics .*; 3945 are unknown; 345 more launches of
 # A kernel's row says what its time takes, as the row of the time does, also where that is not advised.
 out_has '^fma_chain +53 +1200 +293 +817 +398 +849 +2067$' '^gpu__time_duration.sum +24[.]416 +us +10% +2067 ' \
 	'^histogram +53 +1200 +386 +776 +345 +746 +0$'
-run 0 noise "$recordings/gh100-training-answers.opk" --format table
+run 0 noise "$SOURCE/tests/files/warm-up.opk" --format table
 out_has '220 more ranges step/forward would do .* but 78 that are unknown or take more than$' '^ +ten times the launches, as its time does: 1221682 more$' \
 	'^step/forward +33 +98 +15 +63 +220 +78 +1221682$' '^time +107[.]56 +ms +422% +1221682 '
 run 0 noise "$simple" --table kernels

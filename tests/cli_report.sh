@@ -42,15 +42,15 @@ refuses 2 'no kernel or range is like nothing' report "$simple" --kernel nothing
 
 section 'what limits kernels'
 # The same words as show has.
-page_of() { run 0 report "$recordings/gh100-$1.opk" -o answers.html; }
+page_of() { run 0 report "$1" -o answers.html; }
 answers_have() {
 	if grep -qF -e "$1" answers.html; then ok; else fail "answers have no $1"; fi
 }
-page_of training-answers
+page_of "$SOURCE/tests/files/warm-up.opk"
 answers_have '"head":"3 ranges, 99 times, 6.05 s"'
 answers_have '"launches":"33 times, 3 timed, +-422%"'
 answers_have '"remark":"Times differ so much that their mean says little: --capture-range'
-page_of rotated
+page_of "$recordings/gh100-rotated.opk"
 answers_have '"head":"5 kernels, 265 launches, 26.2 ms of GPU time"'
 answers_have '"launches":"53 launches, 3 timed, +-15%"'
 # A part that is busier than the limiter does not come next.
