@@ -41,7 +41,7 @@ int show_answers(struct show *show);
 enum { SHOW_COLUMNS = 80 /* where nothing limits the width */ };
 /* Adds a paragraph within the width, indented. */
 void show_paragraph(struct opk_buf *out, const struct show *show, size_t indent, const char *text);
-/* show_limiters.c: what limits all kernels together, in a line. */
+/* show_ranges.c: what limits all kernels together, in a line. */
 void show_limiters(struct opk_buf *out, const struct show *show);
 /* The NVTX ranges with their kernels, if these are kept apart by range. `out` NULL: as rows. */
 int show_ranges(struct opk_buf *out, const struct show *show);
