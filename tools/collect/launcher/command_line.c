@@ -197,6 +197,17 @@ static int check_probe(const struct settings *settings, const char *program)
 	return OPK_OK;
 }
 
+static int check_watch(const struct settings *settings, const char *program)
+{
+	if (program)
+		return say(OPK_EUSAGE, "--watch runs no program: %s", program);
+	if (settings->cache)
+		return say(OPK_EUSAGE, "--cache keeps what programs do, and --watch runs none");
+	if (settings->trace || settings->capture_range || settings->source)
+		return say(OPK_EUSAGE, "--watch samples by a PM-sampling set alone");
+	return OPK_OK;
+}
+
 static int check_uncached(const struct settings *settings)
 {
 	static const enum setting_id needing[] = { SETTING_CACHE_ENV, SETTING_CACHE_INPUT,
@@ -226,11 +237,15 @@ int command_line_read(struct settings *settings, struct opk_strlist *sets, char 
 	*program = argv + optind;
 	if (!code && settings->probe)
 		return check_probe(settings, argv[optind]);
+	if (!code && settings->watch)
+		code = check_watch(settings, argv[optind]);
+	if (settings->watch)
+		*program = watch_program;
 	if (!code && !settings->cache)
 		code = check_uncached(settings);
 	if (!code
 	    && ((!settings->set_path && !settings->trace && settings->source != SOURCE_PC)
-	        || !settings->output || optind >= argc))
+	        || !settings->output || !**program))
 		return say(
 			OPK_EUSAGE,
 			"-c SET.opk, --source pc or --trace, -o RUN.opk and a program are needed; --help says "

@@ -131,12 +131,12 @@ static int set_cupti(struct settings *settings)
 }
 
 /* Records the command as one line. */
-static void set_command(char **program)
+static void set_command(const struct settings *settings, char **program)
 {
-	char line[4096] = "";
+	char line[4096] = "offpeak-collect --watch";
 	size_t size = 0;
 
-	for (; *program && size < sizeof line - 1; program++)
+	for (; !settings->watch && *program && size < sizeof line - 1; program++)
 		size += (size_t)snprintf(line + size, sizeof line - size, "%s%s", size ? " " : "",
 		                         *program);
 	settings_export(SETTING_COMMAND, line);
@@ -153,7 +153,7 @@ static int set_environment(struct settings *settings, char **program)
 		settings_export(SETTING_TIGHT, "1");
 	if (settings->application)
 		settings_export(SETTING_APPLICATION, "1");
-	set_command(program);
+	set_command(settings, program);
 	return OPK_OK;
 }
 
@@ -552,6 +552,8 @@ int main(int argc, char **argv)
 	int code;
 
 	opk_reserve_standard();
+	if (argc == 2 && !strcmp(argv[1], WATCH_WORD))
+		return watch_gpus();
 	file_limit = signal(SIGXFSZ, SIG_IGN);
 	TRY(command_line_read(&settings, &sets, &program, argc, argv));
 	if (settings.probe)

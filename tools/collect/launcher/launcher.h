@@ -101,6 +101,14 @@ char *probe_describe(void);
 /* The library's path, from this program's folder: free(). NULL with a message. */
 char *launcher_library(void);
 
+/* watch.c: GPUs without a program, as a program that the launcher runs. */
+
+#define WATCH_WORD "--watching"
+/* The command line of that program, which is this one. */
+extern char *watch_program[];
+/* What it does: until its time is over, a signal comes, or no GPU is sampled. */
+int watch_gpus(void);
+
 /* Whether such a file may replace the file with that name: OPK_OK, or a message. */
 int outputs_check(const struct settings *settings, const char *path, enum opk_output output);
 /* Unless --force is given, reports which recording with this name will be replaced. */

@@ -195,6 +195,8 @@ struct sampler;
 struct sampler *sampler_new(const struct profiling *profiling, int device, bool at_once);
 /* Starts or stops sampling; when this returns, it has started or stopped. */
 void sampler_want(struct sampler *sampler, bool wanted);
+/* Whether more samples may come. */
+bool sampler_works(struct sampler *sampler);
 
 /* Ends sampling, hands on the rest of the buffer, and frees the sampler. */
 void sampler_close(struct sampler *sampler, struct counts *counts);

@@ -513,6 +513,16 @@ void sampler_want(struct sampler *sampler, bool wanted)
 	pthread_mutex_unlock(&sampler->lock);
 }
 
+bool sampler_works(struct sampler *sampler)
+{
+	bool ended;
+
+	pthread_mutex_lock(&sampler->lock);
+	ended = sampler->ended;
+	pthread_mutex_unlock(&sampler->lock);
+	return !ended;
+}
+
 static void free_sampler(struct sampler *sampler)
 {
 	TARGET_PARAMS(params, PmSampling_Disable, .pPmSamplingObject = sampler->object);

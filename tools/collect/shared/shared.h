@@ -118,7 +118,7 @@ enum collect_source { SOURCE_NONE, SOURCE_PC, SOURCE_SASS };
 /* How values are written, and the types that they are read into. */
 typedef const char *setting_text, *setting_lines; /* lines: several values, one per line */
 typedef bool setting_flag;
-typedef uint64_t setting_count, setting_positive, setting_interval, setting_size;
+typedef uint64_t setting_count, setting_positive, setting_interval, setting_time, setting_size;
 typedef int setting_device; /* -1: all */
 typedef regex_t *setting_regex;
 typedef struct nvtx_filter *setting_filter; /* several add up, one a line */
@@ -250,6 +250,10 @@ enum {
 	  "range (default) or legacy: CUPTI's older interface")                                    \
 	X(CUPTI, cupti_path, text, "libcupti.so", NOT_KEYED, 0, "cupti", "FILE",                   \
 	  "use this libcupti")                                                                     \
+	X(WATCH, watch, flag, NULL, FOR_SAMPLES | NOT_KEYED, 0, "watch", NULL,                     \
+	  "no program: samples GPUs, whatever runs on them, until a signal comes")                 \
+	X(DURATION, duration_ns, time, NULL, FOR_SAMPLES | NOT_KEYED, 0, "duration", "TIME",       \
+	  "with --watch: or until this time is over: 60s, 10min, 2h")                              \
 	X(PROBE, probe, flag, NULL, 0, 0, "probe", NULL,                                           \
 	  "no program: writes to -o what the GPUs, or that of --device, can count, for\n"          \
 	  "'offpeak build --availability' and 'offpeak info'")                                     \
