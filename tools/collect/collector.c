@@ -116,7 +116,8 @@ static bool begin_device(CUcontext context, int device)
 	size_t size;
 
 	collector_end_before_nvidia();
-	if (!collector_is_right_chip(device) || !collector_initialize())
+	/* CUPTI crashes if it is asked for a chip before. */
+	if (!collector_initialize() || !collector_is_right_chip(device))
 		return false;
 	if (collector.profiling.segments)
 		return true;

@@ -356,6 +356,7 @@ static void *tick(void *data)
 
 __attribute__((visibility("default"))) int offpeak_watched(void)
 {
+	collector_watch();
 	return (int)collector_watched();
 }
 
@@ -368,8 +369,6 @@ __attribute__((visibility("default"))) int InitializeInjection(void)
 	/* CUPTI's records already contain what the driver's other calls would show. */
 	if (collector.settings.mode == MODE_TRACE && !collector_has_scope())
 		return 1;
-	if (collector.settings.watch)
-		watch_without_callbacks();
 	if (collector.settings.watch || !subscribe())
 		return 1;
 	if (collector.settings.mode == MODE_USER_RANGE)
