@@ -87,3 +87,15 @@ for _ in $(seq 500); do parts="$parts $simple"; done
 compare 'eval --where kernel=needle, in one of 1,001 images' \
 	"$(seconds 5 "$OFFPEAK" eval --where kernel=needle "$tmp/merged.opk")" 'without --where' \
 	"$(seconds 5 "$OFFPEAK" eval "$tmp/merged.opk")"
+
+# What limits 106 kernels, with 101,866 launches together. The baseline evaluates all metrics of each launch.
+limits=$recordings/gh100-limits.opk
+parts=
+for _ in $(seq 31); do parts="$parts $limits"; done
+"$OFFPEAK" merge -o "$tmp/31.opk" $parts >/dev/null 2>&1
+parts=
+for _ in $(seq 31); do parts="$parts $tmp/31.opk"; done
+"$OFFPEAK" merge -o "$tmp/launches.opk" $parts >/dev/null 2>&1
+compare 'show of 101,866 launches, two cores' "$(seconds 5 on_two_cores "$OFFPEAK" show "$tmp/launches.opk")" \
+	'eval --set answers --aggregate kernel' \
+	"$(seconds 3 on_two_cores "$OFFPEAK" eval --set answers --aggregate kernel "$tmp/launches.opk")"

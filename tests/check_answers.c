@@ -20,7 +20,8 @@ static const char good[] =
 	"idle:\n"
 	"  - {name: blocks, label: too few blocks,\n"
 	"     percent: \"if(active > 30, 100 - active, 0)\"}\n"
-	"  - {name: gaps, label: gaps, percent: 100 - active, unsure: true, alone: true}\n"
+	"  - {name: gaps, label: gaps, percent: 100 - active, unsure: true, ranges: true,\n"
+	"     alone: true}\n"
 	"waits:\n"
 	"  - {name: memory, label: memory, percent: memory}\n"
 	"  - {name: fixed, label: results, percent: fixed}\n"
@@ -185,7 +186,7 @@ static void judge(struct opk_answer *answer, struct opk_ctx *ctx, const double v
 	ck_ok(ctx, read_rules(ctx, &rules, good));
 	*answer = (struct opk_answer){ 0 };
 	ck_ok(ctx, opk_answer_judge(answer, ctx, &rules,
-	                            &(struct opk_answer_values){ &index, values }, texts));
+	                            &(struct opk_answer_values){ &index, values, true }, texts));
 	/* Names outlive the rules only in the texts. */
 	for (size_t i = 0; i < 2; i++) {
 		struct opk_limiter *limiter = i ? &answer->next : &answer->limiter;

@@ -455,6 +455,16 @@ refuses 2 'is nothing that ranges share' eval "$simple" --aggregate colour
 refuses 2 'samples have no kernel' eval "$pm" --aggregate kernel
 run 0 merge "$nested" "$user" -o both.opk
 notes 'key groups have ranges of up to 2 GPUs' eval both.opk --aggregate all --level all
+# Images of one GPU that have other counters are only found to differ when they are summed.
+for of in simple witness; do
+	"$OFFPEAK" extract "$recordings/gh100-$of.opk" --data image >/dev/null
+	count=$("$OFFPEAK" eval "$recordings/gh100-$of.opk" --columns range 2>/dev/null | sed 1d | wc -l)
+	yes '{"kernel":"a"}' | head -n "$count" | paste -s -d , | sed 's/.*/[&]/' >ranges
+	"$OFFPEAK" import --raw image --ranges ranges --metrics sm__cycles_elapsed.max -o "of-$of.opk" >/dev/null
+done
+run 0 merge of-simple.opk of-witness.opk -o differ.opk
+notes "or of images that can't be summed" eval differ.opk --aggregate kernel
+out_has '^0,,a,,,,sm__cycles_elapsed.max,gpc_cycles,15,1598992,172818.2'
 printf 'LOPDATA' >image
 refuses 2 "'import' makes one of a bare image" eval --raw image --metrics a__b.sum --aggregate name
 refuses 4 'cut off' eval no_end.opk --aggregate kernel

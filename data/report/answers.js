@@ -56,6 +56,7 @@
 			element('div', { class: 'head' }, [element('span', { class: 'rank', text: number }), name, element('span', { class: 'facts' }, facts(row))]),
 			element('p', { class: 'limit' }, [element('span', { text: row.text + '.' }),
 				row.next ? element('span', { class: 'muted', text: 'Next: ' + row.next.label + ', ' + Math.round(row.next.percent) + '%.' }) : null]),
+			row.remark ? element('p', { class: 'remark muted', text: row.remark }) : null,
 			element('div', { class: 'busies' }, BARS.map(([part, label], i) => bar(part, label, row.bars[i])).concat([bar('warps', 'warps', row.warps)])),
 		].concat(findings(row)));
 	}

@@ -27,6 +27,7 @@ void opk_answers_free(struct opk_answers *answers)
 	opk_index_clear(&answers->columns);
 	opk_aggregate_free(answers->aggregate);
 	opk_evaluation_free(answers->evaluation);
+	opk_evaluation_free(answers->own);
 	opk_kernel_names_free(answers->names);
 	opk_columns_clear(&answers->set_columns);
 	opk_set_meta_clear(&answers->set_meta);
@@ -47,6 +48,11 @@ bool opk_answers_are_whole(const struct opk_answers *answers)
 bool opk_answers_are_kernels(const struct opk_answers *answers)
 {
 	return answers->kernels;
+}
+
+bool opk_answers_by_nvtx(const struct opk_answers *answers)
+{
+	return answers->keys & OPK_KEY_NVTX;
 }
 
 uint64_t opk_answers_launches(const struct opk_answers *answers)
@@ -71,14 +77,6 @@ const struct opk_answer *opk_answers_get(const struct opk_answers *answers, size
 
 /* ---- values --------------------------------------------------------------------------------- */
 
-static bool has_kernels(const struct opk_range *ranges, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (*ranges[i].kernel)
-			return true;
-	return false;
-}
-
 void opk_answers_take(struct opk_answers *a, size_t group, size_t column, const double *values,
                       size_t count)
 {
@@ -98,14 +96,12 @@ static void take_values(void *data, size_t group, size_t column, const double *v
 	opk_answers_take(data, group, column, values, count);
 }
 
-static int index_columns(struct opk_answers *a, struct opk_ctx *ctx)
+int opk_answers_index(struct opk_answers *a, struct opk_ctx *ctx, const struct opk_strlist *names)
 {
-	a->column_count = opk_evaluation_column_count(a->evaluation);
+	a->column_count = names->count;
 	for (size_t i = 0; i < a->column_count; i++)
-		if (!opk_index_add(&a->columns, opk_evaluation_column(a->evaluation, i), i, NULL))
+		if (!opk_index_add(&a->columns, names->items[i], i, NULL))
 			return opk_nomem(ctx, "answers");
-	if (!opk_index_find(&a->timed, &a->columns, "time"))
-		a->timed = SIZE_MAX;
 	return OPK_OK;
 }
 
@@ -154,9 +150,12 @@ static int find_key(struct opk_answers *a, struct opk_ctx *ctx,
 	return a->key ? opk_key_parse(&a->keys, ctx, a->key) : opk_nomem(ctx, "answers");
 }
 
+/* Launches by themselves have their times alone, since all else is only needed of their sums. */
 static int evaluate(struct opk_answers *a, struct opk_ctx *ctx, struct opk_file *file,
                     const char *kernel)
 {
+	static const char *const time = opk_summary_time_metric;
+	struct opk_eval_inside columns = { .without_rows = true };
 	struct opk_eval_options options = OPK_INIT(options);
 	struct opk_aggregate_options by = OPK_INIT(by);
 	opk_autofree char *condition = NULL;
@@ -164,13 +163,19 @@ static int evaluate(struct opk_answers *a, struct opk_ctx *ctx, struct opk_file 
 	condition = kernel ? opk_printf("%s=%s", a->kernels ? "kernel" : "name", kernel) : NULL;
 	if (kernel && !condition)
 		return opk_nomem(ctx, "answers");
-	options.set = a->set;
 	options.allow_incomplete = true;
 	options.where = (const char *const *)&condition;
 	options.where_count = kernel != NULL;
+	options.metrics = &time;
+	options.metric_count = 1;
+	TRY(opk_eval_file(&a->own, ctx, file, &options));
+	options.metrics = NULL;
+	options.set = a->set;
+	options.inside = &columns;
 	TRY(opk_eval_file(&a->evaluation, ctx, file, &options));
-	TRY(index_columns(a, ctx));
+	TRY(opk_answers_index(a, ctx, &opk_evaluation_columns(a->evaluation)->names));
 	by.key = a->key;
+	by.own = a->own;
 	by.values = take_values;
 	by.values_data = a;
 	return opk_aggregate_new(&a->aggregate, ctx, a->evaluation, file, &by);
@@ -260,12 +265,27 @@ static void forget(double *means, const struct opk_answers *a, const struct opk_
 		means[at] = (double)NAN;
 }
 
+/* What is said of launches as short as these; NULL: out of memory. */
+static const char *remark_of(struct opk_answers *a, double launch_ns)
+{
+	static const double shortest = 5000;
+
+	if (!a->kernels || !(launch_ns < shortest))
+		return "";
+	return opk_strlist_take(&a->texts,
+	                        opk_printf("A launch takes %.2g us here, of which about 1 "
+	                                   "to 1.5 us are the profiler's.",
+	                                   launch_ns / 1000))
+	               ? a->texts.items[a->texts.count - 1]
+	               : NULL;
+}
+
 static int answer_one(struct opk_answer *answer, struct opk_answers *a, struct opk_ctx *ctx,
                       size_t group)
 {
 	const struct opk_aggregated *of = group_of(a, group);
 	opk_autofree double *means = means_of(a, group);
-	struct opk_answer_values values = { &a->columns, means };
+	struct opk_answer_values values = { &a->columns, means, !a->kernels };
 
 	if (!means)
 		return opk_nomem(ctx, "answers");
@@ -273,13 +293,15 @@ static int answer_one(struct opk_answer *answer, struct opk_answers *a, struct o
 	*answer = (struct opk_answer){
 		.name = name_of(a, group),
 		.full = *of->range.kernel ? of->range.kernel : of->name,
+		.nvtx = of->range.nvtx,
 		.number = group,
 		.launches = of->range.count ? of->range.count : 1,
 		.within = time_within(a, group),
 		.occupancy = value_of(a, means, "occupancy"),
 		.possible = value_of(a, means, "possible"),
+		.remark = remark_of(a, value_of(a, means, "time")),
 	};
-	if (!answer->name)
+	if (!answer->name || !answer->remark)
 		return opk_nomem(ctx, "answers");
 	answer->time_ns = value_of(a, means, "time") * (double)answer->launches;
 	return opk_answer_judge(answer, ctx, &a->rules, &values, &a->texts);
@@ -352,7 +374,7 @@ int opk_answers_new(struct opk_answers **out, struct opk_ctx *ctx, struct opk_fi
 	TRY(opk_file_ranges(&ranges, &count, ctx, file));
 	TRY(opk_answers_prepare(&a, ctx, meta));
 	TRY(opk_kernel_names_new(&a->names, ctx, options->kernel_names));
-	a->kernels = has_kernels(ranges, count);
+	a->kernels = opk_ranges_have_kernels(ranges, count);
 	TRY(find_key(a, ctx, options));
 	TRY(opk_kernel_names_add(a->names, ctx, ranges, count));
 	if (opk_answers_have_needs(a, meta)) {

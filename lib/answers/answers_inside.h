@@ -29,6 +29,7 @@ struct opk_limiter_rule {
 	size_t bar;         /* SIZE_MAX: none */
 	bool unsure;        /* it is never named without doubt */
 	bool either;        /* its work may run on another part: it bounds no gain */
+	bool ranges;        /* it limits ranges of the program, not kernels */
 	bool alone;         /* where it is named, findings about others are not told */
 };
 
@@ -55,10 +56,11 @@ int opk_answer_rules_read(struct opk_answer_rules *rules, struct opk_ctx *ctx, c
                           const char *text, size_t size);
 void opk_answer_rules_clear(struct opk_answer_rules *rules);
 
-/* The values of a kernel, by the names of the set's columns. */
+/* The values of a kernel or a range, by the names of the set's columns. */
 struct opk_answer_values {
 	const struct opk_index *names;
 	const double *values;
+	bool ranges; /* they are of ranges of the program, not of kernels */
 };
 /* NaN: a value is not known. judge.c */
 double opk_answer_value(const struct opk_answer_values *values, const struct opk_formula *formula);
@@ -83,9 +85,10 @@ struct opk_answers {
 	struct opk_index columns; /* of the set, by name */
 	size_t column_count;
 	OPK_LIST(struct opk_moments) times; /* of launches, by group */
-	size_t timed;                       /* the column of the evaluation that has them */
+	size_t timed;                       /* the column that has them */
 
-	struct opk_evaluation *evaluation;
+	struct opk_evaluation *own;        /* the times of launches */
+	struct opk_evaluation *evaluation; /* the set's columns */
 	struct opk_aggregate *aggregate;
 	struct opk_kernel_names *names;
 
@@ -98,6 +101,9 @@ struct opk_answers {
 };
 /* The rules and the set; the answers come later. OPK_EUSAGE: there are no counters of kernels. */
 int opk_answers_prepare(struct opk_answers **out, struct opk_ctx *ctx, const struct opk_meta *meta);
+/* Takes the set's columns by their names. */
+int opk_answers_index(struct opk_answers *answers, struct opk_ctx *ctx,
+                      const struct opk_strlist *names);
 /* Whether metrics that are needed were recorded: evaluating the set takes long in vain without. */
 bool opk_answers_have_needs(const struct opk_answers *answers, const struct opk_meta *meta);
 /* Finds what bounds `count` groups; `some`: not all kernels of the recording. */

@@ -97,21 +97,12 @@ static int find_places(struct opk_answers *a, struct opk_ctx *ctx)
 	return OPK_OK;
 }
 
-static int index_columns(struct opk_answers *a, struct opk_ctx *ctx)
-{
-	a->column_count = a->set_columns.names.count;
-	for (size_t i = 0; i < a->column_count; i++)
-		if (!opk_index_add(&a->columns, a->set_columns.names.items[i], i, NULL))
-			return opk_nomem(ctx, "answers");
-	return OPK_OK;
-}
-
 int opk_answers_finish(struct opk_answers *answers, struct opk_ctx *ctx,
                        const struct opk_summary *summary, bool some)
 {
 	answers->summary = summary;
 	answers->kernels = summary->kind == OPK_SUMMARY_KERNELS;
 	TRY(find_places(answers, ctx));
-	TRY(index_columns(answers, ctx));
+	TRY(opk_answers_index(answers, ctx, &answers->set_columns.names));
 	return opk_answers_fill(answers, ctx, summary->group_count, some);
 }

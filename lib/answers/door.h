@@ -33,6 +33,7 @@ struct opk_answer_finding {
 struct opk_answer {
 	const char *name;
 	const char *full; /* the kernel's whole name, or the range's */
+	const char *nvtx; /* the path of the ranges around its launches; "": none, or several */
 	size_t number;    /* for opk_answers_value() */
 	uint64_t launches;
 	/* Its launches together, and that in percent of all kernels, or of the outermost ranges. */
@@ -41,6 +42,7 @@ struct opk_answer {
 	double within;
 	struct opk_limiter limiter, next;
 	const char *text;      /* what limits it, in words with values */
+	const char *remark;    /* on its time, a sentence; "": none */
 	bool sure;             /* the limiter's values are clear */
 	bool whole;            /* what is needed for the limiter is known */
 	double bars[OPK_BARS]; /* percent of peak over the kernel's time; NaN: unknown */
@@ -78,6 +80,8 @@ void opk_answers_free(struct opk_answers *answers);
 OPK_DEFINE_AUTO(opk_answers)
 /* Whether the recording has what answers need: else limiters may be others than these. */
 bool opk_answers_are_whole(const struct opk_answers *answers);
+/* Whether launches in different NVTX ranges are kept apart. */
+bool opk_answers_by_nvtx(const struct opk_answers *answers);
 /* Kernels, or ranges of the program. */
 bool opk_answers_are_kernels(const struct opk_answers *answers);
 /* Launches of all kernels, and how long these ran together. */

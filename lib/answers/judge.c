@@ -54,7 +54,10 @@ static void rank_all(struct ranked *ranked, const struct opk_answer_rules *rules
                      const struct opk_answer_values *values)
 {
 	for (size_t i = 0; i < rules->limiters.count; i++)
-		ranked[i].percent = opk_answer_value(values, rules->limiters.items[i].percent);
+		ranked[i].percent = rules->limiters.items[i].ranges && !values->ranges
+		                            ? (double)NAN
+		                            : opk_answer_value(values,
+		                                               rules->limiters.items[i].percent);
 	/* Rules yield to earlier ones alone. */
 	for (size_t i = 0; i < rules->limiters.count; i++)
 		ranked[i].rank = rank_of(ranked, rules, i);

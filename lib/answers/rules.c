@@ -71,7 +71,7 @@ static size_t read_bar(struct reading *r, const struct opk_yaml *value)
 /* ---- rules ---------------------------------------------------------------------------------- */
 
 static const char limiter_keys[] =
-	"name label percent yields margin within either unsure alone bar";
+	"name label percent yields margin within either unsure ranges alone bar";
 static const char finding_keys[] = "name when about only_if_named says gain relieves try because";
 
 static void report_key(struct reading *r, const struct opk_yaml *word, const char *keys)
@@ -120,6 +120,8 @@ static void read_limiter_key(struct reading *r, struct opk_limiter_rule *rule,
 		read_flag(r, &rule->either, value);
 	else if (!strcmp(word->text, "unsure"))
 		read_flag(r, &rule->unsure, value);
+	else if (!strcmp(word->text, "ranges"))
+		read_flag(r, &rule->ranges, value);
 	else if (!strcmp(word->text, "alone"))
 		read_flag(r, &rule->alone, value);
 	else if (!strcmp(word->text, "bar"))

@@ -124,11 +124,24 @@ static bool parse_escape(struct parser *p, struct opk_buf *buf)
 	return true;
 }
 
-static bool copy_character(struct parser *p, struct opk_buf *buf)
+/* How many characters from here on have one byte each and need no escape. */
+static size_t plain_length(const char *text, size_t size)
+{
+	size_t length = 0;
+
+	while (length < size && text[length] >= 0x20 && (unsigned char)text[length] < 0x80
+	       && text[length] != '"' && text[length] != '\\')
+		length++;
+	return length;
+}
+
+static bool copy_characters(struct parser *p, struct opk_buf *buf)
 {
 	const char *text = p->text + p->at;
-	size_t length = opk_utf8_length((const unsigned char *)text, p->size - p->at);
+	size_t length = plain_length(text, p->size - p->at);
 
+	if (!length)
+		length = opk_utf8_length((const unsigned char *)text, p->size - p->at);
 	if (!length)
 		return problem(p, "a string is not UTF-8");
 	opk_buf_add(buf, text, length);
@@ -150,7 +163,7 @@ static bool parse_string(struct parser *p, char **out)
 		if ((unsigned char)c < 0x20)
 			return problem(p, "a control character in a string");
 		if (c != '"' && c != '\\') {
-			if (!copy_character(p, &buf))
+			if (!copy_characters(p, &buf))
 				return false;
 			continue;
 		}

@@ -306,6 +306,19 @@ double opk_attribute_value(const char *name, const struct opk_meta *meta,
 	                                 : computed_value(launch, meta, range);
 }
 
+bool opk_attributes_are_equal(const struct opk_range *a, const struct opk_range *b)
+{
+	if (!a || !b)
+		return a == b;
+	return is_launch(a) == is_launch(b) && !memcmp(a->grid, b->grid, sizeof a->grid)
+	       && !memcmp(a->block, b->block, sizeof a->block)
+	       && !memcmp(a->cluster, b->cluster, sizeof a->cluster) && a->device == b->device
+	       && a->registers == b->registers && a->shared_bytes == b->shared_bytes
+	       && a->static_shared_plus_1 == b->static_shared_plus_1
+	       && a->carveout_plus_1 == b->carveout_plus_1 && a->stream == b->stream
+	       && a->context == b->context;
+}
+
 const char *opk_attribute_unit(const char *name)
 {
 	const struct launch_attribute *launch = find_launch(name);

@@ -189,6 +189,8 @@ int opk_file_meta(const struct opk_meta **meta, struct opk_ctx *ctx, struct opk_
  */
 int opk_file_ranges(const struct opk_range **ranges, size_t *count, struct opk_ctx *ctx,
                     struct opk_file *file);
+/* Whether any of these ranges is around a kernel, and not the program's own. */
+bool opk_ranges_have_kernels(const struct opk_range *ranges, size_t count);
 
 /*
  * The times of all samples, in the order of their images; *count is 0 without any. They go with the
@@ -458,5 +460,7 @@ bool opk_attribute_adds(const char *name);
 /* NaN if not known. `meta` and `range` may be NULL. */
 double opk_attribute_value(const char *name, const struct opk_meta *meta,
                            const struct opk_range *range);
+/* Whether all that attributes are computed from is the same in both ranges of a recording. */
+bool opk_attributes_are_equal(const struct opk_range *a, const struct opk_range *b);
 
 #endif

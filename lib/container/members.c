@@ -371,12 +371,37 @@ static int read_member(void *to, const struct opk_member *member,
 	return refuse(r, member->key, "out of range");
 }
 
+enum { MOST_MEMBERS = 64 };
+
+/* A writer puts members in the order of the table: the search goes on after the last one. */
+static void find_members(const struct opk_json **found, const struct opk_members *table,
+                         const struct opk_json *object)
+{
+	size_t count = object->type == OPK_JSON_OBJECT ? object->count : 0, next = 0;
+
+	for (size_t i = 0; i < count; i++)
+		for (size_t tried = 0; tried < table->count; tried++) {
+			size_t at = next;
+
+			next = next + 1 < table->count ? next + 1 : 0;
+			if (strcmp(table->items[at].key, object->children[i].key) != 0)
+				continue;
+			found[at] = found[at] ? found[at] : &object->children[i];
+			break;
+		}
+}
+
 int opk_members_read(void *to, const struct opk_members *table,
                      const struct opk_members_reader *reader, const struct opk_json *object)
 {
+	const struct opk_json *all[MOST_MEMBERS] = { NULL };
+
+	if (table->count > MOST_MEMBERS)
+		return opk_fail(reader->ctx, OPK_EFAILED, "%s: too many members", reader->what);
+	find_members(all, table, object);
 	for (size_t i = 0; i < table->count; i++) {
 		const struct opk_member *member = &table->items[i];
-		const struct opk_json *found = opk_json_member(object, member->key);
+		const struct opk_json *found = all[i];
 		bool missing = !found && member->rules & OPK_MEMBER_NEEDED
 		               && member->form != OPK_MEMBER_TEXT
 		               && member->form < OPK_MEMBER_TEXTS;

@@ -64,6 +64,14 @@ static void keep_texts(struct opk_texts *texts, struct opk_range *range)
 	range->gpu = opk_texts_keep(texts, range->gpu);
 }
 
+bool opk_ranges_have_kernels(const struct opk_range *ranges, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (*ranges[i].kernel)
+			return true;
+	return false;
+}
+
 _Static_assert(sizeof(struct opk_range) <= OPK_RANGE_WEIGHT, "");
 
 static uint64_t weight_of(const struct opk_range_table *table, uint64_t more)

@@ -105,6 +105,9 @@ struct opk_code_interval {
 	uint32_t shortest, longest;
 };
 
+/* What people read instead of an empty path of NVTX ranges. */
+#define opk_no_range "(no range)"
+
 /* Options for rooms and the command, besides struct opk_eval_options. */
 struct opk_eval_inside {
 	/* Further names to evaluate besides the columns, in the form of `metrics`; borrowed. */
@@ -124,6 +127,7 @@ struct opk_eval_inside {
 	 */
 	const char *by;
 	bool cupti_only;   /* skips PerfWorks' evaluator, which gives the same bits in less time */
+	bool without_rows; /* columns alone, for statistics that have rows from elsewhere */
 	bool without_sass; /* rows of instructions: opcodes and SASS texts are not wanted */
 	struct opk_code_interval *interval; /* filled for rows of code; NULL: it is not wanted */
 };

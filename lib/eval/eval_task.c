@@ -60,6 +60,10 @@ static int begin_task(struct opk_eval_task *task, struct opk_ctx *ctx, struct op
 
 	TRY(opk_eval_job_of_file(job, &task->unwanted, ctx, file, filter));
 	TRY(opk_evaluation_begin(&task->evaluation, ctx, job, options, opk_take(taken)));
+	if (opk_eval_inside(options)->without_rows) {
+		job->end = job->first;
+		return OPK_OK;
+	}
 	how = join_of(options, job->meta);
 	if (!how)
 		return OPK_OK;

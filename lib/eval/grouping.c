@@ -2,7 +2,6 @@
 /* Groups ranges by key, in an index of keys as text. */
 #include "eval/eval.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -67,7 +66,15 @@ static bool has_uuid(const struct opk_range *range)
 
 static void put_text(struct opk_buf *out, const char *text)
 {
-	opk_buf_add_printf(out, "%zu:%s", strlen(text), text);
+	opk_buf_add_number(out, strlen(text));
+	opk_buf_add_text(out, ":");
+	opk_buf_add_text(out, text);
+}
+
+static void put_number(struct opk_buf *out, uint64_t number)
+{
+	opk_buf_add_number(out, number);
+	opk_buf_add_text(out, ",");
 }
 
 /*
@@ -77,19 +84,26 @@ static void put_text(struct opk_buf *out, const char *text)
 static void write_key(struct opk_buf *out, unsigned key, const char *name,
                       const struct opk_range *range, const char *symbol)
 {
-#define IN(part, value) (key & (part) ? (value) : 0)
-	for (int i = 0; i < 3 && key & OPK_KEY_SHAPE; i++)
-		opk_buf_add_printf(out, "%u,%u,", range->grid[i], range->block[i]);
-	opk_buf_add_printf(out, "%u,%" PRIu64 ",%d,%d,%u,", IN(OPK_KEY_SHARED, range->shared_bytes),
-	                   IN(OPK_KEY_LAUNCH, range->launch), IN(OPK_KEY_DEVICE, range->device),
-	                   IN(OPK_KEY_RANK, range->rank), IN(OPK_KEY_PASS, range->pass));
-#undef IN
+	for (int i = 0; i < 3 && key & OPK_KEY_SHAPE; i++) {
+		put_number(out, range->grid[i]);
+		put_number(out, range->block[i]);
+	}
+	if (key & OPK_KEY_SHARED)
+		put_number(out, range->shared_bytes);
+	if (key & OPK_KEY_LAUNCH)
+		put_number(out, range->launch);
+	if (key & OPK_KEY_DEVICE)
+		put_number(out, (uint32_t)range->device);
+	if (key & OPK_KEY_RANK)
+		put_number(out, (uint32_t)range->rank);
+	if (key & OPK_KEY_PASS)
+		put_number(out, range->pass);
 	if (key & OPK_KEY_HOST || (key & OPK_KEY_GPU && !has_uuid(range)))
 		put_text(out, range->host ? range->host : "");
 	if (key & OPK_KEY_GPU && range->gpu && *range->gpu)
 		put_text(out, range->gpu);
 	else if (key & OPK_KEY_GPU)
-		opk_buf_add_printf(out, "%d,", range->device);
+		put_number(out, (uint32_t)range->device);
 	if (key & OPK_KEY_NAME)
 		put_text(out, name);
 	if (key & OPK_KEY_KERNEL) {
@@ -131,7 +145,7 @@ char *opk_key_name(unsigned key, const char *kernel, const char *name,
 	struct opk_buf out = { 0 };
 
 	if (key & OPK_KEY_NVTX)
-		put(&out, range->nvtx);
+		put(&out, *range->nvtx ? range->nvtx : opk_no_range);
 	if (key & OPK_KEY_NAME)
 		put(&out, name);
 	if (key & OPK_KEY_KERNEL)
@@ -233,8 +247,10 @@ static char *key_of(const struct opk_grouping *grouping, const char *name,
 {
 	struct opk_buf text = { 0 };
 
-	if (grouping->besides)
-		opk_buf_add_printf(&text, "%" PRIu64 "/", grouping->besides);
+	if (grouping->besides) {
+		opk_buf_add_number(&text, grouping->besides);
+		opk_buf_add_text(&text, "/");
+	}
 	write_key(&text, grouping->key, name, range, symbol);
 	return opk_buf_take_text(&text);
 }

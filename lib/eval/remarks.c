@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number_text.h"
 #include "chip/chip.h"
 #include "eval/eval_inside.h"
 
@@ -56,11 +57,6 @@ static const char *explain(const char *part)
 	               : " was not collected, or not with the instances that it needs";
 }
 
-static const char *plural(const struct opk_remark *of)
-{
-	return of->rows == 1 ? "" : "s";
-}
-
 static char *tell_lacking(const char *metric, const struct opk_remark *lacking)
 {
 	char rest[96];
@@ -68,7 +64,7 @@ static char *tell_lacking(const char *metric, const struct opk_remark *lacking)
 	print_rest(rest, sizeof rest, lacking);
 	return opk_printf("%s is nan in %" PRIu64 " row%s, because its part %s%s; its other parts "
 	                  "amount to %s",
-	                  metric, lacking->rows, plural(lacking), lacking->part,
+	                  metric, lacking->rows, opk_plural(lacking->rows), lacking->part,
 	                  explain(lacking->part), rest);
 }
 
@@ -77,7 +73,7 @@ static char *tell_more(const char *metric, const struct opk_remark *doubt)
 	bool fails = doubt->kind == OPK_PART_FAILS;
 
 	return opk_printf("%s may be more than it shows in %" PRIu64 " row%s: %s%s%s", metric,
-	                  doubt->rows, plural(doubt),
+	                  doubt->rows, opk_plural(doubt->rows),
 	                  fails ? "its part " : "the library does not name all parts of ",
 	                  doubt->part, fails ? " can't be evaluated" : "");
 }
@@ -98,8 +94,8 @@ static char *tell_above(const struct opk_evaluation *evaluation, size_t metric,
 	return opk_printf("%s is above %g%% in %" PRIu64 " row%s, up to %.4g%%: its counters %s "
 	                  "counted in different passes, which took different times; recorded in "
 	                  "one pass, if it has room, it is exact",
-	                  evaluation->metrics.items[metric], WHOLE, above->rows, plural(above),
-	                  above->most, known ? "were" : "may have been");
+	                  evaluation->metrics.items[metric], WHOLE, above->rows,
+	                  opk_plural(above->rows), above->most, known ? "were" : "may have been");
 }
 
 /* NULL: out of memory. */
@@ -130,6 +126,11 @@ static int note_metric(struct opk_evaluation *evaluation, struct opk_ctx *ctx, c
 		    || (i == OPK_ABOVE_WHOLE && !is_of_passes(evaluation, metric)))
 			continue;
 		text = tell(evaluation, metric, &all[i]);
+		/* A metric under a label may be evaluated under its own name, too. */
+		if (text && opk_strlist_contains(&evaluation->doubts, text)) {
+			free(text);
+			continue;
+		}
 		if (!opk_strlist_take(&evaluation->doubts, text))
 			return opk_nomem(ctx, "a remark");
 		opk_log(ctx, "%s: %s", of, text);

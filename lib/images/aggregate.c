@@ -12,10 +12,12 @@
 
 struct opk_aggregate {
 	struct opk_evaluation *evaluation;
-	size_t metric_count, column_count;
+	struct opk_evaluation *own; /* has the ranges' own values */
+	size_t metric_count, column_count, own_count;
 	size_t row_count;
-	bool *left_out;          /* one per row: by the filter, or for spanning an earlier event */
-	uint64_t left_out_count; /* for spanning an earlier event */
+	bool *left_out;           /* one per row: by the filter, or for spanning an earlier event */
+	uint64_t left_out_count;  /* for spanning an earlier event */
+	struct opk_strlist names; /* one per row */
 	struct opk_column_file values; /* of the rows that are not left out */
 	struct opk_survey survey;
 	struct opk_sums sums;
@@ -33,6 +35,15 @@ static int fail_nomem(struct opk_ctx *ctx)
 
 /* ---- the ranges' own values ------------------------------------------------------------- */
 
+/* Rows up to `end` that have no name yet get "": they are left out. */
+static int name_rows(struct opk_aggregate *a, struct opk_ctx *ctx, size_t end)
+{
+	while (a->names.count < end)
+		if (!opk_strlist_add(&a->names, ""))
+			return fail_nomem(ctx);
+	return OPK_OK;
+}
+
 static int read_row(struct opk_aggregate *a, struct opk_ctx *ctx, const struct opk_row *row,
                     bool *present)
 {
@@ -40,16 +51,19 @@ static int read_row(struct opk_aggregate *a, struct opk_ctx *ctx, const struct o
 
 	if (row->index >= a->row_count)
 		return opk_fail(ctx, OPK_EFAILED, "more rows than were announced");
-	counts = opk_evaluation_counts(a->evaluation);
-	for (size_t i = 0; i < a->column_count; i++)
+	counts = opk_evaluation_counts(a->own);
+	for (size_t i = 0; i < a->own_count; i++)
 		present[i] = counts[i] > 0;
 	a->left_out[row->index] = false;
-	return opk_column_file_add(&a->values, ctx, opk_evaluation_values(a->evaluation), present);
+	TRY(name_rows(a, ctx, row->index));
+	if (!opk_strlist_add(&a->names, row->name))
+		return fail_nomem(ctx);
+	return opk_column_file_add(&a->values, ctx, opk_evaluation_values(a->own), present);
 }
 
 static int read_rows(struct opk_aggregate *a, struct opk_ctx *ctx, bool keep_first)
 {
-	opk_autofree bool *present = opk_alloc_array(a->column_count + 1, sizeof *present);
+	opk_autofree bool *present = opk_alloc_array(a->own_count + 1, sizeof *present);
 	const struct opk_row *row;
 	int code = OPK_OK;
 
@@ -58,14 +72,14 @@ static int read_rows(struct opk_aggregate *a, struct opk_ctx *ctx, bool keep_fir
 		return fail_nomem(ctx);
 	/* Rows that the filter refuses are not read, and stay left out. */
 	memset(a->left_out, true, a->row_count);
-	code = opk_column_file_init(&a->values, ctx, a->column_count);
-	while (!code && !(code = opk_evaluation_next(&row, ctx, a->evaluation)) && row) {
+	code = opk_column_file_init(&a->values, ctx, a->own_count);
+	while (!code && !(code = opk_evaluation_next(&row, ctx, a->own)) && row) {
 		if (row->spans_earlier && !keep_first)
 			a->left_out_count++;
 		else
 			code = read_row(a, ctx, row, present);
 	}
-	return code;
+	return code ? code : name_rows(a, ctx, a->row_count);
 }
 
 /* ---- columns ---------------------------------------------------------------------------- */
@@ -143,6 +157,7 @@ static void fill_column(const struct opk_aggregate *a, const struct columns *c, 
 	                 && c->least[column] == UINT64_MAX - 1 - c->least_rest[column]);
 	int degree = a->column_traits[column].degree;
 
+	out->min = out->max = out->p50 = out->p90 = out->p99 = (double)NAN;
 	out->count = constant ? a->rows[group].range.count : c->least[column];
 	out->sum = degree == 1 && equal ? c->of_totals[column] : (double)NAN;
 	out->weighted_by = name_weight(a, c, column);
@@ -231,6 +246,8 @@ static int order_column(struct opk_aggregate *a, struct opk_ctx *ctx, struct ord
 		if (o->options->values)
 			o->options->values(o->options->values_data, i, column, o->of_group,
 			                   o->rows_of_group, count);
+		if (a->own != a->evaluation)
+			continue;
 		of = &a->statistics[i * a->column_count + column];
 		opk_statistics_order(of, o->of_group, count);
 		/* Equal values have the same mean with any weights. */
@@ -270,7 +287,7 @@ static int compute_order(struct opk_aggregate *a, struct opk_ctx *ctx,
 		return fail_nomem(ctx);
 	sort_rows(a, sorted, starts);
 	find_rows(order.rows, summed, a);
-	for (size_t i = 0; i < a->column_count; i++)
+	for (size_t i = 0; i < a->own_count; i++)
 		TRY(order_column(a, ctx, &order, i));
 	return OPK_OK;
 }
@@ -344,26 +361,65 @@ static int check_conditions(struct opk_ctx *ctx, const struct opk_evaluation *ev
 		"can't choose ranges for statistics, only what is known of them can");
 }
 
+/* Whether tables say how many ranges each image has. */
+static int has_tables(bool *out, struct opk_ctx *ctx, struct opk_file *file)
+{
+	const struct opk_segment *segments;
+	const struct opk_meta *meta;
+	size_t count;
+
+	TRY(opk_file_meta(&meta, ctx, file));
+	TRY(opk_file_segments(&segments, &count, ctx, file));
+	*out = meta->profiler == OPK_PROFILER_RANGE;
+	for (size_t i = 0; i < count; i++)
+		*out = *out && opk_segment_is_counted(&segments[i]);
+	return OPK_OK;
+}
+
+/* Sums the rows of each group, and evaluates the sums. */
+static int sum_rows(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk_file *file,
+                    const struct opk_sums_options *wanted, bool assume)
+{
+	TRY(assume ? opk_survey_assume(&a->survey, ctx, file, &a->names)
+	           : opk_survey_make_some(&a->survey, ctx, file, a->left_out, a->row_count));
+	if (a->survey.row_count != a->row_count)
+		return opk_fail(ctx, OPK_EINPUT, "there are %zu ranges, and %zu were evaluated",
+		                a->survey.row_count, a->row_count);
+	TRY(opk_sums_init(&a->sums, ctx, &a->survey, wanted));
+	return opk_totals_init(&a->totals, ctx, a->evaluation, file, &a->sums);
+}
+
+static void forget_sums(struct opk_aggregate *a)
+{
+	opk_totals_clear(&a->totals);
+	opk_sums_clear(&a->sums);
+	opk_survey_clear(&a->survey);
+}
+
 static int aggregate(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk_file *file,
                      const struct opk_aggregate_options *options)
 {
 	struct opk_sums_options wanted = { 0 };
 	const struct opk_meta *meta;
+	bool assume;
+	int code;
 
-	TRY(check_conditions(ctx, a->evaluation));
+	TRY(check_conditions(ctx, a->own));
 	TRY(find_key(&wanted.key, ctx, a->evaluation, options->key));
 	TRY(opk_level_parse(&wanted.level, ctx, options->level));
 	TRY(read_rows(a, ctx, options->keep_first_sample));
-	TRY(opk_survey_make_some(&a->survey, ctx, file, a->left_out, a->row_count));
-	if (a->survey.row_count != a->row_count)
-		return opk_fail(ctx, OPK_EINPUT, "there are %zu ranges, and %zu were evaluated",
-		                a->survey.row_count, a->row_count);
 	wanted.left_out = a->left_out;
-	TRY(opk_sums_init(&a->sums, ctx, &a->survey, &wanted));
 	TRY(find_traits(a, ctx));
-	TRY(opk_totals_init(&a->totals, ctx, a->evaluation, file, &a->sums));
+	TRY(has_tables(&assume, ctx, file));
+	code = sum_rows(a, ctx, file, &wanted, assume);
+	if (code == OPK_EINPUT && assume) {
+		opk_clear_errors(ctx);
+		forget_sums(a);
+		code = sum_rows(a, ctx, file, &wanted, false);
+	}
+	TRY(code);
 	TRY(opk_file_meta(&meta, ctx, file));
-	opk_totals_add_attributes(&a->totals, a->evaluation, meta, &a->sums);
+	TRY(opk_totals_add_attributes(&a->totals, ctx, a->evaluation, meta, &a->sums));
 	TRY(make_rows(a, ctx));
 	TRY(compute_totals(a, ctx));
 	TRY(compute_order(a, ctx, options));
@@ -384,7 +440,9 @@ int opk_aggregate_new(struct opk_aggregate **out, struct opk_ctx *ctx,
 	a->evaluation = evaluation;
 	a->metric_count = opk_evaluation_metric_count(evaluation);
 	a->column_count = opk_evaluation_column_count(evaluation);
-	a->row_count = opk_evaluation_row_count(evaluation);
+	a->own = options.own ? options.own : evaluation;
+	a->own_count = opk_evaluation_column_count(a->own);
+	a->row_count = opk_evaluation_row_count(a->own);
 	TRY(aggregate(a, ctx, file, &options));
 	*out = opk_take(a);
 	return OPK_OK;
@@ -394,9 +452,8 @@ void opk_aggregate_free(struct opk_aggregate *a)
 {
 	if (!a)
 		return;
-	opk_sums_clear(&a->sums);
-	opk_survey_clear(&a->survey);
-	opk_totals_clear(&a->totals);
+	forget_sums(a);
+	opk_strlist_clear(&a->names);
 	opk_column_file_clear(&a->values);
 	free(a->left_out);
 	free(a->metric_degrees);

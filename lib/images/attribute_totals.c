@@ -12,16 +12,22 @@ static uint64_t launches_of(const struct opk_range *range)
 	return range && range->count ? range->count : 1;
 }
 
-static void add_row(struct opk_totals *totals, const struct opk_sums *sums,
-                    const struct opk_meta *meta, const char *name, size_t row, size_t at)
-{
-	const struct opk_range *range = opk_survey_range(sums->survey, row);
-	uint64_t launches = launches_of(range);
-	double value = opk_attribute_value(name, meta, range);
+/* Most launches of a kernel are alike: `last` has the value of its last one, for those after it. */
+struct last {
+	const struct opk_range *range;
+	double value;
+};
 
-	if (isnan(value))
+static void add_row(struct opk_totals *totals, const struct opk_meta *meta, const char *name,
+                    const struct opk_range *range, struct last *last, size_t at)
+{
+	uint64_t launches = launches_of(range);
+
+	if (!last->range || !opk_attributes_are_equal(last->range, range))
+		*last = (struct last){ range, opk_attribute_value(name, meta, range) };
+	if (isnan(last->value))
 		return;
-	totals->added[at] += value * (double)launches;
+	totals->added[at] += last->value * (double)launches;
 	totals->counts[at] += launches;
 }
 
@@ -36,10 +42,15 @@ static void finish_group(struct opk_totals *totals, const char *name, size_t at)
 	totals->weights[at] = OPK_EXACT;
 }
 
-void opk_totals_add_attributes(struct opk_totals *totals, const struct opk_evaluation *evaluation,
-                               const struct opk_meta *meta, const struct opk_sums *sums)
+int opk_totals_add_attributes(struct opk_totals *totals, struct opk_ctx *ctx,
+                              const struct opk_evaluation *evaluation, const struct opk_meta *meta,
+                              const struct opk_sums *sums)
 {
 	size_t metrics = opk_evaluation_metric_count(evaluation);
+	opk_autofree struct last *last = opk_alloc_array(sums->groups.count + 1, sizeof *last);
+
+	if (!last)
+		return opk_nomem(ctx, "statistics");
 
 	for (size_t i = 0; i < metrics; i++) {
 		const char *name = opk_evaluation_metric(evaluation, i);
@@ -49,12 +60,14 @@ void opk_totals_add_attributes(struct opk_totals *totals, const struct opk_evalu
 		for (size_t j = 0; j < sums->groups.count; j++) {
 			totals->added[j * metrics + i] = 0;
 			totals->counts[j * metrics + i] = 0;
+			last[j].range = NULL;
 		}
 		for (size_t j = 0; j < sums->survey->row_count; j++)
 			if (sums->group_of[j] != SIZE_MAX)
-				add_row(totals, sums, meta, name, j,
-				        sums->group_of[j] * metrics + i);
+				add_row(totals, meta, name, opk_survey_range(sums->survey, j),
+				        &last[sums->group_of[j]], sums->group_of[j] * metrics + i);
 		for (size_t j = 0; j < sums->groups.count; j++)
 			finish_group(totals, name, j * metrics + i);
 	}
+	return OPK_OK;
 }

@@ -62,7 +62,13 @@ struct opk_aggregate_options {
 	bool keep_first_sample; /* which begins at an earlier event; default: left out */
 	const char *level;      /* as for opk_sum() */
 	/*
-	 * Called for each column and key group with its ranges' own values, in their order: those
+	 * Rows and their own values are of this evaluation, which has few columns. All others are
+	 * only computed from sums, and their least, greatest and percentiles are NaN. NULL: the
+	 * evaluation itself.
+	 */
+	struct opk_evaluation *own;
+	/*
+	 * Called for each column of `own` and key group with its ranges' values, in order: those
 	 * in `count` of struct opk_statistics, each with the `index` of its row. Both arrays are
 	 * valid only during the call. NaN if a row is a sum of ranges.
 	 */

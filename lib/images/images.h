@@ -58,6 +58,8 @@ struct opk_survey {
 	size_t image_count;
 	size_t row_count;
 	struct opk_strlist names; /* one per row, from the images; "" for samples */
+	/* Images of a GPU are only taken for alike: combining them looks, and fails if not. */
+	bool assumed;
 };
 
 /*
@@ -72,6 +74,12 @@ int opk_survey_make(struct opk_survey *out, struct opk_ctx *ctx, struct opk_file
  */
 int opk_survey_make_some(struct opk_survey *out, struct opk_ctx *ctx, struct opk_file *file,
                          const bool *left_out, size_t count);
+/*
+ * Surveys a file of ranges by its tables alone, which have to say how many rows each image has.
+ * Evaluation has checked them. Takes over the names of its rows.
+ */
+int opk_survey_assume(struct opk_survey *out, struct opk_ctx *ctx, struct opk_file *file,
+                      struct opk_strlist *names);
 void opk_survey_clear(struct opk_survey *survey);
 
 /* The image that a row is in. */
@@ -261,7 +269,8 @@ int opk_totals_init(struct opk_totals *totals, struct opk_ctx *ctx,
                     const struct opk_sums *sums);
 void opk_totals_clear(struct opk_totals *totals);
 /* Fills in the evaluation's metrics that are attributes. attribute_totals.c */
-void opk_totals_add_attributes(struct opk_totals *totals, const struct opk_evaluation *evaluation,
-                               const struct opk_meta *meta, const struct opk_sums *sums);
+int opk_totals_add_attributes(struct opk_totals *totals, struct opk_ctx *ctx,
+                              const struct opk_evaluation *evaluation, const struct opk_meta *meta,
+                              const struct opk_sums *sums);
 
 #endif

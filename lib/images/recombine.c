@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Makes images with PerfWorks' combiner, in a child. */
+/* Makes images with PerfWorks' combiner, in a child, or large sums in several. */
 #include "images/images.h"
 
 #include <string.h>
@@ -10,6 +10,8 @@
 enum {
 	TARGET_BYTES = 256 << 20, /* per image: the next one reads the sources again */
 	MAX_TARGET_SLOTS = 1000,  /* its rows are one table, and kernel names take kilobytes */
+	PART_ROWS = 4000,         /* a child for less takes longer than it saves */
+	MOST_PARTS = 16,
 };
 
 size_t opk_recombine_slots(const struct opk_surveyed *image)
@@ -22,16 +24,38 @@ size_t opk_recombine_slots(const struct opk_surveyed *image)
 
 /* ---- the child -------------------------------------------------------------------------- */
 
+/* What one child does: all, the sums of these rows alone, or the sums of what others sent. */
+struct part {
+	const struct opk_recombination *job;
+	bool some;
+	size_t first, end; /* rows */
+	struct opk_result *sent;
+	size_t sent_count;
+};
+
 struct work {
 	struct opk_ctx *ctx;
 	struct opk_child *child;
 	const struct opk_recombination *job;
-	/* The image read last. */
+	const struct part *part;
+	/* The image read last, which the decoder owns. */
 	const struct opk_surveyed *source;
-	void *image;
+	struct opk_decoder decoder;
+	const void *image;
 	size_t image_size;
-	uint64_t done, total; /* moves */
+	struct opk_layout layout; /* of the target's images, if it is not known that they fit */
+	uint64_t done, total;     /* moves */
 };
+
+/* The combiner crashes on ranges from images of another layout. */
+static int check_layout(struct work *w)
+{
+	bool fits = true;
+
+	if (w->job->survey->assumed)
+		TRY(opk_layout_fits(&fits, &w->layout, w->ctx, w->image, w->image_size));
+	return fits ? OPK_OK : opk_fail(w->ctx, OPK_EINPUT, "images of a GPU differ");
+}
 
 static int read_source(struct work *w, size_t row)
 {
@@ -39,12 +63,14 @@ static int read_source(struct work *w, size_t row)
 
 	if (source == w->source)
 		return OPK_OK;
-	free(w->image);
-	w->image = NULL;
+	/* The decoder's base is of one file. */
+	if (!w->source || w->source->file != source->file)
+		w->decoder.base.size = 0;
 	w->source = NULL;
-	TRY(opk_file_read(&w->image, &w->image_size, w->ctx, source->file, source->section));
+	TRY(opk_file_decode(&w->image, &w->image_size, w->ctx, source->file, source->section,
+	                    &w->decoder));
 	w->source = source;
-	return OPK_OK;
+	return check_layout(w);
 }
 
 static int finish(struct work *w, size_t target, const void *image, size_t size)
@@ -57,9 +83,15 @@ static int finish(struct work *w, size_t target, const void *image, size_t size)
 	return OPK_OK;
 }
 
-static bool is_sampled(const struct work *w)
+static bool is_sampled(const struct work *w, const struct opk_target *target)
 {
-	return w->source->facts.profiler == OPK_PROFILER_PM;
+	return opk_survey_image(w->job->survey, target->moves->row)->facts.profiler
+	       == OPK_PROFILER_PM;
+}
+
+static bool is_mine(const struct work *w, size_t row)
+{
+	return !w->part->some || (row >= w->part->first && row < w->part->end);
 }
 
 /* How many ranges of each slot and pass are in its mean; NULL if there can't be too many. */
@@ -118,7 +150,8 @@ static int add_moves(struct work *w, struct opk_nv_combiner *combiner,
 
 	for (size_t i = 0; !code && i < target->move_count; i++) {
 		opk_child_progress(w->child, w->done++, w->total);
-		code = add_move(w, combiner, &target->moves[i], &averaged);
+		if (is_mine(w, target->moves[i].row))
+			code = add_move(w, combiner, &target->moves[i], &averaged);
 	}
 	free(averaged.counts);
 	return code;
@@ -131,9 +164,9 @@ static int check_image(struct work *w, const struct opk_target *target, const vo
 	const struct opk_surveyed *first = opk_survey_image(w->job->survey, target->moves->row);
 	struct opk_nv_image_info info;
 	size_t made;
-	int code = is_sampled(w) ? OPK_OK : opk_nv_image_info(&info, w->ctx, image, size);
+	int code = is_sampled(w, target) ? OPK_OK : opk_nv_image_info(&info, w->ctx, image, size);
 
-	if (code || is_sampled(w))
+	if (code || is_sampled(w, target))
 		return opk_blame_image(code);
 	made = first->segment->pass ? info.populated : info.completed;
 	if (made != target->slots)
@@ -152,35 +185,107 @@ static size_t longest_name(const struct opk_target *target)
 	return longest;
 }
 
+/* An image that is being made. */
+struct made {
+	void *image;
+	size_t size;
+	struct opk_nv_combiner *combiner;
+};
+
+static void clear_made(struct made *made)
+{
+	opk_nv_combiner_free(made->combiner);
+	free(made->image);
+}
+#define AUTO_MADE __attribute__((cleanup(clear_made)))
+
+/* It is like the image read last. */
+static int begin_image(struct made *made, struct work *w, const struct opk_target *target)
+{
+	TRY(opk_blame_image(opk_nv_image_like(&made->image, &made->size, w->ctx, w->image,
+	                                      w->image_size,
+	                                      &(struct opk_nv_room){ target->slots,
+	                                                             longest_name(target) + 1 })));
+	TRY(opk_blame_image(opk_nv_combiner_new(&made->combiner, w->ctx, made->image)));
+	return is_sampled(w, target)
+	               ? OPK_OK
+	               : opk_blame_image(opk_nv_combiner_ranges(w->ctx, made->combiner,
+	                                                        target->slots, target->names));
+}
+
+/* Sends the image, and for each slot whether it has data. */
+static void put_part(struct work *w, const struct opk_target *target, const struct made *made)
+{
+	opk_put_bytes(w->child, made->image, made->size);
+	for (size_t i = 0; made->size && i < target->slots; i++) {
+		uint8_t begun = opk_nv_combiner_begun(made->combiner, i);
+
+		opk_put(w->child, &begun, sizeof begun);
+	}
+}
+
 static int make_image(struct work *w, size_t index)
 {
 	const struct opk_target *target = &w->job->targets[index];
-	struct opk_nv_combiner *combiner;
-	opk_autofree void *image = NULL;
-	size_t size;
-	int code = opk_nv_image_like(&image, &size, w->ctx, w->image, w->image_size,
-	                             &(struct opk_nv_room){ target->slots,
-	                                                    longest_name(target) + 1 });
+	AUTO_MADE struct made made = { 0 };
 
-	if (!code)
-		code = opk_nv_combiner_new(&combiner, w->ctx, image);
-	if (code)
-		return opk_blame_image(code);
-	if (!is_sampled(w))
-		code = opk_blame_image(
-			opk_nv_combiner_ranges(w->ctx, combiner, target->slots, target->names));
-	if (!code)
-		code = add_moves(w, combiner, target);
-	opk_nv_combiner_free(combiner);
-	if (!code)
-		code = check_image(w, target, image, size);
-	return code ? code : finish(w, index, image, size);
+	TRY(begin_image(&made, w, target));
+	TRY(add_moves(w, made.combiner, target));
+	if (!w->part->some) {
+		TRY(check_image(w, target, made.image, made.size));
+		return finish(w, index, made.image, made.size);
+	}
+	put_part(w, target, &made);
+	return OPK_OK;
+}
+
+static int add_sent(struct made *made, struct work *w, const struct opk_target *target,
+                    struct opk_result *sent)
+{
+	size_t size;
+	opk_autofree void *image = opk_get_bytes(&size, sent, SIZE_MAX);
+	struct opk_nv_image_info info;
+
+	TRY(opk_result_check(sent, w->ctx));
+	if (!size)
+		return OPK_OK;
+	w->image = image;
+	w->image_size = size;
+	TRY(opk_blame_image(opk_nv_image_info(&info, w->ctx, image, size)));
+	TRY(check_layout(w));
+	if (info.slots != target->slots)
+		return opk_fail(w->ctx, OPK_EINPUT, "a part of a sum has %zu ranges, not %zu",
+		                info.slots, target->slots);
+	if (!made->image)
+		TRY(begin_image(made, w, target));
+	for (size_t i = 0; i < target->slots; i++) {
+		uint8_t begun = 0;
+
+		opk_get(sent, &begun, sizeof begun);
+		if (begun)
+			TRY(opk_blame_image(
+				opk_nv_combiner_sum(w->ctx, made->combiner, i, image, i)));
+	}
+	return opk_result_check(sent, w->ctx);
+}
+
+static int join_parts(struct work *w, size_t index)
+{
+	const struct opk_target *target = &w->job->targets[index];
+	AUTO_MADE struct made made = { 0 };
+
+	for (size_t i = 0; i < w->part->sent_count; i++) {
+		opk_child_progress(w->child, i, w->part->sent_count);
+		TRY(add_sent(&made, w, target, &w->part->sent[i]));
+	}
+	TRY(check_image(w, target, made.image, made.size));
+	return finish(w, index, made.image, made.size);
 }
 
 static int trim_image(struct work *w, size_t index)
 {
 	size_t size = w->image_size;
-	int code = opk_blame_image(opk_nv_trim_samples(&size, w->ctx, w->image));
+	int code = opk_blame_image(opk_nv_trim_samples(&size, w->ctx, w->decoder.plain.data));
 
 	/* The image in memory is no longer the source. */
 	w->source = NULL;
@@ -192,9 +297,22 @@ static int trim_image(struct work *w, size_t index)
 static int make_target(struct work *w, size_t index)
 {
 	const struct opk_target *target = &w->job->targets[index];
-	const struct opk_surveyed *source = opk_survey_image(w->job->survey, target->moves->row);
-	int code = read_source(w, target->moves->row);
+	const struct opk_surveyed *source;
+	size_t first = 0;
+	int code;
 
+	opk_layout_clear(&w->layout);
+	w->source = NULL;
+	if (w->part->sent)
+		return join_parts(w, index);
+	while (first < target->move_count && !is_mine(w, target->moves[first].row))
+		first++;
+	if (first == target->move_count) {
+		put_part(w, target, &(struct made){ 0 });
+		return OPK_OK;
+	}
+	source = opk_survey_image(w->job->survey, target->moves[first].row);
+	code = read_source(w, target->moves[first].row);
 	if (!code)
 		code = target->trim ? trim_image(w, index) : make_image(w, index);
 	if (code == OPK_EFAILED || code == OPK_EINPUT)
@@ -204,26 +322,77 @@ static int make_target(struct work *w, size_t index)
 
 static int recombine_in_child(struct opk_ctx *ctx, void *data, struct opk_child *child)
 {
-	struct work w = { .ctx = ctx, .child = child, .job = data };
+	const struct part *part = data;
+	struct work w = { .ctx = ctx, .child = child, .job = part->job, .part = part };
 	int code = OPK_OK;
 
 	for (size_t i = 0; i < w.job->target_count; i++)
 		w.total += w.job->targets[i].move_count;
 	for (size_t i = 0; !code && i < w.job->target_count; i++)
 		code = make_target(&w, i);
-	free(w.image);
+	opk_decoder_clear(&w.decoder);
+	opk_layout_clear(&w.layout);
 	return code;
 }
 
 /* ---- the parent ------------------------------------------------------------------------- */
 
+/* Whether sums of parts are the sums: not of means, nor of samples, which are copied. */
+static size_t count_parts(const struct opk_recombination *job)
+{
+	const struct opk_survey *survey = job->survey;
+	size_t most = opk_core_count(), count = survey->row_count / PART_ROWS;
+
+	if (job->mean || !job->use || !survey->assumed)
+		return 1;
+	most = most < MOST_PARTS ? most : MOST_PARTS;
+	count = count < most ? count : most;
+	return count < survey->image_count ? count : survey->image_count;
+}
+
+/* Each part has whole images. */
+static int run_parts(struct opk_result *result, struct opk_ctx *ctx,
+                     const struct opk_recombination *job, size_t count,
+                     const struct opk_contain_options *contain)
+{
+	const struct opk_survey *survey = job->survey;
+	opk_autofree struct part *parts = opk_alloc_array(count, sizeof *parts);
+	opk_autofree struct opk_result *sent = opk_alloc_array(count, sizeof *sent);
+	struct part whole = { .job = job, .sent = sent, .sent_count = count };
+	int code;
+
+	if (!parts || !sent)
+		return opk_nomem(ctx, "sums");
+	for (size_t i = 0; i < count; i++)
+		parts[i] = (struct part){
+			.job = job,
+			.some = true,
+			.first = survey->images[survey->image_count * i / count].first,
+			.end = i + 1 < count
+			               ? survey->images[survey->image_count * (i + 1) / count].first
+			               : survey->row_count,
+		};
+	TRY(opk_contain_all(sent, ctx,
+	                    &(struct opk_contained){ recombine_in_child, parts, sizeof *parts,
+	                                             count },
+	                    contain));
+	code = opk_contain(result, ctx, recombine_in_child, &whole, contain);
+	for (size_t i = 0; i < count; i++)
+		opk_result_clear(&sent[i]);
+	return code;
+}
+
 int opk_recombine(struct opk_result *result, struct opk_ctx *ctx,
                   const struct opk_recombination *recombination)
 {
 	struct opk_contain_options contain = opk_survey_contain(recombination->survey);
+	size_t count = count_parts(recombination);
 
 	contain.limits.memory += 4 * (uint64_t)TARGET_BYTES;
-	return opk_contain(result, ctx, recombine_in_child, (void *)recombination, &contain);
+	if (count > 1)
+		return run_parts(result, ctx, recombination, count, &contain);
+	return opk_contain(result, ctx, recombine_in_child, &(struct part){ .job = recombination },
+	                   &contain);
 }
 
 int opk_recombine_next(void **image, size_t *size, struct opk_ctx *ctx, struct opk_result *result)

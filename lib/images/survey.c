@@ -14,6 +14,8 @@ struct work {
 	struct opk_ctx *ctx;
 	struct opk_child *child;
 	const struct opk_survey *survey;
+	struct opk_decoder decoder;
+	const struct opk_file *decoded; /* the decoder's base is of it */
 	struct opk_grouping gpus;
 	OPK_LIST(struct layout {
 		size_t gpu;
@@ -112,12 +114,15 @@ static int look_at(struct work *w, const struct opk_surveyed *surveyed, const vo
 
 static int survey_image(struct work *w, const struct opk_surveyed *surveyed)
 {
-	opk_autofree void *image = NULL;
 	const struct opk_meta *meta;
+	const void *image;
 	size_t size;
 
+	if (w->decoded != surveyed->file)
+		w->decoder.base.size = 0;
+	w->decoded = surveyed->file;
 	TRY(opk_file_meta(&meta, w->ctx, surveyed->file));
-	TRY(opk_file_read(&image, &size, w->ctx, surveyed->file, surveyed->section));
+	TRY(opk_file_decode(&image, &size, w->ctx, surveyed->file, surveyed->section, &w->decoder));
 	return look_at(w, surveyed, image, size, meta);
 }
 
@@ -140,6 +145,7 @@ static int survey_in_child(struct opk_ctx *ctx, void *data, struct opk_child *ch
 		opk_layout_clear(&w.layouts.items[i].layout);
 	free(w.layouts.items);
 	opk_grouping_clear(&w.gpus);
+	opk_decoder_clear(&w.decoder);
 	return code;
 }
 
@@ -319,6 +325,47 @@ int opk_survey_make_some(struct opk_survey *out, struct opk_ctx *ctx, struct opk
 		first += segment->row_count;
 	}
 	return survey(out, ctx, &file, 1);
+}
+
+/* ---- without NVIDIA's code -------------------------------------------------------------- */
+
+/* The images of a GPU are taken for alike until they are combined. */
+static int assume_facts(struct opk_surveyed *image, struct opk_ctx *ctx, struct opk_grouping *gpus)
+{
+	const struct opk_segment *segment = image->segment;
+	uint64_t size = image->file->sections[image->section].plain_size;
+	uint64_t rows = segment->row_count;
+	size_t gpu;
+
+	TRY(opk_grouping_add(&gpu, gpus, ctx, "",
+	                     segment->ranges ? segment->ranges : &image->sample));
+	image->facts = (struct opk_surveyed_facts){
+		.rows = rows,
+		.slots = rows,
+		.slot_size = size / (rows ? rows : 1),
+		.layout = gpu,
+		.profiler = OPK_PROFILER_RANGE,
+	};
+	return OPK_OK;
+}
+
+int opk_survey_assume(struct opk_survey *out, struct opk_ctx *ctx, struct opk_file *file,
+                      struct opk_strlist *names)
+{
+	struct opk_grouping gpus = { .key = OPK_KEY_GPU };
+	int code;
+
+	*out = (struct opk_survey){ .assumed = true };
+	code = list_images(out, ctx, file);
+	for (size_t i = 0; !code && i < out->image_count; i++) {
+		out->images[i].first = out->row_count;
+		out->row_count += out->images[i].segment->row_count;
+		code = assume_facts(&out->images[i], ctx, &gpus);
+	}
+	opk_grouping_clear(&gpus);
+	out->names = *names;
+	*names = (struct opk_strlist){ 0 };
+	return code;
 }
 
 void opk_survey_clear(struct opk_survey *survey)

@@ -159,6 +159,8 @@ static void put_answer(struct report_page *page, const struct opk_index *rows,
 	put_number(json, "share", answer->share);
 	put_number(json, "within", answer->within);
 	opk_json_add_string(json, "text", answer->text);
+	if (*answer->remark)
+		opk_json_add_string(json, "remark", answer->remark);
 	put_next(json, &answer->next);
 	put_bars(json, answer);
 	put_findings(page, answer);

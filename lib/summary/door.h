@@ -7,6 +7,9 @@
 #include "base/strlist.h"
 #include "images/door.h"
 
+/* The time of a launch. */
+#define opk_summary_time_metric "gpu__time_duration.sum"
+
 /* The kind of a summary's groups. */
 enum opk_summary_kind {
 	OPK_SUMMARY_KERNELS,
@@ -69,7 +72,8 @@ struct opk_summary_values {
 	/* Called first: the column of the evaluation with the times of launches; SIZE_MAX: none. */
 	void (*begin)(void *data, size_t time_column);
 	const struct opk_strlist *also; /* full names of metrics to evaluate besides; or NULL */
-	const char *by; /* keys that keep groups apart, besides: "shape"; NULL: none */
+	/* Keys that keep groups of ranges, and what ran, apart, besides: "shape"; NULL: none. */
+	const char *by;
 };
 /*
  * A summary, for other rooms to read: kernels, ranges or devices in the order of `sort`; columns in
@@ -108,6 +112,7 @@ struct opk_summary {
 	const char *condition;       /* from the option `kernel`; or NULL */
 	struct opk_aggregate *aggregate;
 	struct opk_evaluation *timeline; /* what ran, if it was recorded */
+	struct opk_strlist kernel_texts; /* names of `kernels` */
 	const struct opk_activity *activities;
 	size_t activity_count;
 	/* Sums over GPUs: recorded time, and busy time. */
@@ -144,10 +149,11 @@ struct opk_noise_options {
 
 /* A metric of a kernel. */
 struct opk_noise_value {
-	const char *metric, *unit;
-	size_t number;         /* of the metric, in the order of the recordings */
-	struct opk_moments of; /* launches that have a value of their own */
-	double mean;           /* of these; if there are none, of all launches together */
+	const char *metric, *unit; /* as the recording has them, by a label where it has one */
+	const char *full;          /* the metric's whole name, else the same */
+	size_t number;             /* of the metric, in the order of the recordings */
+	struct opk_moments of;     /* launches that have a value of their own */
+	double mean;               /* of these; if there are none, of all launches together */
 	double deviation;
 	struct opk_precision precision;
 	uint64_t more; /* launches of the kernel until `needed` have the metric; unknown: 0, too */
@@ -188,5 +194,11 @@ int opk_noise_new(struct opk_noise **out, struct opk_ctx *ctx, struct opk_file *
                   size_t count, const struct opk_noise_options *options);
 void opk_noise_free(struct opk_noise *noise);
 OPK_DEFINE_AUTO(opk_noise)
+/*
+ * Chooses at most `most` values of the kernel for people: its time, and those that can't be
+ * trusted, first such as answers are made from. `out` has room for all its values. How many.
+ */
+size_t opk_noise_choose(const struct opk_noise_value **out, const struct opk_noise *noise,
+                        const struct opk_noise_kernel *kernel, size_t most);
 
 #endif

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/nearest.h"
+#include "set/door.h"
 #include "summary/summary_inside.h"
 
 /* It is not advised to record more than ten times as many launches, or 30. */
@@ -151,6 +152,60 @@ static int check_columns(const struct opk_noise *noise)
 	return OPK_OK;
 }
 
+/* ---- for people ------------------------------------------------------------------------- */
+
+enum { RARELY_READ = 2 };
+
+/* The time comes first, then what answers are made from: most of a large set is rarely read. */
+static int rank_of(const struct opk_noise *noise, const struct opk_noise_value *value)
+{
+	if (!strcmp(value->full, opk_summary_time_metric) || !strcmp(value->full, "duration_ns"))
+		return 0;
+	return opk_index_find(NULL, &noise->inside->often_read, value->full) ? 1 : RARELY_READ;
+}
+
+/* Values that can't be trusted, and the time, which all others depend on. */
+static bool is_of_interest(const struct opk_noise *noise, const struct opk_noise_value *value,
+                           int rank)
+{
+	return !isnan(value->precision.half_width) && (!value->trusted || !rank)
+	       && rank_of(noise, value) == rank;
+}
+
+size_t opk_noise_choose(const struct opk_noise_value **out, const struct opk_noise *noise,
+                        const struct opk_noise_kernel *kernel, size_t most)
+{
+	size_t counts[RARELY_READ + 1] = { 0 }, chosen = 0;
+
+	for (size_t i = 0; i < kernel->values.count; i++)
+		for (int rank = 0; rank <= RARELY_READ; rank++)
+			counts[rank] += is_of_interest(noise, &kernel->values.items[i], rank);
+	/* Where not all have room, those that are read less often go, unless all are such. */
+	if (counts[0] + counts[1] && counts[0] + counts[1] + counts[RARELY_READ] > most)
+		counts[RARELY_READ] = 0;
+	for (int rank = 0; rank <= RARELY_READ; rank++)
+		for (size_t i = 0; counts[rank] && i < kernel->values.count && chosen < most; i++)
+			if (is_of_interest(noise, &kernel->values.items[i], rank))
+				out[chosen++] = &kernel->values.items[i];
+	return chosen;
+}
+
+/* Without the set "answers" all metrics are alike. */
+static int find_often_read(struct opk_noise_inside *in)
+{
+	struct opk_set *set = NULL;
+	int code = opk_set_find(&set, in->ctx, "answers");
+	bool good = true;
+
+	if (code == OPK_ENOMEM)
+		return code;
+	opk_clear_errors(in->ctx);
+	for (size_t i = 0; set && good && i < opk_set_metric_count(set); i++)
+		good = opk_index_add(&in->often_read, opk_set_metric(set, i), i, NULL);
+	opk_set_free(set);
+	return good ? OPK_OK : noise_nomem(in);
+}
+
 /* ---- all of it -------------------------------------------------------------------------- */
 
 int opk_noise_new(struct opk_noise **out, struct opk_ctx *ctx, struct opk_file *const *files,
@@ -166,6 +221,7 @@ int opk_noise_new(struct opk_noise **out, struct opk_ctx *ctx, struct opk_file *
 	noise->inside->options = *options;
 	if (options->by)
 		TRY(opk_key_parse(&noise->inside->by, ctx, options->by));
+	TRY(find_often_read(noise->inside));
 	TRY(opk_noise_read(noise, files, count));
 	TRY(check_columns(noise));
 	TRY(judge(noise));
@@ -189,9 +245,11 @@ void opk_noise_free(struct opk_noise *noise)
 			opk_evaluation_free(in->timelines.items[i]);
 		free(in->timelines.items);
 		opk_strlist_clear(&in->metrics);
+		opk_strlist_clear(&in->fulls);
 		opk_strlist_clear(&in->units);
 		opk_strlist_clear(&in->known);
 		opk_index_clear(&in->numbers);
+		opk_index_clear(&in->often_read);
 		opk_grouping_clear(&in->groups);
 		opk_kernel_names_free(in->names);
 	}

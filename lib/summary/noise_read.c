@@ -35,7 +35,7 @@ static bool is_wanted(const struct opk_noise_inside *in, const char *metric)
 
 /* SIZE_MAX: the metric is not wanted. */
 static int find_metric(size_t *out, struct opk_noise_inside *in, const char *metric,
-                       const char *unit)
+                       const char *full, const char *unit)
 {
 	size_t next = in->metrics.count;
 
@@ -45,6 +45,7 @@ static int find_metric(size_t *out, struct opk_noise_inside *in, const char *met
 	if (opk_index_find(out, &in->numbers, metric))
 		return OPK_OK;
 	if (!opk_strlist_add(&in->metrics, metric) || !opk_strlist_add(&in->units, unit)
+	    || !opk_strlist_add(&in->fulls, full ? full : metric)
 	    || !opk_index_add(&in->numbers, in->metrics.items[next], next, NULL))
 		return noise_nomem(in);
 	*out = next;
@@ -75,6 +76,7 @@ static int add_values(struct reader *r, size_t kernel, size_t metric, const stru
 	/* Several files have no mean of all their launches together. */
 	value->mean = value->metric ? (double)NAN : mean;
 	value->metric = r->in->metrics.items[metric];
+	value->full = r->in->fulls.items[metric];
 	value->unit = r->in->units.items[metric];
 	value->number = metric;
 	opk_moments_merge(&value->of, of);
@@ -115,7 +117,7 @@ static int list_metrics(size_t **out, struct reader *r, const struct opk_summary
 	for (size_t i = 0; i < s->column_count; i++)
 		if (s->columns[i].at != SIZE_MAX)
 			TRY(find_metric(&(*out)[s->columns[i].at], r->in, s->columns[i].name,
-			                s->columns[i].unit));
+			                s->columns[i].metric, s->columns[i].unit));
 	return OPK_OK;
 }
 
@@ -188,7 +190,7 @@ static int read_launches(struct reader *r, struct opk_evaluation *launches)
 {
 	const struct opk_row *row;
 	size_t metric;
-	int code = find_metric(&metric, r->in, duration, "nanoseconds");
+	int code = find_metric(&metric, r->in, duration, NULL, "nanoseconds");
 
 	while (!code && !(code = opk_evaluation_next(&row, r->in->ctx, launches)) && row)
 		code = add_launch(r, row, metric);
@@ -217,12 +219,12 @@ static int read_ran(struct reader *r)
 
 /* ---- files ------------------------------------------------------------------------------ */
 
-static void find_kinds(bool *kernels, bool *shapes, const struct opk_range *ranges, size_t count)
+static bool have_shapes(const struct opk_range *ranges, size_t count)
 {
-	for (size_t i = 0; i < count; i++) {
-		*kernels |= *ranges[i].kernel != '\0';
-		*shapes |= ranges[i].grid[0] > 0;
-	}
+	for (size_t i = 0; i < count; i++)
+		if (ranges[i].grid[0])
+			return true;
+	return false;
 }
 
 static bool is_ran(const struct opk_meta *meta)
@@ -297,8 +299,9 @@ static int read_file(struct reader *r)
 	TRY(opk_file_meta(&meta, r->in->ctx, r->file));
 	TRY(check_file(r, meta));
 	TRY(opk_file_ranges(&ranges, &count, r->in->ctx, r->file));
-	ran = kernels = is_ran(meta);
-	find_kinds(&kernels, &r->in->has_shapes, ranges, count);
+	ran = is_ran(meta);
+	kernels = ran || opk_ranges_have_kernels(ranges, count);
+	r->in->has_shapes |= have_shapes(ranges, count);
 	TRY(check_alike(r, meta,
 	                ran       ? "launches on a timeline"
 	                : kernels ? "ranges around kernels"

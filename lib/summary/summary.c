@@ -11,10 +11,9 @@ static int find_kind(struct opk_summary *s)
 {
 	TRY(opk_file_meta(&s->meta, s->ctx, s->file));
 	TRY(opk_file_ranges(&s->ranges, &s->range_count, s->ctx, s->file));
-	s->kind = summary_is_sampled(s) ? OPK_SUMMARY_DEVICES : OPK_SUMMARY_RANGES;
-	for (size_t i = 0; i < s->range_count && s->kind == OPK_SUMMARY_RANGES; i++)
-		if (*s->ranges[i].kernel)
-			s->kind = OPK_SUMMARY_KERNELS;
+	s->kind = summary_is_sampled(s)                                ? OPK_SUMMARY_DEVICES
+	          : opk_ranges_have_kernels(s->ranges, s->range_count) ? OPK_SUMMARY_KERNELS
+	                                                               : OPK_SUMMARY_RANGES;
 	return OPK_OK;
 }
 

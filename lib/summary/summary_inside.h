@@ -14,8 +14,6 @@
 #include "images/door.h"
 #include "summary/door.h"
 
-#define opk_summary_time_metric "gpu__time_duration.sum"
-
 static inline int summary_nomem(const struct opk_summary *s)
 {
 	return opk_nomem(s->ctx, "a summary");
@@ -63,9 +61,10 @@ struct opk_noise_inside {
 	struct opk_ctx *ctx;
 	struct opk_noise_options options;
 	unsigned by; /* of the options */
-	struct opk_strlist metrics, units;
-	struct opk_strlist known; /* metrics that are not wanted, for suggestions */
-	struct opk_index numbers; /* of metrics */
+	struct opk_strlist metrics, fulls, units;
+	struct opk_strlist known;    /* metrics that are not wanted, for suggestions */
+	struct opk_index numbers;    /* of metrics */
+	struct opk_index often_read; /* metrics of the set "answers", by whole name */
 	struct opk_grouping groups;
 	struct opk_kernel_names *names;
 	OPK_LIST(struct opk_evaluation *) timelines; /* have the names of what ran */

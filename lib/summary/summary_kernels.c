@@ -35,8 +35,10 @@ static size_t list_peaks(const char *names[MOST_PEAKS], const struct opk_summary
 static int evaluate(struct opk_summary *s)
 {
 	struct opk_eval_options options = OPK_INIT(options);
+	struct opk_eval_inside inside = { .by = s->take.by };
 	const char *peaks[MOST_PEAKS];
 
+	options.inside = &inside;
 	options.metric_count = list_peaks(peaks, s);
 	options.metrics = peaks;
 	options.allow_incomplete = true;
@@ -107,6 +109,25 @@ static int find_sort(size_t *peak, const struct opk_summary *s)
 	return opk_fail(s->ctx, OPK_EUSAGE, "can't sort by %s: use time, launches or name", by);
 }
 
+/* With what `by` keeps apart: "gemm rank 1". */
+static int name_kernels(struct opk_summary *s)
+{
+	unsigned key = 0;
+
+	if (s->take.by)
+		TRY(opk_key_parse(&key, s->ctx, s->take.by));
+	for (size_t i = 0; i < s->kernel_count; i++) {
+		struct opk_summary_kernel *kernel = &s->kernels[i];
+		const char *name = opk_kernel_names_get(s->kernel_names, kernel->range);
+		char *whole = opk_key_name(key | OPK_KEY_KERNEL, name, "", kernel->range);
+
+		kernel->name = whole;
+		if (!opk_strlist_take(&s->kernel_texts, whole))
+			return summary_nomem(s);
+	}
+	return OPK_OK;
+}
+
 static int sort(struct opk_summary *s)
 {
 	const char *by = s->options.sort ? s->options.sort : "time";
@@ -115,12 +136,13 @@ static int sort(struct opk_summary *s)
 	size_t peak;
 	int code = find_sort(&peak, s);
 
+	if (!code)
+		code = name_kernels(s);
 	for (size_t i = 0; i < s->kernel_count; i++)
 		all += (double)s->kernels[i].ran->time_ns;
 	for (size_t i = 0; !code && i < s->kernel_count; i++) {
 		struct opk_summary_kernel *kernel = &s->kernels[i];
 
-		kernel->name = opk_kernel_names_get(s->kernel_names, kernel->range);
 		kernel->share = 100 * (double)kernel->ran->time_ns / all;
 		kernel->key = peak != SIZE_MAX ? kernel->peaks[peak]
 		              : by_count       ? (double)kernel->ran->launches
@@ -222,5 +244,6 @@ void opk_summary_clear_kernels(struct opk_summary *s)
 	for (size_t i = 0; i < s->kernel_count; i++)
 		free((void *)s->kernels[i].peaks);
 	free(s->kernels);
+	opk_strlist_clear(&s->kernel_texts);
 	opk_evaluation_free(s->timeline);
 }

@@ -53,7 +53,8 @@ static char *find_key(const struct opk_summary *s)
 	                  : s->kind == OPK_SUMMARY_KERNELS ? "kernel"
 	                                                   : "name";
 
-	return s->take.by ? opk_printf("%s,%s", key, s->take.by) : opk_strdup(key);
+	return s->take.by && !summary_is_sampled(s) ? opk_printf("%s,%s", key, s->take.by)
+	                                            : opk_strdup(key);
 }
 
 static int evaluate(struct opk_summary *s)

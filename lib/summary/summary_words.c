@@ -2,15 +2,11 @@
 /* Describes the run in a few lines: what, where, at which clocks, how complete. */
 #include <inttypes.h>
 
+#include "base/number_text.h"
 #include "container/door.h"
 #include "eval/door.h"
 #include "images/door.h"
 #include "summary/summary_inside.h"
-
-static const char *plural(uint64_t count)
-{
-	return count == 1 ? "" : "s";
-}
 
 /* ---- what */
 
@@ -44,12 +40,12 @@ static void put_samples(struct opk_buf *out, struct opk_summary *s)
 	uint64_t count = opk_evaluation_row_count(s->evaluation);
 	uint64_t left_out = opk_aggregate_left_out(s->aggregate);
 
-	opk_buf_add_printf(out, "%" PRIu64 " sample%s", count, plural(count));
+	opk_buf_add_printf(out, "%" PRIu64 " sample%s", count, opk_plural(count));
 	if (left_out == 1)
 		opk_buf_add_text(out, " (the first left out)");
 	else if (left_out)
 		opk_buf_add_printf(out, " (%" PRIu64 " first ones left out)", left_out);
-	opk_buf_add_printf(out, " of %zu device%s", s->group_count, plural(s->group_count));
+	opk_buf_add_printf(out, " of %zu device%s", s->group_count, opk_plural(s->group_count));
 	put_interval(out, s);
 }
 
@@ -65,7 +61,7 @@ static void put_ranges(struct opk_buf *out, const struct opk_summary *s)
 	                   : kernels  ? "es"
 	                              : "s");
 	opk_buf_add_printf(out, " of %zu %s%s", s->group_count, kernels ? "kernel" : "name",
-	                   plural(s->group_count));
+	                   opk_plural(s->group_count));
 	if (s->options.kernel)
 		opk_buf_add_printf(out, " like %s", s->options.kernel);
 }
@@ -95,7 +91,9 @@ static void put_ran(struct opk_buf *out, const struct opk_summary *s)
 	for (size_t i = 0; i < s->kernel_count; i++)
 		launches += s->kernels[i].ran->launches;
 	opk_buf_add_printf(out, "%" PRIu64 " launch%s of %zu kernel%s", launches,
-	                   launches == 1 ? "" : "es", s->kernel_count, plural(s->kernel_count));
+	                   launches == 1 ? "" : "es", s->kernel_count, opk_plural(s->kernel_count));
+	if (s->take.by)
+		opk_buf_add_printf(out, " by %s", s->take.by);
 	if (s->options.kernel)
 		opk_buf_add_printf(out, " like %s", s->options.kernel);
 	put_busy(out, s);
@@ -105,7 +103,7 @@ static void put_set(struct opk_buf *out, const struct opk_meta *meta)
 {
 	if (*meta->set_name)
 		opk_buf_add_printf(out, "set %s: ", meta->set_name);
-	opk_buf_add_printf(out, "%zu metric%s", meta->metric_count, plural(meta->metric_count));
+	opk_buf_add_printf(out, "%zu metric%s", meta->metric_count, opk_plural(meta->metric_count));
 	if (meta->passes)
 		opk_buf_add_printf(out, " in %zu pass%s", meta->passes,
 		                   meta->passes == 1 ? "" : "es");

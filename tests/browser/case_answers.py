@@ -54,6 +54,9 @@ def test_all_of_many(browser, tools):
     check(browser.count(".answer") == 10, "ten at first: %d" % browser.count(".answer"))
     browser.click("section.answers .more")
     check(browser.count(".answer") == 106, "all: %d" % browser.count(".answer"))
+    shown = json.loads(tools.offpeak("show", tools.recording("gh100-limits"), "--format", "json", "--all", "--top", "1000"))
+    remarks = [kernel["remark"] for kernel in shown["kernels"] if kernel["remark"]]
+    check(remarks and browser.texts(".answer .remark") == remarks, "short launches: %s" % browser.texts(".answer .remark"))
     check(browser.count(".answer.selected") == 1, "the chosen one stays so")
     check(browser.texts("section.answers .more") == [], "no button any more")
     chosen, closed = browser.texts(".answer.selected .name"), len(browser.texts(".answer .try"))

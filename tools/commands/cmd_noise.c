@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/number_text.h"
 #include "commands.h"
 #include "common/args.h"
 #include "summary/door.h"
@@ -65,11 +66,6 @@ static size_t top(const struct noise *n)
 
 /* ---- in one sentence -------------------------------------------------------------------- */
 
-static const char *plural(size_t count)
-{
-	return count == 1 ? "" : "s";
-}
-
 /* "25 more launches of histogram"; free() */
 static char *count_more(const struct noise *n, const struct opk_noise_kernel *kernel)
 {
@@ -116,7 +112,7 @@ static char *describe(const struct noise *n)
 
 	opk_buf_add_printf(&out, "%zu of %zu metrics of %zu %s%s are within %g%% at %g%%",
 	                   of->trusted, of->values, of->kernels.count,
-	                   of->of_kernels ? "kernel" : "range", plural(of->kernels.count),
+	                   of->of_kernels ? "kernel" : "range", opk_plural(of->kernels.count),
 	                   n->within, n->level);
 	if (of->zero)
 		opk_buf_add_printf(&out, ", %zu of them 0 exactly", of->zero);
@@ -174,6 +170,10 @@ static int put_kernels(const struct noise *n)
 	size_t count = top(n);
 	struct app_fields row;
 
+	/* The sentence has said all there is to say. */
+	if (n->of->unknown == n->of->values && app_shows_table(n->app) && !n->args->all
+	    && !app_wants_table(n->app, "kernels"))
+		return OPK_OK;
 	fill_kernel(&row, n, count ? n->of->kernels.items : &none);
 	TRY(app_fields_table(n->app, "kernels", &row));
 	for (size_t i = 0; i < count; i++) {
@@ -249,32 +249,67 @@ static void fill_value(struct app_fields *fields, const struct noise *n,
 		add_for_programs(fields, n, kernel, value);
 }
 
-/* In a table for people the first values that can't be trusted, else all; how many. */
-static size_t count_shown(const struct noise *n, const struct opk_noise_kernel *kernel)
+/* The values of the kernel that are shown, in their order; how many. */
+static size_t choose_values(const struct opk_noise_value **out, const struct noise *n,
+                            const struct opk_noise_kernel *kernel)
 {
-	size_t count = kernel->values.count - kernel->trusted - kernel->unknown;
-
-	if (n->args->all || !app_shows_table(n->app))
-		return kernel->values.count;
-	return count < MOST_METRICS ? count : MOST_METRICS;
+	if (app_shows_table(n->app) && !n->args->all)
+		return opk_noise_choose(out, n->of, kernel, MOST_METRICS);
+	for (size_t i = 0; i < kernel->values.count; i++)
+		out[i] = &kernel->values.items[i];
+	return kernel->values.count;
 }
 
 static int put_metrics_of(const struct noise *n, size_t i)
 {
 	const struct opk_noise_kernel *kernel = &n->of->kernels.items[i];
 	opk_autofree char *title = opk_printf("%zu. %s", i + 1, kernel->name);
-	size_t count = count_shown(n, kernel);
+	opk_autofree const struct opk_noise_value **values = opk_alloc_array(kernel->values.count
+	                                                                             + 1,
+	                                                                     sizeof *values);
+	size_t count;
 	struct app_fields row;
 	char texts[2][TEXT];
 
-	if (!title)
+	if (!title || !values)
 		return app_nomem(n->app);
+	count = choose_values(values, n, kernel);
 	if (count)
 		TRY(opk_out_heading(n->app->out, title, ""));
 	for (size_t j = 0; j < count; j++) {
-		fill_value(&row, n, kernel, &kernel->values.items[j], texts);
+		fill_value(&row, n, kernel, values[j], texts);
 		TRY(opk_out_row(n->app->out, row.cells));
 	}
+	return OPK_OK;
+}
+
+/* Notes what a table for people leaves out; `shown`: how many rows it has. */
+static int note_left_out(size_t *shown, const struct noise *n)
+{
+	size_t trusted = 0, unknown = 0, all = 0;
+
+	for (size_t i = 0; i < top(n); i++) {
+		const struct opk_noise_kernel *kernel = &n->of->kernels.items[i];
+		opk_autofree const struct opk_noise_value *
+			*values = opk_alloc_array(kernel->values.count + 1, sizeof *values);
+		size_t count;
+
+		if (!values)
+			return app_nomem(n->app);
+		count = choose_values(values, n, kernel);
+		all += kernel->values.count;
+		*shown += count;
+		trusted += kernel->trusted;
+		unknown += kernel->unknown;
+		for (size_t j = 0; j < count; j++)
+			trusted -= values[j]->trusted;
+	}
+	if (*shown && *shown < all)
+		app_note(
+			"not shown: %zu of %zu metrics: %zu within %g%%, %zu unknown, %zu that are "
+			"read less often; --all shows them",
+			all - *shown, all, trusted, n->within, unknown,
+			all - *shown - trusted - unknown);
 	return OPK_OK;
 }
 
@@ -298,16 +333,9 @@ static int begin_metrics(const struct noise *n)
 
 static int put_metrics(const struct noise *n)
 {
-	size_t shown = 0, all = 0;
+	size_t shown = 0;
 
-	for (size_t i = 0; i < top(n); i++) {
-		shown += count_shown(n, &n->of->kernels.items[i]);
-		all += n->of->kernels.items[i].values.count;
-	}
-	if (shown < all)
-		app_note("not shown: %zu of %zu metrics, which are within %g%%, unknown, or not "
-		         "among the first %d; --all shows them",
-		         all - shown, all, n->within, MOST_METRICS);
+	TRY(note_left_out(&shown, n));
 	if (!shown && app_shows_table(n->app) && !app_wants_table(n->app, "metrics"))
 		return OPK_OK;
 	TRY(begin_metrics(n));
@@ -330,6 +358,38 @@ static void note_mixed(const struct noise *n)
 		         count, count == 1 ? " has" : "s have");
 }
 
+/* Where launches have one pass each, none has a metric of several passes. */
+static void note_unknown(const struct noise *n)
+{
+	const struct opk_meta *meta;
+	size_t count = 0;
+
+	if (opk_file_meta(&meta, n->app->ctx, n->files[0]) || !*meta->join)
+		return;
+	for (size_t i = 0; i < n->of->kernels.count; i++) {
+		const struct opk_noise_kernel *kernel = &n->of->kernels.items[i];
+
+		for (size_t j = 0; j < kernel->values.count; j++)
+			count += !kernel->values.items[j].of.count
+			         && !isnan(kernel->values.items[j].mean);
+	}
+	if (count)
+		app_note(
+			"%zu of the unknown metrics take counters of several passes, and no launch had "
+			"more than one: they have a mean, but no spread",
+			count);
+}
+
+static void note_order(const struct noise *n)
+{
+	for (size_t i = 0; i < n->of->kernels.count; i++)
+		if (!isnan(n->of->kernels.items[i].time))
+			return;
+	if (n->of->kernels.count > 1)
+		app_note("no time was measured: %ss are in the order in which they appeared",
+		         word(n));
+}
+
 static void note_incomplete(const struct noise *n)
 {
 	for (size_t i = 0; i < n->app->argument_count; i++)
@@ -345,8 +405,8 @@ static void note_rest(const struct noise *n)
 	if (!n->of->kernels.count)
 		app_note("%s", n->args->kernel ? "no kernel or range is like --kernel"
 		                               : "the recording has no ranges");
-	else if (rest)
-		app_note("%zu more %s%s: --top %zu shows %s", rest, word(n), plural(rest),
+	else if (rest && n->of->unknown < n->of->values)
+		app_note("%zu more %s%s: --top %zu shows %s", rest, word(n), opk_plural(rest),
 		         n->of->kernels.count, rest == 1 ? "it" : "them");
 }
 
@@ -359,6 +419,8 @@ static int print(const struct noise *n)
 	TRY(put_metrics(n));
 	note_rest(n);
 	note_mixed(n);
+	note_unknown(n);
+	note_order(n);
 	note_incomplete(n);
 	return app_end_output(n->app);
 }
@@ -463,7 +525,8 @@ const struct command noise_command = {
 		"Kernels, or the ranges of the program, are in the order of 'offpeak show'. The metrics\n"
 		"of each are in the order of trusted_pct, the greatest first, and those last of which\n"
 		"nothing is known. A table for people has at most ten of a kernel, only such as are not\n"
-		"within --within; --all shows every one. CSV has the table of metrics, or that of --table.\n"
+		"within --within: its time in any case, then what 'offpeak show' judges by, and\n"
+		"others where there is room; --all shows every one. CSV has the table of metrics, or that of --table.\n"
 		"In the table of kernels, more_launches would do for all metrics of the kernel but all_but\n"
 		"that are unknown or take more than ten times the launches.",
 	.examples = {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/number_text.h"
 #include "plan/door.h"
 
 enum {
@@ -95,11 +96,6 @@ static void put_label(struct opk_buf *out, const struct picture *p, size_t row, 
 		opk_buf_add_printf(out, " + %zu", count - 1);
 }
 
-static const char *plural(size_t count)
-{
-	return count == 1 ? "" : "s";
-}
-
 /* ---- positions */
 
 static size_t column_x(const struct picture *p, size_t pass)
@@ -142,7 +138,7 @@ static void put_heading(const struct picture *p)
 		p->out,
 		"</text>\n<text class=\"quiet\" x=\"%d\" y=\"%d\">%zu metric%s, profiler %s, "
 		"lower bound %zu; counters of each pass by their domains</text>\n",
-		MARGIN, MARGIN + 36, metrics, plural(metrics),
+		MARGIN, MARGIN + 36, metrics, opk_plural(metrics),
 		opk_profiler_name(opk_plan_profiler(p->plan)), p->lower_bound);
 	opk_buf_add_printf(p->out, "<text class=\"quiet\" x=\"%zu\" y=\"%zu\">at least</text>\n",
 	                   column_x(p, p->passes) + GAP, row_y(0) - 8);
@@ -217,7 +213,7 @@ static void put_pass(const struct picture *p, size_t pass)
 	size_t counters = cells[PASS_COUNTERS].uint;
 
 	opk_buf_add_printf(p->out, "<g class=\"pass\"><title>pass %zu: %zu counter%s", pass + 1,
-	                   counters, plural(counters));
+	                   counters, opk_plural(counters));
 	for (size_t i = 0; i < cells[PASS_METRICS].list.count; i++) {
 		opk_buf_add_text(p->out, "\n");
 		put_text(p->out, cells[PASS_METRICS].list.items[i]);

@@ -35,8 +35,8 @@ static const struct option_spec specs[] = {
 	  OPTION_FLAG, offsetof(struct show_args, metrics) },
 	{ "names", 0, "words|full", "text names metrics in words (default), or by their full names",
 	  OPTION_WORD, offsetof(struct show_args, names) },
-	{ "by", 0, "KEY", "keep a kernel's answers apart by nvtx, shape, device, host or rank",
-	  OPTION_TEXT, offsetof(struct show_args, by) },
+	{ "by", 0, "KEY", "keep kernels apart by nvtx, shape, device, host or rank", OPTION_TEXT,
+	  offsetof(struct show_args, by) },
 	{ "all", 0, NULL, "all that can be said of each kernel, and all values", OPTION_FLAG,
 	  offsetof(struct show_args, all) },
 	{ "source-path", 0, "OLD=NEW",
@@ -45,16 +45,31 @@ static const struct option_spec specs[] = {
 	{ 0 },
 };
 
+/* Whether kernels are known by when they ran: of samples, or of a trace. */
+static bool is_timeline(const struct show *show)
+{
+	return strcmp(show->meta->kind, "set") != 0
+	       && (show->meta->profiler != OPK_PROFILER_RANGE
+	           || !strcmp(show->meta->mode, "trace"));
+}
+
 static int summarize(struct show *show, const char *path, const struct show_args *args)
 {
 	struct opk_summary_options options = OPK_INIT(options);
+	/* Where there are answers, these alone are kept apart. */
+	const struct opk_summary_values values = { .by = is_timeline(show) ? args->by : NULL };
 	struct opk_ctx *ctx = show->app->ctx;
 	int code;
 
 	options.kernel = args->kernel;
 	options.sort = args->sort;
 	options.kernel_names = kernel_style(show->app, args->kernel_names);
-	code = opk_summary_new(&show->summary, ctx, show->file, &options);
+	code = opk_summary_make(&show->summary, ctx, show->file, &options, &values);
+	if (!code && values.by && !show->summary->kernel_count && !args->kernel)
+		code = opk_fail(
+			ctx, OPK_EUSAGE,
+			"--by keeps kernels apart, and the recording does not say which ran: "
+			"record with 'offpeak-collect --trace'");
 	return code ? opk_add(ctx, code, "can't show %s", path) : OPK_OK;
 }
 
@@ -89,12 +104,12 @@ static int find_answers(struct show *show, const struct show_args *args)
 	};
 	int code;
 
+	if (is_timeline(show))
+		return OPK_OK;
 	if (args->by && (args->metrics || args->sort))
 		return app_error(show->app, OPK_EUSAGE,
 		                 "show --by is for answers, not for --metrics and --sort");
-	if ((args->metrics && !args->all) || args->sort
-	    || show->meta->profiler != OPK_PROFILER_RANGE || !strcmp(show->meta->kind, "set")
-	    || !strcmp(show->meta->mode, "trace"))
+	if ((args->metrics && !args->all) || args->sort || !strcmp(show->meta->kind, "set"))
 		return OPK_OK;
 	code = opk_answers_new(&show->answers, show->app->ctx, show->file, &options);
 	if (code)
@@ -203,7 +218,9 @@ const struct command show_command = {
 		"how busy the parts of the GPU were over the kernel's whole time, in percent of their\n"
 		"peaks, and how many warps an SM held; and what may be tried. What that can\n"
 		"save is a bound: it is never more, and may be much less. --all has up to five things to\n"
-		"try, and then the values. docs/findings.md has the rules and how they were tested.\n"
+		"try, and then the values. With --by nvtx, the ranges of the program come first, each with\n"
+		"all kernels in it and what limits it most; a range holds those inside it, too.\n"
+		"docs/findings.md has the rules and how they were tested.\n"
 		"\n"
 		"Otherwise, or with --metrics or --sort:\n"
 		"first what ran, where, and how complete the recording is. Then the kernels, or the\n"

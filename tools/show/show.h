@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "answers/door.h"
+#include "base/buf.h"
 #include "common/args.h"
 #include "summary/door.h"
 
@@ -35,6 +36,14 @@ void show_rest(const char *word, size_t most, size_t count, const double *share)
 int show_source(struct show *show, const struct option_list *paths, enum opk_kernel_style style);
 /* show_answers.c: what bounds each kernel. */
 int show_answers(struct show *show);
+enum { SHOW_COLUMNS = 80 /* where nothing limits the width */, SHOW_TIME = 32 };
+const char *show_time(char out[SHOW_TIME], double ns);
+/* Adds a paragraph within the width, indented. */
+void show_paragraph(struct opk_buf *out, const struct show *show, size_t indent, const char *text);
+/* show_limiters.c: what limits all kernels together, in a line. */
+void show_limiters(struct opk_buf *out, const struct show *show);
+/* The NVTX ranges with their kernels, if these are kept apart by range. `out` NULL: as rows. */
+int show_ranges(struct opk_buf *out, const struct show *show);
 /* Shows a set's columns and their meanings. */
 int show_descriptions(struct show *show);
 

@@ -5,36 +5,28 @@
 
 #include "answers/door.h"
 #include "base/buf.h"
+#include "base/number_text.h"
 #include "base/utf8.h"
 #include "container/door.h"
 #include "show/show.h"
 
 enum {
-	COLUMNS = 80, /* where nothing limits the width */
 	INDENT = 4,
 	BAR = 10,      /* characters of 100% */
 	BAR_ROOM = 12, /* with the gap to the next one */
-	TIME_TEXT = 32,
 	LEAST_NAME = 12,
-	MANY_KERNELS = 10,
-	MOST_LIMITERS = 4
 };
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
-static const char *plural(uint64_t count, const char *ending)
-{
-	return count == 1 ? "" : ending;
-}
-
-static const char *time_text(char out[TIME_TEXT], double ns)
+const char *show_time(char out[SHOW_TIME], double ns)
 {
 	static const char *const units[] = { "ns", "us", "ms", "s" };
 	size_t unit = 0;
 
 	for (; ns >= 999.5 && unit < 3; unit++)
 		ns /= 1000;
-	snprintf(out, TIME_TEXT, "%.3g %s", ns, units[unit]);
+	snprintf(out, SHOW_TIME, "%.3g %s", ns, units[unit]);
 	return out;
 }
 
@@ -46,13 +38,11 @@ static const char *times_word(const struct opk_answers *answers, uint64_t count)
 	return count == 1 ? "time" : "times";
 }
 
-/* A paragraph within the width, indented. */
-static void put_indented(struct opk_buf *out, const struct show *show, size_t indent,
-                         const char *text)
+void show_paragraph(struct opk_buf *out, const struct show *show, size_t indent, const char *text)
 {
 	size_t limit = app_width(show->app), column = indent;
 
-	limit = limit ? limit : COLUMNS;
+	limit = limit ? limit : SHOW_COLUMNS;
 	opk_buf_add_printf(out, "%*s", (int)indent, "");
 	while (*text) {
 		size_t length = strcspn(text, " ");
@@ -74,68 +64,7 @@ static void put_indented(struct opk_buf *out, const struct show *show, size_t in
 
 static void put_paragraph(struct opk_buf *out, const struct show *show, const char *text)
 {
-	put_indented(out, show, INDENT, text);
-}
-
-/* The time of all kernels with the same limiter. */
-struct limiter_time {
-	const char *label;
-	double time;
-};
-struct limiter_times {
-	struct limiter_time *items;
-	size_t count, capacity;
-};
-
-static int by_time(const void *x, const void *y)
-{
-	const struct limiter_time *a = x, *b = y;
-
-	return (a->time < b->time) - (a->time > b->time);
-}
-
-/* False: out of memory. */
-static bool add_limiter(struct limiter_times *times, const struct opk_answer *answer)
-{
-	struct limiter_time *of = times->items, *end = of + times->count;
-
-	while (of < end && strcmp(of->label, answer->limiter.label) != 0)
-		of++;
-	if (of == end && !(of = opk_list_add(times)))
-		return false;
-	*of = (struct limiter_time){ answer->limiter.label, of->time + answer->time_ns };
-	return true;
-}
-
-/* "limited by: DRAM 40%, L2 20%, ...": the longest, where there are many kernels. */
-static void put_limiters(struct opk_buf *out, const struct show *show)
-{
-	const struct opk_answers *answers = show->answers;
-	size_t count = opk_answers_count(answers);
-	struct limiter_times times = { 0 };
-	struct opk_buf line = { 0 };
-	opk_autofree char *text = NULL;
-
-	if (count < MANY_KERNELS || !opk_answers_are_kernels(answers)
-	    || !(opk_answers_time(answers) > 0))
-		return;
-	for (size_t i = 0; i < count; i++) {
-		const struct opk_answer *answer = opk_answers_get(answers, i);
-
-		if (answer->limiter.label && !isnan(answer->time_ns))
-			out->failed |= !add_limiter(&times, answer);
-	}
-	if (times.count)
-		qsort(times.items, times.count, sizeof *times.items, by_time);
-	for (size_t i = 0; i < times.count && i < MOST_LIMITERS; i++)
-		opk_buf_add_printf(&line, "%s%s %.0f%%",
-		                   i ? ", " : "limited by: ", times.items[i].label,
-		                   100 * times.items[i].time / opk_answers_time(answers));
-	free(times.items);
-	text = opk_buf_take_text(&line);
-	out->failed |= !text;
-	if (text)
-		put_indented(out, show, 0, text);
+	show_paragraph(out, show, INDENT, text);
 }
 
 /* "5 kernels, 5 launches, 502 us of GPU time; NVIDIA H100 80GB HBM3 (GH100)" */
@@ -146,15 +75,15 @@ static void put_run(struct opk_buf *out, const struct show *show)
 	uint64_t launches = opk_answers_launches(answers);
 	size_t count = opk_answers_count(answers);
 	const char *what = opk_answers_are_kernels(answers) ? "kernel" : "range";
-	char time[TIME_TEXT];
+	char time[SHOW_TIME];
 
-	opk_buf_add_printf(out, "%zu %s%s, %" PRIu64 " %s, ", count, what, plural(count, "s"),
+	opk_buf_add_printf(out, "%zu %s%s, %" PRIu64 " %s, ", count, what, opk_plural(count),
 	                   launches, times_word(answers, launches));
 	if (opk_answers_time(answers) > 0)
-		opk_buf_add_printf(out, "%s%s; ", time_text(time, opk_answers_time(answers)),
+		opk_buf_add_printf(out, "%s%s; ", show_time(time, opk_answers_time(answers)),
 		                   opk_answers_are_kernels(answers) ? " of GPU time" : "");
 	opk_buf_add_printf(out, *device ? "%s (%s)\n" : "%s%s\n", device, show->meta->chip);
-	put_limiters(out, show);
+	show_limiters(out, show);
 	if (*show->summary->words.clocks)
 		opk_buf_add_printf(out, "clocks: %s\n", show->summary->words.clocks);
 	if (strcmp(show->summary->words.complete, "yes") != 0)
@@ -220,17 +149,17 @@ static void put_finding(struct opk_buf *out, const struct show *show,
 {
 	double saved = finding->gain * answer->time_ns;
 	opk_autofree char *advice = NULL;
-	char time[TIME_TEXT];
+	char time[SHOW_TIME];
 
 	put_paragraph(out, show, finding->text);
 	if (!(saved > 0))
 		advice = opk_printf("try: %s", finding->advice);
 	else if (isnan(answer->share))
 		advice = opk_printf("try: %s; at most %s less", finding->advice,
-		                    time_text(time, saved));
+		                    show_time(time, saved));
 	else
 		advice = opk_printf("try: %s; at most %s less (%.3g%% of all)", finding->advice,
-		                    time_text(time, saved), finding->gain * answer->share);
+		                    show_time(time, saved), finding->gain * answer->share);
 	if (advice)
 		put_paragraph(out, show, advice);
 	out->failed |= !advice;
@@ -241,7 +170,7 @@ static void put_title(struct opk_buf *out, const struct show *show, size_t at)
 {
 	const struct opk_answer *answer = opk_answers_get(show->answers, at);
 	size_t width = app_width(show->app), room;
-	char facts[100], time[TIME_TEXT], within[TIME_TEXT] = "", share[TIME_TEXT] = "";
+	char facts[100], time[SHOW_TIME], within[SHOW_TIME] = "", share[SHOW_TIME] = "";
 	opk_autofree char *name = NULL;
 
 	if (answer->within >= 1)
@@ -250,9 +179,9 @@ static void put_title(struct opk_buf *out, const struct show *show, size_t at)
 	if (!isnan(answer->share))
 		snprintf(share, sizeof share, "  %.3g%%", answer->share);
 	snprintf(facts, sizeof facts, "  %s%s  %" PRIu64 " %s%s",
-	         answer->time_ns > 0 ? time_text(time, answer->time_ns) : "", share,
+	         answer->time_ns > 0 ? show_time(time, answer->time_ns) : "", share,
 	         answer->launches, times_word(show->answers, answer->launches), within);
-	width = width ? width : COLUMNS;
+	width = width ? width : SHOW_COLUMNS;
 	room = width > INDENT + strlen(facts) ? width - INDENT - strlen(facts) : 0;
 	name = opk_utf8_fit(answer->name, room < LEAST_NAME ? LEAST_NAME : room);
 	out->failed |= !name;
@@ -267,6 +196,8 @@ static void put_kernel(struct opk_buf *out, const struct show *show, size_t at)
 
 	put_title(out, show, at);
 	put_paragraph(out, show, answer->text);
+	if (*answer->remark)
+		put_paragraph(out, show, answer->remark);
 	put_bars(out, answer);
 	for (size_t i = 0; i < findings; i++)
 		put_finding(out, show, answer, &answer->findings[i]);
@@ -276,13 +207,16 @@ static int show_text(struct show *show, size_t most)
 {
 	struct opk_buf out = { 0 };
 	opk_autofree char *text = NULL;
+	int code;
 
 	put_run(&out, show);
+	code = show_ranges(&out, show);
 	for (size_t i = 0; i < most; i++)
 		put_kernel(&out, show, i);
 	if (show->all)
 		opk_buf_add_text(&out, "\n");
 	text = opk_buf_take_text(&out);
+	TRY(code);
 	return text ? opk_out_text(show->app->out, text) : app_nomem(show->app);
 }
 
@@ -320,8 +254,10 @@ static void fill_kernel(struct app_fields *fields, const struct show *show,
 		field_add(fields, opk_answers_bar(i), OPK_CELL_DOUBLE,
 		          percent_cell(answer->bars[i]));
 	field_add(fields, "warps", OPK_CELL_DOUBLE, percent_cell(answer->occupancy));
-	if (show->all)
+	if (show->all) {
 		field_add(fields, "possible", OPK_CELL_DOUBLE, percent_cell(answer->possible));
+		field_text(fields, "remark", answer->remark);
+	}
 	field_text(fields, "finding", finding ? finding->name : "");
 	field_add(fields, "gain", OPK_CELL_DOUBLE,
 	          cell_value(finding ? ceil(100 * finding->gain) : (double)NAN));
@@ -369,6 +305,7 @@ static int show_rows(struct show *show, size_t most)
 			TRY(app_fields_table(show->app, "kernels", &fields));
 		TRY(opk_out_row(show->app->out, fields.cells));
 	}
+	TRY(show_ranges(NULL, show));
 	return show->all ? put_findings(show, most) : OPK_OK;
 }
 
