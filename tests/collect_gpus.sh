@@ -1,0 +1,60 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# --watch: whole GPUs are sampled, without a program, under a fake GPU.
+# shellcheck disable=SC2086 # several words in one variable
+. "${SOURCE:?}/tests/collect_common.sh"
+
+make_set pm profiler=pm
+
+# watch CODE OPTIONS: --watch with the set pm, into run.opk.
+watch() {
+	tap_code_wanted=$1
+	shift
+	rm -f run.opk
+	collect "$tap_code_wanted" --watch -c pm.opk -o run.opk "$@"
+}
+
+section 'until the time is over'
+watch 0 --duration 600ms --interval 1ms
+err_is ''
+same "$last: all samples of that time" "$(fields run.opk samples total times | tail -n 1 | awk '{ print ($1 == $2 && $1 > 500 && $1 < 1500) }')" 1
+info 'j["mode"] == "sampling" and j["complete"]' \
+	'{r["name"]: r["value"] for r in j["run"]}["command"] == "offpeak-collect --watch"'
+# It asks for nothing that a program would have to make, and needs no context.
+log_has 0 'cuCtx|PrimaryCtx|cuptiSubscribe'
+log_has 1 '^cuptiPmSamplingEnable'
+
+section 'until a signal comes'
+for signal in INT TERM HUP; do
+	collect 0 --watch -c pm.opk -o run.opk --interval 1ms &
+	pid=$!
+	tries=0
+	while ! ls .run.opk.*.part run.opk.*.part >/dev/null 2>&1 && [ $((tries += 1)) -lt 100 ]; do
+		sleep 0.1
+	done
+	sleep 0.3
+	pkill -"$signal" -P "$pid" -f -- --watch 2>/dev/null || kill -"$signal" "$pid"
+	wait "$pid"
+	same "SIG$signal: samples" "$(fields run.opk samples total times | tail -n 1 | awk '{ print ($1 == $2 && $1 > 100) }')" 1
+	rm run.opk
+done
+
+section 'what does not go together'
+collect 2 --watch -c pm.opk -o run.opk -- "$prog" init
+err_is "offpeak-collect: --watch runs no program: $prog"
+collect 2 --watch -c one.opk -o run.opk
+err_is 'offpeak-collect: --watch takes a PM-sampling set, such as pm-overview'
+collect 2 --duration 1s -c pm.opk -o run.opk -- "$prog" init
+err_is 'offpeak-collect: --duration ends --watch: a program ends by itself'
+collect 2 --watch -c pm.opk -o run.opk --cache there
+collect 2 --watch -c pm.opk -o run.opk --trace kernels
+collect 2 --watch -c pm.opk -o run.opk --duration 1
+err_is "offpeak-collect: --duration '1' is not a time such as 60s, 10min or 2h"
+collect 2 --watch -o run.opk
+
+section 'a GPU that can not be sampled'
+FAKE_GPU_CHIP=GA102 watch 1
+err_has '^offpeak-collect: the set was built for GH100, device 0 is a GA102: build it with --chip GA102$' 'nothing was recorded'
+LD_LIBRARY_PATH='' watch 3
+err_has '^offpeak-collect: there is no NVIDIA driver here: '
+finish
