@@ -19,6 +19,7 @@ sys.path.insert(0, os.path.join(TOP, "tests", "browser"))
 import harness  # pylint: disable=wrong-import-position
 
 WIDTH, LARGEST, COLOURS, ALIKE = 1000, 100000, 256, 40
+SCREENS, LARGEST_SCREEN, ALL = (800, 1400, 2000), 200000, 2500000
 
 
 # ---- small PNGs: chromium's have 16 million colours and little compression -------------------
@@ -132,6 +133,25 @@ def timeline(browser):
     show(browser, "section[data-part=timeline]", 720)
 
 
+def launch(browser):
+    """The details of a launch, in its lane."""
+    browser.wait("document.querySelector('section[data-part=timeline][data-ready]')")
+    browser.js("const view = offpeak.shown.timeline, lane = view.data.lanes.find(lane => !lane.ranges);"
+               "view.show(lane.starts[1238] - 1e3, lane.ends[1242] + 1e3); view.time = lane.starts[1241]; view.enter()")
+    show(browser, "section[data-part=timeline]", 940)
+
+
+def ranks(browser, width):
+    """Ranks below each other."""
+    browser.wait("document.querySelector('section[data-part=timeline][data-ready]')")
+    show(browser, "section[data-part=timeline]", 1240, width)
+
+
+def first(browser, width):
+    """The beginning of a page."""
+    show(browser, "main", 1000, width)
+
+
 # Several recordings are compared, or merged for the options that come last.
 PICTURES = {
     "report-answers": (["gh100-rotated"], answers),
@@ -141,7 +161,31 @@ PICTURES = {
     "report-roofline": (["gh100-roofline"], roofline),
     "report-source": (["gh100-source", "gh100-hot"], source, ["--embed-source", "--source-path", "/src=tests/gpu"]),
     "report-timeline": (["gh100-training-kernels"], timeline),
+    "report-launch": (["gh100-training-kernels"], launch),
 }
+
+
+# Whole windows: NAME-WIDTH-light and -dark.
+PAGES = {
+    "page-answers": ("gh100-rotated", first),
+    "page-timeline": ("gh100-ranks-pm", ranks),
+}
+
+
+def names():
+    """Of all pictures."""
+    return [*PICTURES, *("%s-%d-%s" % (name, width, theme) for name in PAGES for width in SCREENS for theme in ("light", "dark"))]
+
+
+def save(browser, folder, scratch, name, largest):
+    """The page as it is now, as a small PNG."""
+    picture = os.path.join(scratch, name + ".png")
+    browser.screenshot(picture)
+    with open(picture, "rb") as data:
+        write_png(os.path.join(folder, name + ".png"), read_png(data.read()))
+    size = os.path.getsize(os.path.join(folder, name + ".png"))
+    if size > largest:
+        raise harness.Failure("%s.png has %d bytes" % (name, size))
 
 
 def take(browser, offpeak, folder, scratch, name):
@@ -151,23 +195,35 @@ def take(browser, offpeak, folder, scratch, name):
         merged = os.path.join(scratch, "merged.opk")
         subprocess.run([offpeak, "merge", "-o", merged, *files], cwd=TOP, check=True)
         files = [merged, *options[0]]
-    page, picture = os.path.join(scratch, name + ".html"), os.path.join(scratch, name + ".png")
+    page = os.path.join(scratch, name + ".html")
     subprocess.run([offpeak, "report", *files, "-o", page], cwd=TOP, check=True, stdout=subprocess.DEVNULL)
     browser.size(WIDTH, 800)
     browser.open(page)
     prepare(browser)
-    browser.screenshot(picture)
-    with open(picture, "rb") as data:
-        write_png(os.path.join(folder, name + ".png"), read_png(data.read()))
-    size = os.path.getsize(os.path.join(folder, name + ".png"))
-    if size > LARGEST:
-        raise harness.Failure("%s.png has %d bytes" % (name, size))
+    save(browser, folder, scratch, name, LARGEST)
+
+
+def take_screens(browser, offpeak, folder, scratch, name):
+    recording, prepare = PAGES[name]
+    page = os.path.join(scratch, name + ".html")
+    subprocess.run([offpeak, "report", "data/recordings/%s.opk" % recording, "-o", page], cwd=TOP, check=True,
+                   stdout=subprocess.DEVNULL)
+    for width in SCREENS:
+        for theme in "light", "dark":
+            browser.media(prefers_color_scheme=theme)
+            browser.size(width, 800)
+            browser.open(page)
+            prepare(browser, width)
+            save(browser, folder, scratch, "%s-%d-%s" % (name, width, theme), LARGEST_SCREEN)
+    browser.media()
 
 
 def take_all(browser, offpeak, folder):
     with tempfile.TemporaryDirectory() as scratch:
         for name in PICTURES:
             take(browser, os.path.abspath(offpeak), folder, scratch, name)
+        for name in PAGES:
+            take_screens(browser, os.path.abspath(offpeak), folder, scratch, name)
 
 
 if __name__ == "__main__":

@@ -535,9 +535,9 @@ TEST(short_timelines)
 	ck_assert_int_eq(opk_writer_finish(writer), OPK_OK);
 	opk_writer_free(writer);
 	ck_assert_int_eq(draw_timeline(&drawn, 1010), OPK_OK);
-	/* 700 pixels for 200 ns. */
-	ck_assert_ptr_nonnull(strstr(opk_picture_svg(drawn), "x=\"290\" y=\"44\" width=\"175\""));
-	ck_assert_ptr_nonnull(strstr(opk_picture_svg(drawn), "x=\"640\" y=\"44\" width=\"350\""));
+	/* 700 pixels for 200 ns, below one line with the colours of two kernels. */
+	ck_assert_ptr_nonnull(strstr(opk_picture_svg(drawn), "x=\"290\" y=\"62\" width=\"175\""));
+	ck_assert_ptr_nonnull(strstr(opk_picture_svg(drawn), "x=\"640\" y=\"62\" width=\"350\""));
 	ck_assert_ptr_nonnull(strstr(opk_picture_svg(drawn), ">100 ns<"));
 	/* A row and a bar are at their places in the picture, and times are exact. */
 	row = opk_listing_get(opk_picture_list(drawn, OPK_PICTURE_PANELS), 0);

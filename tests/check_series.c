@@ -171,27 +171,62 @@ TEST(buckets_are_ordered)
 static const struct {
 	struct here here;
 	uint64_t start, end;
-	double least[4], most[4];
+	double least[4], most[4], mean[4];
 } envelopes[] = {
-	{ HERE, 0, 160, { 1, 3, 5, 7 }, { 2, 4, 6, 8 } },
-	{ HERE, 0, 80, { 1, 2, 3, 4 }, { 1, 2, 3, 4 } },
-	/* A part has all buckets that it touches. */
-	{ HERE, 10, 90, { 1, 2, 3, 4 }, { 2, 3, 4, 5 } },
-	{ HERE, 0, 20, { 1, 1, 1, 1 }, { 1, 1, 1, 1 } },
-	{ HERE, 120, 200, { 7, 8, NAN, NAN }, { 7, 8, NAN, NAN } },
-	{ HERE, 500, 600, { NAN, NAN, NAN, NAN }, { NAN, NAN, NAN, NAN } },
+	{ HERE, 0, 160, { 1, 3, 5, 7 }, { 2, 4, 6, 8 }, { 1.5, 3.5, 5.5, 7.5 } },
+	{ HERE, 0, 80, { 1, 2, 3, 4 }, { 1, 2, 3, 4 }, { 1, 2, 3, 4 } },
+	/* A part has all buckets that it touches, and of its mean as much as is inside. */
+	{ HERE, 10, 90, { 1, 2, 3, 4 }, { 2, 3, 4, 5 }, { 1.5, 2.5, 3.5, 4.5 } },
+	{ HERE, 5, 85, { 1, 2, 3, 4 }, { 2, 3, 4, 5 }, { 1.25, 2.25, 3.25, 4.25 } },
+	{ HERE, 0, 20, { 1, 1, 1, 1 }, { 1, 1, 1, 1 }, { 1, 1, 1, 1 } },
+	{ HERE, 120, 200, { 7, 8, NAN, NAN }, { 7, 8, NAN, NAN }, { 7, 8, NAN, NAN } },
+	{ HERE, 500, 600, { NAN, NAN, NAN, NAN }, { NAN, NAN, NAN, NAN }, { NAN, NAN, NAN, NAN } },
 };
 
 TEST_EACH(envelope, envelopes)
 {
 	struct opk_track track = { .metrics = 1 };
-	double values[8], *least = values, *most = values + 4;
+	double values[12];
 
 	add(&track, "12345678");
-	opk_track_envelope(values, 4, &track, 0, row->start, row->end);
+	ck_ok(ctx, opk_track_envelope(values, ctx, 4, &track, 0, row->start, row->end));
 	for (int i = 0; i < 4; i++)
-		ck_row(row, same(least[i], row->least[i]) && same(most[i], row->most[i]),
-		       "%d: %g-%g", i, least[i], most[i]);
+		ck_row(row,
+		       same(values[i], row->least[i]) && same(values[4 + i], row->most[i])
+		               && same(values[8 + i], row->mean[i]),
+		       "%d: %g-%g, %g", i, values[i], values[4 + i], values[8 + i]);
+	opk_track_clear(&track);
+}
+
+static const struct {
+	struct here here;
+	const char *samples;
+	int folds;
+	double mean; /* of the first bucket */
+} means[] = {
+	{ HERE, "1249", 1, 1.5 },   { HERE, "1249", 2, 4 },   { HERE, "1?49", 1, 1 },
+	{ HERE, "??49", 1, NAN },   { HERE, "??49", 2, 6.5 }, { HERE, "124", 2, 7 / 3.0 },
+	{ HERE, "12?9??", 1, 1.5 },
+};
+
+/* Folded buckets keep the mean of their samples over time, and so does what is added later. */
+TEST_EACH(means_of_folded_buckets, means)
+{
+	struct opk_track track = { .metrics = 1 };
+	double value = 7, last;
+
+	add(&track, row->samples);
+	for (int i = 0; i < row->folds; i++)
+		ck_assert_int_eq(opk_track_fold(&track, ctx), OPK_OK);
+	ck_row(row, same(track.mean[0], row->mean) || fabs(track.mean[0] - row->mean) < 1e-12,
+	       "%s: %g", row->samples, track.mean[0]);
+	for (uint64_t i = 50; i < 52; i++)
+		ck_assert_int_eq(opk_track_add(&track, ctx, i * 20, i * 20 + 20, &value), OPK_OK);
+	value = 1;
+	ck_assert_int_eq(opk_track_add(&track, ctx, 1040, 1080, &value), OPK_OK);
+	ck_assert_int_eq(opk_track_add(&track, ctx, 1080, 1100, &value), OPK_OK);
+	last = track.mean[track.count - 1];
+	ck_row(row, row->folds == 1 ? last == 1 : fabs(last - 3.4) < 1e-12, "last: %g", last);
 	opk_track_clear(&track);
 }
 
@@ -325,6 +360,15 @@ TEST(packed_times)
 	{                                                                                          \
 		.kind = OPK_ACTIVITY_KERNEL, .stream = on, .start_ns = from, .end_ns = to,         \
 		.name = called                                                                     \
+	}
+#define SHAPED(on, from, to, called, blocks)                                                       \
+	{                                                                                          \
+		.kind = OPK_ACTIVITY_KERNEL, .stream = on, .start_ns = from, .end_ns = to,         \
+		.name = called, .grid = {                                                          \
+			blocks,                                                                    \
+			1,                                                                         \
+			1                                                                          \
+		}                                                                                  \
 	}
 #define RANGE(from, to, called)                                                                    \
 	{                                                                                          \
@@ -473,11 +517,55 @@ TEST(ranges_are_with_their_process)
 	free(places.items);
 }
 
+/* Launches that are equal have one shape; records without a grid, and ranges, have none. */
+TEST(shapes_of_launches)
+{
+	static const struct opk_activity records[] = {
+		SHAPED(1, 1, 2, "a", 4), SHAPED(1, 2, 3, "b", 4), SHAPED(1, 3, 4, "a", 6),
+		SHAPED(1, 4, 5, "a", 4), RAN(1, 5, 6, "a"),       RANGE(6, 7, "r"),
+	};
+	static const uint32_t wanted[] = { 0, 0, 1, 0, OPK_LANES_NO_SHAPE };
+	struct opk_lanes lanes;
+
+	ck_ok(ctx, opk_lanes_init(&lanes, ctx, records, COUNT(records), 0));
+	ck_assert_uint_eq(lanes.shapes.count, 2);
+	ck_assert_uint_eq(lanes.shapes.items[1]->grid[0], 6);
+	ck_assert_uint_eq(lanes.lanes.items[0].items.items[0].shape, OPK_LANES_NO_SHAPE);
+	for (size_t i = 0; i < COUNT(wanted); i++)
+		ck_assert_uint_eq(lanes.lanes.items[1].items.items[i].shape, wanted[i]);
+	opk_lanes_clear(&lanes);
+}
+
+/* The kernels that take most time have a colour each, in any order of their first launches. */
+TEST(colours_of_kernels)
+{
+	static const struct opk_activity records[] = {
+		RAN(1, 10, 11, "g"), RAN(1, 20, 22, "f"), RAN(1, 30, 34, "e"),
+		RAN(1, 40, 45, "d"), RAN(1, 50, 56, "c"), RAN(1, 60, 67, "b"),
+		RAN(2, 70, 78, "a"), RAN(1, 80, 81, "a"), RANGE(1, 90, "r"),
+	};
+	static const struct {
+		const char *name;
+		unsigned colour;
+	} wanted[] = { { "a", 2 }, { "b", 1 }, { "c", 4 }, { "d", 5 },
+		       { "e", 6 }, { "f", 7 }, { "g", 7 }, { "r", 3 } };
+	struct opk_lanes lanes;
+
+	ck_ok(ctx, opk_lanes_init(&lanes, ctx, records, COUNT(records), 0));
+	ck_assert_uint_eq(lanes.names.count, COUNT(wanted));
+	for (uint32_t i = 0; i < lanes.names.count; i++)
+		for (size_t j = 0; j < COUNT(wanted); j++)
+			if (!strcmp(lanes.names.items[i]->name, wanted[j].name))
+				ck_assert_uint_eq(opk_lanes_colour(&lanes, i), wanted[j].colour);
+	opk_lanes_clear(&lanes);
+}
+
 TEST(packed_lanes)
 {
-	static const struct opk_activity records[] = { RAN(1, 300, 500, "a"), RAN(1, 700, 710, "b"),
-		                                       RAN(1, 1000, 1000, "a") };
-	static const uint64_t wanted[] = { 200, 400, 300, 200, 10, 0, 0, 1, 0, 0, 0, 0 };
+	static const struct opk_activity records[] = { SHAPED(1, 300, 500, "a", 4),
+		                                       RAN(1, 700, 710, "b"),
+		                                       SHAPED(1, 1000, 1000, "a", 8) };
+	static const uint64_t wanted[] = { 200, 400, 300, 200, 10, 0, 0, 1, 0, 1, 0, 2, 0, 0, 0 };
 	opk_autobuf struct opk_buf bytes = { 0 };
 	struct opk_lanes lanes;
 	const uint8_t *at;

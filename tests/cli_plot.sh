@@ -86,10 +86,15 @@ section 'timelines'
 works plot timeline "$recordings/gh100-training-kernels.opk" -o line.svg
 picture line.svg 'len([e for e in root.iter() if e.get("class") == "metric"]) == 7'
 picture line.svg 'all(word in text for word in ("NVTX ranges", "stream 7", "forward", "150 ms"))'
+picture line.svg 'len([e for e in root.iter() if e.get("class") == "c0" and e.get("fill-opacity") == "0"]) >= 7'
+picture line.svg '"reduce_kernel<func_wrapper_t, 128>" in text and "all other kernels, copies" in text'
 works plot timeline "$recordings/gh100-pm-small.opk" --metrics sm__cycles_active.avg -o one.svg
 picture one.svg 'len([e for e in root.iter() if e.get("class") == "metric"]) == 1'
 works plot timeline "$recordings/gh100-training-trace.opk" -o trace.svg
 picture trace.svg '"NVTX ranges" in text and "step" in text'
+# Ranks share the axis of each metric.
+works plot timeline "$recordings/gh100-ranks-pm.opk" -o ranks.svg
+picture ranks.svg 'len({(g[0].text, tuple(t.text for t in g.iter() if t.get("class") == "muted")) for g in root.iter() if g.get("class") == "metric"}) == 7'
 refuses 2 'too narrow for a timeline: use 510 or more' plot timeline "$recordings/gh100-pm-small.opk" -o bad.svg --width 100
 refuses 2 'no timeline' plot timeline "$simple" -o bad.svg
 

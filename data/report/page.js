@@ -51,6 +51,12 @@
 		bytes(run, name) {
 			return Uint8Array.from(atob(block(run, name).textContent), c => c.charCodeAt(0));
 		},
+		// What there is room for of a kernel's name: the same in all parts of the page.
+		label(run, kernel) {
+			const row = offpeak.data(run, 'kernels').rows[kernel];
+
+			return row.label || row.name;
+		},
 		// The table has the first of many thousands of kernels; pictures may show others, which can't be chosen.
 		select(run, kernel, reveal) {
 			const table = offpeak.data(run, 'kernels');

@@ -4,7 +4,7 @@
 	'use strict';
 
 	const { element } = offpeak;
-	const STRAGGLER = 0.05, FULL_COLOUR = 0.25, MOST_WITH_TEXT = 16;
+	const STRAGGLER = 0.05, FULL_COLOUR = 0.25, MOST_WITH_TEXT = 16, MOST_WITH_MEANS = 6, MOST_IN_ONE = 12;
 
 	function median(values) {
 		const sorted = values.filter(v => typeof v === 'number').sort((a, b) => a - b), half = sorted.length >> 1;
@@ -33,53 +33,60 @@
 		return data.lanes.length === 2 ? 'the other' : 'the median';
 	}
 
-	// `text`: the mean, in the unit of its row.
-	function cell(metric, lane, mean, text, deviation, withText, waits) {
-		const svg = element('svg', { viewBox: '0 0 74 26', preserveAspectRatio: withText ? 'xMidYMid' : 'none', role: 'img' });
+	// `texts`: how much is written, 0 to 2: nothing, the deviation, the mean before it.
+	function cell(metric, lane, mean, [scale, unit], deviation, texts, waits) {
+		const svg = element('svg', { role: 'img' }), text = mean === 'nan' || mean === null ? mean : offpeak.formatShort(mean / scale);
 		const strength = Math.min(1, Math.abs(deviation || 0) / FULL_COLOUR);
+		const whole = { width: '100%', height: 26, rx: 3 };
 
-		svg.append(element('title', { text: lane + ': ' + (mean === null ? 'no launch' : text
+		svg.append(element('title', { text: lane + ': ' + (mean === null ? 'no launch' : text + ' ' + unit
 			+ (deviation === null ? '' : ', ' + percent(deviation))) }));
-		svg.append(element('rect', { class: mean === null ? 'none' : 'back', width: 74, height: 26, rx: 3 }));
+		svg.append(element('rect', { class: mean === null ? 'none' : 'back', ...whole }));
 		if (strength > 0)
-			svg.append(element('rect', { class: deviation > 0 ? 'more-than' : 'less-than', width: 74, height: 26, rx: 3, 'fill-opacity': (0.85 * strength).toFixed(3) }));
+			svg.append(element('rect', { class: deviation > 0 ? 'more-than' : 'less-than', opacity: strength.toFixed(3), ...whole }));
 		if (metric.time && (waits ? -deviation : deviation) > STRAGGLER)
-			svg.append(element('rect', { class: 'straggler', x: 1, y: 1, width: 72, height: 24, rx: 3 }));
-		if (withText && mean === 'nan')
-			svg.append(element('text', { class: 'nan', x: 37, y: 17, text: 'nan' }));
-		if (withText && deviation !== null)
-			svg.append(element('text', { x: 37, y: 17, text: percent(deviation) }));
+			svg.append(element('rect', { class: 'straggler', ...whole }));
+		if (texts && mean === 'nan')
+			svg.append(element('text', { class: 'nan', x: '50%', y: 17, text: 'nan' }));
+		else if (texts > 1 && mean !== null)
+			svg.append(element('text', { class: 'mean', x: '45%', y: 17, text }));
+		if (texts && deviation !== null)
+			svg.append(element('text', texts > 1 ? { class: 'apart', x: '55%', y: 17, text: percent(deviation) } : { x: '50%', y: 17, text: percent(deviation) }));
 		return element('td', {}, [svg]);
 	}
 
-	function tableOf(run, data, metric) {
-		const rows = offpeak.data(run, 'kernels').rows, wide = data.lanes.length <= MOST_WITH_TEXT;
+	// One table or, of many kernels and few lanes, two that are beside each other where there is room.
+	function tablesOf(run, data, metric) {
+		const { rows } = offpeak.data(run, 'kernels'), wide = data.lanes.length <= MOST_WITH_TEXT, few = data.lanes.length <= MOST_WITH_MEANS;
 		const short = data.lanes.map(name => wide ? name : name.replace(/^rank /, ''));
-		const head = element('tr', {}, [element('th', { class: 'name', text: '' })].concat(short.map((name, j) =>
-			element('th', { text: wide || j % 8 === 0 ? name : '', title: data.lanes[j] }))));
+		const scale = offpeak.scale(Math.abs(median(metric.means.flat()) || 0), metric.unit), unit = few && scale[1] ? ', ' + scale[1] : '';
+		const head = () => element('tr', {}, [element('th', { class: 'name', text: '' })].concat(short.map((name, j) =>
+			element('th', { text: wide || j % 8 === 0 ? name + unit : '', title: data.lanes[j] }))));
 		const body = metric.means.map((means, i) => {
 			const apart = deviations(means);
-			const texts = offpeak.formatLines(means.map(mean => mean === 'nan' ? null : mean), metric.unit);
 			const { row: kernel, communicates } = data.kernels[i];
-			const name = element('th', { class: 'name', scope: 'row', text: rows[kernel].name, title: rows[kernel].name });
+			const name = element('th', { class: 'name', scope: 'row', text: offpeak.label(run, kernel), title: rows[kernel].full || rows[kernel].name });
 
 			name.addEventListener('click', () => offpeak.select(run, kernel, true));
 			return element('tr', { 'data-kernel': kernel }, [name].concat(means.map((mean, j) =>
-				cell(metric, data.lanes[j], mean, mean === 'nan' ? 'nan' : texts[j], apart[j], wide, communicates))));
+				cell(metric, data.lanes[j], mean, scale, apart[j], wide + few, communicates))));
 		});
 
-		return element('table', { class: wide ? data.lanes.length <= 6 ? 'wide few' : 'wide' : null }, [head].concat(body));
+		const half = few && body.length > MOST_IN_ONE ? Math.ceil(body.length / 2) : body.length;
+
+		return [body.slice(0, half), body.slice(half)].filter(lines => lines.length)
+			.map(lines => element('table', { class: wide ? few ? 'wide few' : 'wide' : null }, [head()].concat(lines)));
 	}
 
 	// In words: of each lane the kernels in which it is behind, and those in which others wait for it.
 	function stragglers(run, data, metric) {
-		const rows = offpeak.data(run, 'kernels').rows, slow = data.lanes.map(() => []), awaited = data.lanes.map(() => []);
+		const slow = data.lanes.map(() => []), awaited = data.lanes.map(() => []);
 
 		metric.means.forEach((means, i) => deviations(means).forEach((deviation, j) => {
-			const { row, communicates: waits } = data.kernels[i], { name } = rows[row];
+			const { row, communicates: waits } = data.kernels[i];
 
 			if (deviation !== null && (waits ? -deviation : deviation) > STRAGGLER)
-				(waits ? awaited : slow)[j].push({ size: Math.abs(deviation), name });
+				(waits ? awaited : slow)[j].push({ size: Math.abs(deviation), name: offpeak.label(run, row) });
 		}));
 		return data.lanes.flatMap((lane, j) => [
 			line(slow[j], first => lane + ' is ' + first + '% above ' + against(data) + ' in ', ', and more than 5% above it in '),
@@ -120,7 +127,7 @@
 		const draw = () => {
 			const metric = data.metrics[Number(picker.value)];
 
-			frame.replaceChildren(tableOf(run, data, metric));
+			frame.replaceChildren(...tablesOf(run, data, metric));
 			drawWords(words, run, data, metric);
 		};
 

@@ -263,7 +263,7 @@
 		state.body = element('tbody');
 		state.more = element('button', { type: 'button', class: 'more' });
 		state.frame = element('div', { class: 'panel scroll' }, [element('table', { class: 'rows' }, [state.head, state.body]), state.more]);
-		state.details = element('div', { class: 'details' });
+		state.details = element('div', { class: 'details', id: state.main ? 'run-' + state.run.number + '-kernel' : null });
 		const tools = element('div', { class: 'tools' }, [state.table.rows.length > 4 ? state.field : null,
 			state.table.columns.length ? metricPicker(state) : null, state.count]);
 

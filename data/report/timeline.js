@@ -4,12 +4,13 @@
 
 	const LEAST = 200; // ns: no window is shorter
 	const element = offpeak.element;
-	const { forgetColours, AxisRow, MetricRow, LaneRow, timeText } = offpeak.timeline;
+	const { forgetColours, AxisRow, MetricRow, LaneRow, LaunchPanel, swatch, timeText } = offpeak.timeline;
+	const OTHER = 7; // the colour of what has no separate one
 
 	class View {
 		constructor(section, run, data) {
-			Object.assign(this, { section, run, data, from: 0, to: data.length, rows: [], kernel: run.kernel });
-			this.shown = data.devices.length > 1 ? 0 : -1;
+			Object.assign(this, { section, run, data, from: 0, to: data.length, rows: [], kernel: run.kernel, launch: null });
+			this.shown = this.ranTogether() ? -1 : 0;
 			this.showAll();
 			this.box = element('div', {
 				class: 'timeline-view panel', tabindex: '0', role: 'application',
@@ -19,7 +20,8 @@
 			this.chosen = element('div', { class: 'timeline-chosen', hidden: true });
 			this.tip = element('div', { class: 'timeline-tip', hidden: true });
 			this.where = element('div', { class: 'where', 'aria-live': 'polite' });
-			section.append(this.tools(), this.box, element('p', { class: 'timeline-keys' }, keys()));
+			this.panel = new LaunchPanel(this);
+			section.append(this.tools(), this.legend(), this.box, element('p', { class: 'timeline-keys' }, keys()));
 			this.watcher = new IntersectionObserver(entries => this.look(entries), { rootMargin: '200px' });
 			this.fill();
 			this.listen();
@@ -47,10 +49,11 @@
 
 		chooser() {
 			const select = element('select', { 'aria-label': 'GPU' }, [
-				...this.data.devices.map((device, i) => element('option', { value: i, text: device.title })),
 				element('option', { value: -1, text: 'all, one below the other' }),
+				...this.data.devices.map((device, i) => element('option', { value: i, text: device.title })),
 			]);
 
+			select.value = this.shown;
 			select.addEventListener('change', () => {
 				this.chooseDevice(Number(select.value));
 			});
@@ -69,6 +72,23 @@
 			else
 				this.show(this.from, this.to);
 			this.fill();
+		}
+
+		// The kernels that took most time, each in its colour, and what the other colours are.
+		legend() {
+			const { names } = this.data, own = names.filter(name => name.kernel !== undefined && name.colour !== OTHER);
+			const keys = own.sort((a, b) => a.kernel - b.kernel).map(name => {
+				const key = element('button', { type: 'button', class: 'quiet', 'data-kernel': name.kernel, title: name.full || name.name },
+					[swatch(name.colour), element('span', { text: name.label })]);
+
+				key.addEventListener('click', () => offpeak.select(this.run, name.kernel));
+				return key;
+			});
+			const others = [['other kernels, copies', name => name.colour === OTHER], ['NVTX ranges', name => name.colour === 3]]
+				.map(([text, is]) => ({ text, found: names.find(is) })).filter(other => other.found)
+				.map(({ text, found }) => element('span', {}, [swatch(found.colour), text]));
+
+			return element('div', { class: 'timeline-legend', role: 'group', 'aria-label': 'Colours of kernels', hidden: !names.length }, [...keys, ...others]);
 		}
 
 		search() {
@@ -91,7 +111,10 @@
 			this.watcher.disconnect();
 			this.axis = new AxisRow(this);
 			this.rows = [this.axis];
+			this.launch = null;
+			this.panel.element.hidden = true;
 			this.box.replaceChildren(element('div', { class: 'timeline-head' }, [this.axis.element]));
+			this.box.classList.toggle('several', this.data.devices.length > 1 && this.shown < 0);
 			this.data.devices.forEach((device, i) => {
 				if (this.shown < 0 || this.shown === i)
 					this.addDevice(device);
@@ -101,17 +124,19 @@
 		}
 
 		addDevice(device) {
-			if (this.shown < 0 && this.data.devices.length > 1)
-				this.box.append(element('h3', { text: device.title }));
+			const group = element('div', { class: 'timeline-group', role: 'group', 'aria-label': device.title },
+				[this.data.devices.length > 1 ? element('h3', { text: device.title }) : null]);
+
+			this.box.append(group);
 			for (const lane of device.lanes)
-				this.add(new LaneRow(this, lane));
+				this.add(group, new LaneRow(this, lane));
 			for (let i = 0; device.track && i < this.data.columns.length; i++)
-				this.add(new MetricRow(this, device.track, i));
+				this.add(group, new MetricRow(this, device.track, i));
 		}
 
-		add(row) {
+		add(group, row) {
 			this.rows.push(row);
-			this.box.append(row.element);
+			group.append(row.element);
 			row.element.timelineRow = row;
 			this.watcher.observe(row.element);
 		}
@@ -160,9 +185,23 @@
 			this.say();
 		}
 
+		// Whether all GPUs have times in common: recordings of different days do not.
+		ranTogether() {
+			const spans = this.data.devices.map(device => this.spanOf(device));
+
+			return spans.length < 2 || Math.max(...spans.map(span => span.first)) < Math.min(...spans.map(span => span.last));
+		}
+
+		deviceOf(lane) {
+			return this.data.devices.find(device => device.lanes.includes(lane));
+		}
+
 		// From the first to the last sample or launch of the GPU that is shown: others may be of another day.
 		span() {
-			const device = this.data.devices[this.shown];
+			return this.spanOf(this.data.devices[this.shown]);
+		}
+
+		spanOf(device) {
 			const known = device ? [device.lanes.filter(lane => !lane.ranges).concat(device.track || []), device.lanes] : [];
 			const parts = known.map(list => list.filter(part => part.starts.length)).find(list => list.length);
 
@@ -187,6 +226,14 @@
 			this.from = start;
 			this.to = start + length;
 			this.redraw();
+		}
+
+		// Moves as far as needed to show this time.
+		reveal(start, end) {
+			const length = Math.max(this.to - this.from, 2 * (end - start)), middle = (start + end) / 2;
+
+			if (start < this.from || end > this.to)
+				this.show(middle - length / 2, middle + length / 2);
 		}
 
 		zoom(factor, at) {
@@ -326,15 +373,29 @@
 				this.show(...[drag.start, this.timeAt(event)].sort((x, y) => x - y));
 		}
 
-		// The launch that was clicked on has its kernel shown.
+		// The details of the launch that was clicked on open.
 		choose(event) {
 			const under = document.elementFromPoint(event.clientX, event.clientY);
 			const line = under && under.closest('.timeline-row');
 			const found = line && line.timelineRow && line.timelineRow.describe
 				&& line.timelineRow.describe(this.timeAt(event), (this.to - this.from) / this.area().w);
 
-			if (found && found.kernel !== undefined)
-				offpeak.select(this.run, found.kernel, true);
+			if (found)
+				this.panel.open(line.timelineRow, found.i);
+		}
+
+		// The details of the launch at the mouse or in the middle open, or of the next one, and have the focus.
+		enter() {
+			const time = this.time === undefined ? (this.from + this.to) / 2 : this.time;
+			const lanes = this.rows.filter(row => row.lane && row.lane.starts.length), row = lanes.find(lane => !lane.lane.ranges) || lanes[0];
+
+			if (!row)
+				return;
+			const i = Math.min(row.lane.first(time), row.lane.starts.length - 1);
+
+			this.panel.open(row, i);
+			this.reveal(row.lane.starts[i], row.lane.ends[i]);
+			this.panel.element.focus();
 		}
 
 		wheel(event) {
@@ -357,9 +418,12 @@
 				'+': () => this.zoom(0.5, this.time), '=': () => this.zoom(0.5, this.time),
 				'-': () => this.zoom(2, this.time), '_': () => this.zoom(2, this.time),
 				'0': () => this.showAll(), Home: () => this.showAll(),
+				Enter: () => this.enter(),
 			};
 
-			if (!acts[event.key] || event.ctrlKey || event.metaKey || event.altKey)
+			if (event.key === 'Escape' && this.launch)
+				this.panel.close();
+			if (event.target !== this.box || !acts[event.key] || event.ctrlKey || event.metaKey || event.altKey)
 				return;
 			event.preventDefault();
 			event.stopPropagation();
@@ -418,8 +482,8 @@
 		return [
 			'Drag to zoom into a stretch of time, with ', key('Shift'), ' to move; ', key('Ctrl'),
 			' and the wheel zooms; ', key('←'), ' ', key('→'), ' move, ', key('+'), ' ', key('−'), ' zoom, ',
-			key('0'), ' or a double click shows all. A click on a launch chooses its kernel,',
-			' whose launches are orange.',
+			key('0'), ' or a double click shows all. A click on a launch, or ', key('Enter'), ', shows its details, and underlines all',
+			' launches of its kernel.',
 		];
 	}
 

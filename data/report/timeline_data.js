@@ -35,10 +35,11 @@
 
 	// ---- tracks
 
-	// Least and most of all values from one bucket on, before another one; NONE where there is no value.
+	// Least, most and mean of all values from one bucket on, before another one; NONE where there is no value. `length`:
+	// of buckets, each more than 0, by which means are weighed.
 	class Pyramid {
-		constructor(least, most) {
-			this.levels = [{ least, most }];
+		constructor(least, most, mean, length) {
+			this.levels = [{ least, most, mean, length }];
 		}
 
 		level(n) {
@@ -47,55 +48,56 @@
 			return this.levels[n];
 		}
 
-		// Goes up while whole buckets of the next level fit, and takes what is left at both ends.
-		extremes(from, to, out) {
+		// Goes up while whole buckets of the next level fit, and takes what is left at both ends: [least, most, mean].
+		reduce(from, to, out) {
 			out[0] = NONE;
 			out[1] = -1;
+			out[2] = out[3] = 0;
 			for (let level = 0; from < to; level++) {
-				const a = Math.ceil(from / STEP), b = Math.floor(to / STEP), { least, most } = this.level(level);
+				const a = Math.ceil(from / STEP), b = Math.floor(to / STEP), buckets = this.level(level);
 
 				if (a >= b) {
-					take(least, most, from, to, out);
+					take(buckets, from, to, out);
 					break;
 				}
-				take(least, most, from, a * STEP, out);
-				take(least, most, b * STEP, to, out);
+				take(buckets, from, a * STEP, out);
+				take(buckets, b * STEP, to, out);
 				from = a;
 				to = b;
 			}
+			out[2] /= out[3];
 		}
 	}
 
-	function take(least, most, from, to, out) {
-		let low = out[0], high = out[1];
-
+	// out[2] is the sum of values, each times its length; out[3] of the lengths.
+	function take({ least, most, mean, length }, from, to, out) {
 		for (let i = from; i < to; i++) {
 			if (least[i] === NONE)
 				continue;
-			if (least[i] < low)
-				low = least[i];
-			if (most[i] > high)
-				high = most[i];
+			if (least[i] < out[0])
+				out[0] = least[i];
+			if (most[i] > out[1])
+				out[1] = most[i];
+			out[2] += mean[i] * length[i];
+			out[3] += length[i];
 		}
-		out[0] = low;
-		out[1] = high;
 	}
 
 	function coarser(finer) {
-		const count = Math.ceil(finer.least.length / STEP);
+		const count = Math.ceil(finer.least.length / STEP), out = [0, 0, 0, 0];
 		const least = new Uint16Array(count).fill(NONE), most = new Uint16Array(count);
+		const mean = new Float32Array(count), length = new Float32Array(count);
 
-		for (let i = 0; i < finer.least.length; i++) {
-			const at = Math.floor(i / STEP);
-
-			if (finer.least[i] === NONE)
-				continue;
-			if (finer.least[i] < least[at])
-				least[at] = finer.least[i];
-			if (finer.most[i] > most[at])
-				most[at] = finer.most[i];
+		for (let i = 0; i < count; i++) {
+			out[0] = NONE;
+			out[1] = out[2] = out[3] = 0;
+			take(finer, i * STEP, Math.min((i + 1) * STEP, finer.least.length), out);
+			least[i] = out[0];
+			most[i] = out[1];
+			mean[i] = out[3] ? out[2] / out[3] : 0;
+			length[i] = out[3];
 		}
-		return { least, most };
+		return { least, most, mean, length };
 	}
 
 	function unpack(packing, packed) {
@@ -119,17 +121,16 @@
 
 	class Track {
 		constructor(data, bytes) {
-			const pairs = data.fold > 1 ? 2 : 1;
-			const values = new Uint16Array(bytes.buffer, 0, data.count * data.metrics.length * pairs);
+			const each = data.fold > 1 ? 3 : 1; // least, most and mean, or one value
+			const values = new Uint16Array(bytes.buffer, 0, data.count * data.metrics.length * each);
+			const list = n => values.subarray(n * data.count, (n + 1) * data.count);
 
 			Object.assign(this, data);
-			this.pyramids = data.metrics.map((metric, i) => {
-				const least = values.subarray(i * pairs * data.count, (i * pairs + 1) * data.count);
-
-				return new Pyramid(least, pairs === 1 ? least
-					: values.subarray((i * 2 + 1) * data.count, (i * 2 + 2) * data.count));
-			});
 			this.readTimes(reader(bytes, values.byteLength));
+			const lengths = Float32Array.from(this.starts, (start, i) => Math.max(1, this.ends[i] - start));
+
+			this.pyramids = data.metrics.map((metric, i) =>
+				new Pyramid(list(each * i), list(each * i + (each > 1)), list(each * i + 2 * (each > 1)), lengths));
 		}
 
 		readTimes(numbers) {
@@ -155,12 +156,12 @@
 			return { first, end };
 		}
 
-		// The least and most of a metric in a part as numbers, or null: there is no value.
+		// The least, most and mean of a metric in a part as numbers, or null: there is no value.
 		range(metric, first, end) {
-			const out = [0, 0];
+			const out = [0, 0, 0, 0];
 
-			this.pyramids[metric].extremes(first, end, out);
-			return out[1] < 0 ? null : out.map(packed => unpack(this.metrics[metric], packed));
+			this.pyramids[metric].reduce(first, end, out);
+			return out[1] < 0 ? null : out.slice(0, 3).map(packed => unpack(this.metrics[metric], packed));
 		}
 
 		// The buckets that touch a stretch of time.
@@ -180,6 +181,7 @@
 			this.starts = Float64Array.from({ length: count }, () => start += next.next());
 			this.ends = this.starts.map(time => time + next.next());
 			this.names = Uint32Array.from({ length: count }, () => next.next());
+			this.shapes = Uint32Array.from({ length: count }, () => next.next());
 			this.records = Uint32Array.from({ length: count }, () => next.next() + 1);
 			// Time that was taken before each of them.
 			this.busy = this.starts.map((time, i) => {
@@ -216,6 +218,8 @@
 			const data = offpeak.data(run, 'timeline');
 			const lanes = data.lanes.length ? await inflate(offpeak.bytes(run, 'timeline-lanes')) : null;
 
+			for (const name of data.names)
+				name.label = name.kernel === undefined ? name.name : offpeak.label(run, name.kernel);
 			data.lanes = data.lanes.map(lane => new Lane(lane, lanes));
 			for (const device of data.devices) {
 				device.lanes = device.lanes.map(number => data.lanes[number]);

@@ -4,7 +4,8 @@
 	'use strict';
 
 	const AXIS = 58;      // pixels for the numbers at the left of plots
-	const LANE = 22, NAMED = 34, WIDE = 3; // pixels: a lane's height; items with names; items by themselves
+	const LANE = 24, BAR = 17, LEAST = 24, CUT = 40, WIDE = 3; // pixels: a lane's and a bar's height; room for names, and for parts of them; items by themselves
+	const LOOK = 64; // items of a column of pixels among which the longest is looked for
 
 	const element = offpeak.element;
 
@@ -15,6 +16,21 @@
 		if (!colours[name])
 			colours[name] = getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 		return colours[name];
+	}
+
+	function light(hex) {
+		const part = at => parseInt(hex.slice(at, at + 2), 16) / 255, line = v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+
+		return 0.2126 * line(part(1)) + 0.7152 * line(part(3)) + 0.0722 * line(part(5));
+	}
+
+	// Black or white on a colour: the one with more contrast has more than 4.5:1.
+	function inkOn(hex) {
+		return light(hex) > 0.179 ? '#000' : '#fff';
+	}
+
+	function swatch(number) {
+		return element('svg', { viewBox: '0 0 10 10', class: 'swatch', 'aria-hidden': 'true' }, [element('rect', { width: 10, height: 10, rx: 2, fill: 'var(--c' + number + ')' })]);
 	}
 
 	function forgetColours() {
@@ -152,49 +168,57 @@
 				axes: {
 					x: { ticker: timeTicks, drawAxis: false },
 					y: {
-						axisLabelWidth: AXIS, pixelsPerLabel: 26,
+						axisLabelWidth: AXIS, pixelsPerLabel: 20,
 						axisLabelFormatter: number => offpeak.digits(number / this.scale),
 					},
 				},
 			});
 		}
 
-		// A column of pixels has all from the least to the most of its samples, and a pale one down to 0.
+		// A column of pixels has the mean of its samples over all from their least to their most.
 		paint(context, area) {
 			const width = Math.max(1, Math.floor(area.w)), [low, high] = this.bounds;
-			const columns = this.view.columns(this.track, width), out = [0, 0];
+			const columns = this.view.columns(this.track, width), out = [0, 0, 0, 0];
 			const pyramid = this.track.pyramids[this.number], { lowest, step } = this.metric;
-			const y = value => area.y + area.h * (1 - (value - low) / (high - low));
-			const zero = y(0), tops = new Float32Array(width).fill(NaN), bottoms = new Float32Array(width);
+			// A line at the end of the axis is inside, too.
+			const y = value => area.y + 1 + (area.h - 2) * (1 - (lowest + value * step - low) / (high - low));
+			let drawn = false; // whether the line goes on
 
+			context.fillStyle = context.strokeStyle = colour('--c0');
+			context.globalAlpha = 0.3;
+			context.beginPath();
 			for (let c = 0; c < width; c++) {
-				if (columns.first[c] >= columns.end[c])
+				out[1] = -1;
+				if (columns.first[c] < columns.end[c])
+					pyramid.reduce(columns.first[c], columns.end[c], out);
+				if (out[1] < 0) {
+					drawn = false;
 					continue;
-				pyramid.extremes(columns.first[c], columns.end[c], out);
-				if (out[1] < 0)
-					continue;
-				tops[c] = y(lowest + out[1] * step);
-				bottoms[c] = y(lowest + out[0] * step);
+				}
+				const top = y(out[1]), mean = y(out[2]);
+
+				context.fillRect(area.x + c, top - 0.5, 1, y(out[0]) - top + 1);
+				if (!drawn)
+					context.moveTo(area.x + c, mean);
+				context.lineTo(area.x + c + 0.5, mean);
+				if (c + 1 === width || columns.first[c + 1] >= columns.end[c + 1])
+					context.lineTo(area.x + c + 1, mean);
+				drawn = true;
 			}
-			context.fillStyle = colour('--c0');
-			context.globalAlpha = 0.16;
-			for (let c = 0; c < width; c++)
-				if (tops[c] <= bottoms[c] && bottoms[c] !== zero)
-					context.fillRect(area.x + c, Math.min(bottoms[c], zero), 1, Math.abs(zero - bottoms[c]));
 			context.globalAlpha = 1;
-			for (let c = 0; c < width; c++)
-				if (tops[c] <= bottoms[c])
-					context.fillRect(area.x + c, tops[c] - 0.75, 1, bottoms[c] - tops[c] + 1.5);
+			context.lineWidth = 1.4;
+			context.lineJoin = 'round';
+			context.stroke();
 		}
 
-		// What was measured from one time until another: a value, or the least and the most of several.
+		// What was measured from one time until another: a value, or the mean, the least and the most of several.
 		say(from, to) {
 			const track = this.track, [first, end] = track.touching(from, to);
 			const range = first < end ? track.range(this.number, first, end) : null;
-			const text = value => offpeak.digits(value / this.scale);
+			const text = value => offpeak.formatShort(value / this.scale);
 
 			this.value.textContent = first >= end ? 'not sampled' : !range ? 'nan'
-				: range[0] === range[1] ? text(range[0]) : text(range[0]) + ' to ' + text(range[1]);
+				: range[0] === range[1] ? offpeak.digits(range[0] / this.scale) : text(range[2]) + ' (' + text(range[0]) + ' to ' + text(range[1]) + ')';
 		}
 
 		hush() {
@@ -203,6 +227,19 @@
 	}
 
 	// ---- lanes
+
+	// The text, or as much of its beginning as there is room for.
+	function fit(context, text, room) {
+		const width = context.measureText(text).width;
+
+		if (width <= room || room < CUT)
+			return width <= room ? text : '';
+		let count = Math.floor(text.length * room / width);
+
+		while (count > 0 && context.measureText(text.slice(0, count) + '…').width > room)
+			count--;
+		return count > 1 ? text.slice(0, count).replace(/…+$/, '') + '…' : '';
+	}
 
 	class LaneRow extends Row {
 		constructor(view, lane) {
@@ -233,7 +270,6 @@
 		// Items that are wide enough by themselves; of the others, in a column of pixels, how busy the lane was.
 		paint(context, area) {
 			const { from, to } = this.view, lane = this.lane, scale = area.w / (to - from);
-			const soft = colour('--muted');
 
 			context.save();
 			context.beginPath();
@@ -249,60 +285,95 @@
 					continue;
 				}
 				const column = Math.max(0, Math.floor(x)), start = from + column / scale, end = start + 1 / scale;
-				const busy = (lane.busyUntil(end) - lane.busyUntil(start)) * scale;
-				const height = Math.max(2, Math.min(1, busy) * (LANE - 4));
+				const next = Math.max(i + 1, lane.first(end));
 
-				context.fillStyle = this.fill(i, soft);
-				context.fillRect(area.x + column, LANE - 2 - height, 1, height);
-				i = Math.max(i + 1, lane.first(end));
+				this.paintColumn(context, area.x + column, this.longest(i, next), (lane.busyUntil(end) - lane.busyUntil(start)) * scale);
+				i = next;
 			}
+			this.frame(context, area, scale);
 			context.restore();
 		}
 
-		fill(i, otherwise) {
-			const name = this.view.data.names[this.lane.names[i]], chosen = this.view.kernel;
-
-			if (name.kernel !== undefined && chosen !== null && chosen !== undefined)
-				return name.kernel === chosen ? colour('--c1') : colour('--faint');
-			return otherwise && name.kernel !== undefined ? otherwise : colour('--c' + name.colour);
-		}
-
-		paintItem(context, area, i, x, width) {
-			const text = this.view.data.names[this.lane.names[i]].name, records = this.lane.records[i];
-			const left = Math.max(x, 0), room = Math.min(x + width, area.w) - left;
+		paintColumn(context, x, i, busy) {
+			const height = Math.max(2, Math.min(1, busy) * BAR);
 
 			context.fillStyle = this.fill(i);
-			context.globalAlpha = this.lane.ranges ? 0.35 : 0.85;
-			context.fillRect(area.x + x, 2, Math.max(1, width - (width > 6 ? 1 : 0)), LANE - 4);
-			context.globalAlpha = 1;
-			if (room < NAMED)
+			context.fillRect(x, 1 + BAR - height, 1, height);
+			this.underline(context, x, i, 1);
+		}
+
+		// The item among several that took most time gives their column its colour.
+		longest(from, to) {
+			const { starts, ends } = this.lane;
+			let found = from;
+
+			for (let i = from + 1; i < Math.min(to, from + LOOK); i++)
+				if (ends[i] - starts[i] > ends[found] - starts[found])
+					found = i;
+			return found;
+		}
+
+		name(i) {
+			return this.view.data.names[this.lane.names[i]];
+		}
+
+		fill(i) {
+			return colour('--c' + this.name(i).colour);
+		}
+
+		// Launches of the chosen kernel have a line below.
+		underline(context, x, i, width) {
+			const { kernel } = this.name(i);
+
+			if (kernel === undefined || kernel !== this.view.kernel)
 				return;
-			context.save();
-			context.beginPath();
-			context.rect(area.x + left, 0, room - 4, LANE);
-			context.clip();
-			context.fillStyle = this.lane.ranges ? colour('--text') : colour('--background');
-			context.fillText(records > 1 ? records.toLocaleString('en-US') + ' records' : text,
-				area.x + left + 4, LANE / 2 + 1);
-			context.restore();
+			context.fillStyle = colour('--text');
+			context.fillRect(x, BAR + 3, width, 2);
+		}
+
+		// The launch whose details are open has a frame.
+		frame(context, area, scale) {
+			const { launch, from } = this.view, lane = this.lane;
+
+			if (!launch || launch.row !== this)
+				return;
+			context.strokeStyle = colour('--text');
+			context.lineWidth = 2;
+			context.strokeRect(area.x + (lane.starts[launch.i] - from) * scale, 1,
+				Math.max(2, (lane.ends[launch.i] - lane.starts[launch.i]) * scale), BAR);
+		}
+
+		// Bars of ranges are pale, so that what ran stands out.
+		paintItem(context, area, i, x, width) {
+			const records = this.lane.records[i], left = Math.max(x, 0), room = Math.min(x + width, area.w) - left, bar = Math.max(1, width - (width > 6 ? 1 : 0));
+
+			context.fillStyle = this.fill(i);
+			context.globalAlpha = this.lane.ranges ? 0.35 : 1;
+			context.fillRect(area.x + x, 1, bar, BAR);
+			context.globalAlpha = 1;
+			this.underline(context, area.x + x, i, bar);
+			if (room < LEAST)
+				return;
+			context.fillStyle = this.lane.ranges ? colour('--text') : inkOn(this.fill(i));
+			context.fillText(fit(context, records > 1 ? records.toLocaleString('en-US') + ' records' : this.name(i).label, room - 9),
+				area.x + left + 4, 1.5 + BAR / 2);
 		}
 
 		resize() {
 			this.old = true;
 		}
 
-		// What runs there: its name, when and how long; null: nothing.
+		// What runs there: its number, its name, when and how long; null: nothing.
 		describe(time, pixel) {
 			const i = this.lane.find(time, 2 * pixel), lane = this.lane;
 
 			if (i < 0)
 				return null;
-			const name = this.view.data.names[lane.names[i]], length = lane.ends[i] - lane.starts[i];
-			const several = lane.records[i] > 1;
+			const name = this.name(i), length = lane.ends[i] - lane.starts[i];
 
 			return {
-				kernel: several ? undefined : name.kernel,
-				name: several ? lane.records[i].toLocaleString('en-US') + ' records, close to each other; the first: '
+				i,
+				name: lane.records[i] > 1 ? lane.records[i].toLocaleString('en-US') + ' records, close to each other; the first: '
 					+ name.name : name.full || name.name,
 				about: timeText(length, Math.max(1, length / 1e4)) + ', from '
 					+ timeText(lane.starts[i], Math.max(1, Math.min(pixel, length) / 10)) + ', '
@@ -311,5 +382,5 @@
 		}
 	}
 
-	Object.assign(offpeak.timeline, { forgetColours, AxisRow, MetricRow, LaneRow, timeText });
+	Object.assign(offpeak.timeline, { forgetColours, swatch, AxisRow, MetricRow, LaneRow, timeText });
 })();

@@ -130,19 +130,6 @@ void opk_bars_put_bar(struct opk_bars *bars, const struct opk_bar *bar, struct o
 	                                   .title = title });
 }
 
-void opk_bars_put_key(struct opk_bars *bars, double x, double y, const char *class,
-                      const char *text)
-{
-	opk_svg_shape(bars->svg, &(struct opk_shape){ .kind = OPK_SHAPE_RECT,
-	                                              .class = class,
-	                                              .x = x,
-	                                              .y = y - 9,
-	                                              .x2 = x + 10,
-	                                              .y2 = y + 1,
-	                                              .opacity = 0.6 });
-	opk_svg_label(bars->svg, "label", x + 16, y, OPK_ANCHOR_START, text);
-}
-
 void opk_bars_put_note(struct opk_bars *bars, const char *note)
 {
 	opk_svg_label(bars->svg, "muted", LEFT, bars->svg->height - 8, OPK_ANCHOR_START, note);

@@ -44,9 +44,6 @@ struct opk_bar {
 	size_t kernel;
 };
 void opk_bars_put_bar(struct opk_bars *bars, const struct opk_bar *bar, struct opk_buf *title);
-/* A word of the legend, after its colour. */
-void opk_bars_put_key(struct opk_bars *bars, double x, double y, const char *class,
-                      const char *text);
 void opk_bars_put_note(struct opk_bars *bars, const char *note);
 
 #endif

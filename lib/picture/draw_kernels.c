@@ -85,7 +85,7 @@ static void put_legend(struct kernels *k)
 {
 	double x = k->bars.x.begin, y = k->bars.top - 9;
 
-	opk_bars_put_key(&k->bars, x, y, "c0", "share of the time");
+	opk_svg_put_key(k->bars.svg, x, y, "c0", "share of the time");
 	opk_svg_line(k->bars.svg, "c5", x + 150, y - 4, x + 168, y - 4);
 	opk_svg_label(k->bars.svg, "label", x + 174, y, OPK_ANCHOR_START,
 	              "of this kernel and those above it");

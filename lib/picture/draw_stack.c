@@ -35,7 +35,7 @@ static void put_word(struct stacks *s, double *x, double *y, size_t colour, cons
 	snprintf(class, sizeof class, "c%zu", colour);
 	find_place(s, x, y, text);
 	if (draw)
-		opk_bars_put_key(&s->bars, *x, *y, class, text);
+		opk_svg_put_key(s->bars.svg, *x, *y, class, text);
 	*x += opk_label_width(text) + 32;
 }
 

@@ -14,6 +14,8 @@ enum {
 	RIGHT = 20,
 	LEAST_WIDTH = LEFT + RIGHT + 200,
 	TOP = 44,
+	KEY = 18, /* a line of the legend */
+	KEYS = 3, /* in a line */
 	AXIS = 40,
 	LANE = 18,    /* a row of bars */
 	METRIC = 58,  /* a row of values */
@@ -29,7 +31,8 @@ struct timeline {
 	struct opk_axis x; /* ns since its start: doubles are too coarse for host times */
 	double y;          /* end of what is drawn so far */
 	double metric;     /* height of a row of values */
-	size_t joined;     /* bars that show several records */
+	struct opk_labels keys;
+	size_t joined; /* bars that show several records */
 	bool sampled;
 };
 
@@ -75,14 +78,14 @@ static void put_bar(struct timeline *t, const struct opk_chart_bar *bar)
 	                                           .x2 = fmax(to, from + 0.3),
 	                                           .y2 = t->y + LANE - 3,
 	                                           .stroke = 0.4,
-	                                           .opacity = 0.55,
+	                                           .opacity = 0.6,
 	                                           .title = &title });
 	t->joined += bar->records > 1;
 	if (bar->records > 1 || to - from < 3 * OPK_SVG_FONT)
 		return;
 	name = opk_label_fit(bar->name, to - from - 8);
 	if (name)
-		opk_svg_label(t->svg, "label", from + 4, t->y + OPK_SVG_FONT, OPK_ANCHOR_START,
+		opk_svg_label(t->svg, "label halo", from + 4, t->y + OPK_SVG_FONT, OPK_ANCHOR_START,
 		              name);
 }
 
@@ -103,29 +106,38 @@ static void put_lane(struct timeline *t, const struct opk_chart_lane *lane)
 
 /* ---- values ----------------------------------------------------------------------------- */
 
-/* Draws a band from the least to the most value of each pixel, for pixels [from, to). */
+/* Draws the mean of each pixel over a band from its least to its most, for pixels [from, to). */
 static void put_band(struct timeline *t, const struct opk_axis *y,
                      const struct opk_chart_line *line, size_t from, size_t to)
 {
-	size_t count = 2 * (to - from);
-	opk_autofree double(*points)[2] = opk_alloc_array(count, sizeof *points);
+	size_t columns = to - from, count = 2 * columns;
+	opk_autofree double(*points)[2] = opk_alloc_array(count + columns, sizeof *points);
+	struct opk_shape shape = { .class = "c0", .x = t->x.begin + (double)from + 0.5, .y = t->y };
 
 	t->svg->buf.failed |= !points;
 	for (size_t i = from; points && i < to; i++) {
 		double *most = points[i - from], *least = points[count - 1 - (i - from)];
+		double *mean = points[count + i - from];
 
-		most[0] = least[0] = t->x.begin + (double)i + 0.5;
+		most[0] = least[0] = mean[0] = t->x.begin + (double)i + 0.5;
 		most[1] = opk_axis_at(y, line->most[i]);
 		least[1] = opk_axis_at(y, line->least[i]);
+		mean[1] = opk_axis_at(y, line->mean[i]);
 	}
-	opk_svg_shape(t->svg, &(struct opk_shape){ .kind = OPK_SHAPE_AREA,
-	                                           .class = "c0",
-	                                           .x = t->x.begin + (double)from + 0.5,
-	                                           .y = t->y,
-	                                           .stroke = 0.8,
-	                                           .opacity = 0.5,
-	                                           .points = points,
-	                                           .count = points ? count : 0 });
+	if (!points)
+		return;
+	shape.points = points;
+	shape.kind = OPK_SHAPE_AREA;
+	shape.stroke = 0.5;
+	shape.opacity = 0.3;
+	shape.count = count;
+	opk_svg_shape(t->svg, &shape);
+	shape.kind = OPK_SHAPE_PATH;
+	shape.stroke = 1.2;
+	shape.opacity = 0;
+	shape.points = points + count;
+	shape.count = columns;
+	opk_svg_shape(t->svg, &shape);
 }
 
 static void put_bands(struct timeline *t, const struct opk_axis *y,
@@ -168,11 +180,29 @@ struct opk_axis opk_timeline_axis(double lowest, double highest, const char *uni
 	return y;
 }
 
+/* All places share the axis of a metric, so that they can be compared. */
+static struct opk_axis axis_of(const struct opk_chart *chart, const struct opk_chart_line *line)
+{
+	double lowest = line->lowest, highest = line->highest;
+
+	for (size_t i = 0; i < chart->place_count; i++) {
+		const struct opk_chart_place *place = &chart->places[i];
+
+		for (size_t j = 0; j < place->line_count; j++) {
+			if (strcmp(place->lines[j].name, line->name) != 0)
+				continue;
+			lowest = fmin(lowest, place->lines[j].lowest);
+			highest = fmax(highest, place->lines[j].highest);
+		}
+	}
+	return opk_timeline_axis(lowest, highest, line->unit);
+}
+
 /* `words`: what tables call the metric. */
 static int put_line(struct timeline *t, const struct opk_chart_line *line, const char *words)
 {
 	opk_autofree char *name = opk_label_fit(words, LEFT - 76);
-	struct opk_axis y = opk_timeline_axis(line->lowest, line->highest, line->unit);
+	struct opk_axis y = axis_of(t->chart, line);
 
 	if (!name)
 		return opk_nomem(t->ctx, "a picture");
@@ -234,6 +264,44 @@ static int put_place(struct timeline *t, const struct opk_chart_place *place)
 	return put_lines(t, place);
 }
 
+/* ---- the legend ------------------------------------------------------------------------- */
+
+static double key_width(const struct timeline *t)
+{
+	return (t->svg->width - 24) / KEYS;
+}
+
+static int label_keys(struct timeline *t)
+{
+	const char *names[OPK_LANES_COLOURS + 1];
+	size_t count = t->chart->key_count;
+
+	for (size_t i = 0; i < count; i++)
+		names[i] = t->chart->keys[i].name;
+	if (t->chart->others)
+		names[count++] = "all other kernels, copies";
+	return opk_labels_make(&t->keys, t->ctx, names, count, key_width(t) - 30);
+}
+
+/* Where the rows begin, below the legend. */
+static double top_of(const struct timeline *t)
+{
+	return TOP + KEY * ceil((double)t->keys.count / KEYS);
+}
+
+static void put_keys(struct timeline *t)
+{
+	for (size_t i = 0; i < t->keys.count; i++) {
+		double x = 12 + key_width(t) * (double)(i % KEYS);
+		double y = TOP + KEY * floor((double)i / KEYS);
+		char class[16];
+
+		snprintf(class, sizeof class, "c%u",
+		         i < t->chart->key_count ? t->chart->keys[i].colour : OPK_LANES_OTHER);
+		opk_svg_put_key(t->svg, x, y, class, t->keys.items[i]);
+	}
+}
+
 /* ---- the whole -------------------------------------------------------------------------- */
 
 /* Draws the time axis below all rows, and vertical lines through them. */
@@ -248,7 +316,7 @@ static void put_times(struct timeline *t)
 		double x = opk_axis_at(&t->x, ticks.values[i]);
 
 		opk_put_value(&text, ticks.values[i], "nanosecond");
-		opk_svg_line(t->svg, "grid", x, TOP - 4, x, bottom);
+		opk_svg_line(t->svg, "grid", x, top_of(t) - 4, x, bottom);
 		opk_svg_tick(t->svg,
 		             &(struct opk_tick){ OPK_SHAPE_X_TICK, x, x, bottom + OPK_SVG_LINE },
 		             "muted", &text);
@@ -260,8 +328,8 @@ static void put_note(struct timeline *t)
 	opk_autobuf struct opk_buf text = { 0 };
 
 	if (t->sampled)
-		opk_buf_add_text(&text, "A column of pixels is filled from the least to the most "
-		                        "sample in it. ");
+		opk_buf_add_text(&text, "The line is the mean of the samples in a column of "
+		                        "pixels, the band goes from the least to the most. ");
 	if (t->joined)
 		opk_buf_add_text(&text, "Bars without names are of what is too near to be told "
 		                        "apart. ");
@@ -278,7 +346,7 @@ static size_t shown(const struct timeline *t)
 
 static int put_places(struct timeline *t)
 {
-	t->y = TOP;
+	t->y = top_of(t);
 	for (size_t i = 0; i < shown(t); i++)
 		TRY(put_place(t, &t->chart->places[i]));
 	return OPK_OK;
@@ -315,13 +383,15 @@ static int draw(struct timeline *t, const struct opk_picture_options *options)
 {
 	const char *title = options->title ? options->title : "Timeline";
 
+	TRY(label_keys(t));
 	TRY(measure(t, options->height));
 	opk_svg_begin(
 		t->svg, title,
-		"A timeline: ranges and launches as bars, and each metric from its least to its "
-		"most sample.",
+		"A timeline: ranges and launches as bars, and the mean of each metric over a band "
+		"from its least to its most sample.",
 		options->dark);
 	opk_svg_heading(t->svg, 12, 24, title);
+	put_keys(t);
 	put_times(t);
 	TRY(put_places(t));
 	put_note(t);
@@ -344,10 +414,13 @@ int opk_draw_timeline(struct opk_svg *svg, struct opk_ctx *ctx, const struct opk
                       const struct opk_picture_options *options)
 {
 	struct timeline t = { .svg = svg, .ctx = ctx, .chart = chart };
+	int code;
 
 	svg->width = options->width > 0 ? options->width : WIDTH;
 	t.x = (struct opk_axis){ .to = (double)(chart->end_ns - chart->start_ns),
 		                 .begin = LEFT,
 		                 .end = svg->width - RIGHT };
-	return draw(&t, options);
+	code = draw(&t, options);
+	opk_labels_clear(&t.keys);
+	return code;
 }

@@ -104,13 +104,14 @@ static void add_points(struct opk_listing *rows, const struct opk_chart *chart,
 		                cell_text(line->unit),
 		                cell_number(chart->start_ns + (uint64_t)((double)i * part)),
 		                cell_number(chart->start_ns + (uint64_t)((double)(i + 1) * part)),
-		                cell_value(line->least[i]), cell_value(line->most[i]));
+		                cell_value(line->least[i]), cell_value(line->most[i]),
+		                cell_value(line->mean[i]));
 }
 
 static struct opk_listing *list_points(const struct opk_chart *chart)
 {
 	struct opk_listing *rows = opk_listing_new(
-		"place metric unit start_ns# end_ns# least% most%");
+		"place metric unit start_ns# end_ns# least% most% mean%");
 
 	for (size_t i = 0; i < chart->place_count; i++)
 		for (size_t j = 0; j < chart->places[i].line_count; j++)

@@ -415,6 +415,18 @@ void opk_svg_tick(struct opk_svg *svg, const struct opk_tick *tick, const char *
 	put_label(svg, class, tick->x, tick->y, anchor, (const char *)text->data);
 }
 
+void opk_svg_put_key(struct opk_svg *svg, double x, double y, const char *class, const char *text)
+{
+	opk_svg_shape(svg, &(struct opk_shape){ .kind = OPK_SHAPE_RECT,
+	                                        .class = class,
+	                                        .x = x,
+	                                        .y = y - 9,
+	                                        .x2 = x + 10,
+	                                        .y2 = y + 1,
+	                                        .opacity = 0.6 });
+	opk_svg_label(svg, "label", x + 16, y, OPK_ANCHOR_START, text);
+}
+
 void opk_svg_heading(struct opk_svg *svg, double x, double y, const char *text)
 {
 	add_row(svg,

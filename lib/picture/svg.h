@@ -86,6 +86,8 @@ void opk_svg_label_along(struct opk_svg *svg, const char *class, double x, doubl
 /* opk_svg_label() with a buffer's text, to which it appends a NUL. */
 void opk_svg_put_buffer(struct opk_svg *svg, const char *class, double x, double y,
                         enum opk_anchor anchor, struct opk_buf *text);
+/* A word of a legend, after its colour. */
+void opk_svg_put_key(struct opk_svg *svg, double x, double y, const char *class, const char *text);
 /* Text at the left edge, in the font of headings. */
 void opk_svg_heading(struct opk_svg *svg, double x, double y, const char *text);
 

@@ -22,7 +22,7 @@ struct opk_plan {
 	struct opk_strlist left_out;  /* the set's metrics that are not in `metrics` */
 	struct opk_schedule_result schedule;
 	struct opk_schedule_result rotation; /* of cheap passes, if asked for; no passes: none */
-	size_t limit; /* of passes; 0: none */
+	size_t limit;                        /* of passes; 0: none */
 	/* Processor time for improving and explaining the plan: opk_plan_options.effort. */
 	double seconds;
 	bool searched;                  /* for fewer passes */

@@ -14,13 +14,13 @@ static const char *const styles[] = { "report/page.css",    "report/table.css",
 	                              "report/memory.css",  "report/ranks.css",
 	                              "report/diff.css",    "report/timeline.css",
 	                              "report/source.css" };
-static const char *const scripts[] = { "report/page.js",          "report/format.js",
-	                               "report/answers.js",       "report/memory.js",
-	                               "report/table.js",         "report/kernel.js",
-	                               "report/roofline.js",      "report/ranks.js",
-	                               "report/diff.js",          "report/timeline_data.js",
-	                               "report/timeline_rows.js", "report/timeline.js",
-	                               "report/source_pane.js",   "report/source.js" };
+static const char *const scripts[] = {
+	"report/page.js",          "report/format.js",        "report/answers.js",
+	"report/memory.js",        "report/table.js",         "report/kernel.js",
+	"report/roofline.js",      "report/ranks.js",         "report/diff.js",
+	"report/timeline_data.js", "report/timeline_rows.js", "report/timeline_launch.js",
+	"report/timeline.js",      "report/source_pane.js",   "report/source.js"
+};
 
 int report_asset(char **out, struct opk_ctx *ctx, const char *name)
 {

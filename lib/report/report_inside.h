@@ -110,6 +110,8 @@ void report_put_name(struct report_page *page, const char *name, const char *ful
 void report_put_short(struct report_page *page, const char *key, const char *text);
 /* Writes what the page calls a column, if that is not its name. */
 void report_put_words(struct report_page *page, const struct opk_summary_column *column);
+/* Writes the three numbers of a grid or a block; "varies" if they are 0. */
+void report_put_shape(struct opk_json_writer *json, const char *key, const uint32_t shape[3]);
 /* Writes a number with seven digits; null for NaN. */
 void report_number(struct opk_json_writer *json, double number);
 /* The unit, of which the page's scripts get the names and sizes of its multiples. */

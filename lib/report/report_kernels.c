@@ -92,7 +92,7 @@ static void put_columns(struct report_page *page, const struct opk_summary *summ
 
 /* ---- rows ------------------------------------------------------------------------------- */
 
-static void put_shape(struct opk_json_writer *json, const char *key, const uint32_t shape[3])
+void report_put_shape(struct opk_json_writer *json, const char *key, const uint32_t shape[3])
 {
 	char text[40] = "varies";
 
@@ -108,8 +108,8 @@ static void put_facts(struct report_page *page, const struct opk_range *range, b
 	struct opk_json_writer *json = &page->json;
 
 	if (kernel) {
-		put_shape(json, "grid", range->grid);
-		put_shape(json, "block", range->block);
+		report_put_shape(json, "grid", range->grid);
+		report_put_shape(json, "block", range->block);
 	}
 	opk_json_add_u64(json, "registers", range->registers);
 	opk_json_add_u64(json, "shared", range->shared_bytes);

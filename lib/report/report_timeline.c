@@ -220,6 +220,18 @@ static const char *unit_of(const struct opk_summary *summary, size_t n)
 	return summary->columns[i].unit;
 }
 
+/* GPUs and ranks share the axis of a metric, so that they can be compared. */
+static struct opk_axis axis_of(const struct timeline *t, size_t metric, const char *unit)
+{
+	double lowest = NAN, highest = NAN;
+
+	for (size_t i = 0; i < t->series.count; i++) {
+		lowest = fmin(lowest, t->series.tracks[i].lowest[metric]);
+		highest = fmax(highest, t->series.tracks[i].highest[metric]);
+	}
+	return opk_timeline_axis(lowest, highest, unit);
+}
+
 static void put_track(struct timeline *t, size_t number)
 {
 	struct opk_json_writer *json = &t->page->json;
@@ -236,7 +248,7 @@ static void put_track(struct timeline *t, size_t number)
 	for (size_t i = 0; i < track->metrics; i++) {
 		const char *unit = unit_of(t->run->summary, i);
 		struct opk_packing packing = opk_track_packing(track, i);
-		struct opk_axis axis = opk_timeline_axis(track->lowest[i], track->highest[i], unit);
+		struct opk_axis axis = axis_of(t, i, unit);
 		struct opk_scale scale;
 
 		opk_scale_find(&scale, unit, fmax(fabs(axis.from), fabs(axis.to)));
@@ -406,6 +418,25 @@ static void put_name(struct timeline *t, size_t number)
 	opk_json_end_object(&t->page->json);
 }
 
+static void put_shapes(struct timeline *t)
+{
+	struct opk_json_writer *json = &t->page->json;
+
+	opk_json_key(json, "shapes");
+	opk_json_begin_array(json);
+	for (size_t i = 0; i < t->lanes.shapes.count; i++) {
+		const struct opk_activity *of = t->lanes.shapes.items[i];
+
+		opk_json_begin_object(json);
+		report_put_shape(json, "grid", of->grid);
+		report_put_shape(json, "block", of->block);
+		put_size(json, "registers", of->registers);
+		put_size(json, "shared", (uint64_t)of->static_shared_bytes + of->shared_bytes);
+		opk_json_end_object(json);
+	}
+	opk_json_end_array(json);
+}
+
 static void put_data(struct timeline *t)
 {
 	struct opk_json_writer *json = &t->page->json;
@@ -428,6 +459,7 @@ static void put_data(struct timeline *t)
 	for (size_t i = 0; i < t->lanes.names.count; i++)
 		put_name(t, i);
 	opk_json_end_array(json);
+	put_shapes(t);
 	opk_json_key(json, "devices");
 	opk_json_begin_array(json);
 	for (size_t i = 0; i < t->places.count; i++)
@@ -457,13 +489,14 @@ static void describe(struct opk_buf *out, const struct timeline *t)
 	if (fold > 1)
 		opk_buf_add_printf(
 			out,
-			"These are too many samples for a page: it has the least and the "
-			"most of every %zu in a row. ",
+			"These are too many samples for a page: it has the least, the most "
+			"and the mean of every %zu in a row. ",
 			fold);
 	else if (samples)
-		opk_buf_add_text(out,
-		                 "Every sample is here, in 16 bits. Where a pixel has several, "
-		                 "it shows all from their least to their most. ");
+		opk_buf_add_text(out, "Every sample is here, in 16 bits. ");
+	if (samples)
+		opk_buf_add_text(out, "The line is the mean of the samples at a pixel, the band "
+		                      "goes from their least to their most. ");
 	if (pauses)
 		opk_buf_add_printf(
 			out,

@@ -131,20 +131,40 @@ static int find_times(struct chart *chart)
 
 /* ---- lanes ------------------------------------------------------------------------------ */
 
+static const char *short_name(const struct chart *chart, const struct opk_activity *kernel)
+{
+	struct opk_range range = opk_activity_range(kernel);
+
+	return opk_kernel_names_get(chart->kernels, &range);
+}
+
 static struct opk_chart_bar bar_of(struct chart *chart, const struct opk_lane_item *item)
 {
 	const struct opk_activity *of = chart->lanes.names.items[item->name];
-	struct opk_range range = opk_activity_range(of);
-	bool kernel = of->kind == OPK_ACTIVITY_KERNEL;
 
 	return (struct opk_chart_bar){
 		.start_ns = item->start,
 		.end_ns = item->end,
-		.name = kernel ? opk_kernel_names_get(chart->kernels, &range) : of->name,
+		.name = of->kind == OPK_ACTIVITY_KERNEL ? short_name(chart, of) : of->name,
 		.full_name = of->name,
 		.records = item->records,
 		.colour = opk_lanes_colour(&chart->lanes, item->name),
 	};
+}
+
+static void make_keys(struct chart *chart)
+{
+	for (size_t i = 0; i < chart->lanes.coloured; i++) {
+		uint32_t name = chart->lanes.colours[i];
+
+		chart->public.keys[i] = (struct opk_chart_key){
+			short_name(chart, chart->lanes.names.items[name]),
+			opk_lanes_colour(&chart->lanes, name),
+		};
+	}
+	chart->public.key_count = chart->lanes.coloured;
+	for (uint32_t i = 0; i < chart->lanes.names.count; i++)
+		chart->public.others |= opk_lanes_colour(&chart->lanes, i) == OPK_LANES_OTHER;
 }
 
 static int make_lane(struct opk_chart_lane *out, struct chart *chart, const struct opk_lane *lane)
@@ -191,27 +211,27 @@ static char *title_of(const struct opk_series_place *place)
 	return opk_buf_take_text(&text);
 }
 
-/* `least` and `most` share one allocation. */
+/* `least`, `most` and `mean` share one allocation. */
 static int make_line(struct opk_chart_line *line, const struct chart *chart,
                      const struct opk_track *track, size_t metric)
 {
 	size_t points = chart->public.points;
-	double *values = opk_alloc_array(2 * points, sizeof *values);
+	double *values = opk_alloc_array(3 * points, sizeof *values);
 
 	*line = (struct opk_chart_line){
 		.name = opk_evaluation_column(chart->evaluation, metric),
 		.unit = opk_evaluation_column_unit(chart->evaluation, metric),
 		.least = values,
 		.most = values + points,
+		.mean = values + 2 * points,
 		.lowest = track->lowest[metric],
 		.highest = track->highest[metric],
 		.missing = track->missing[metric],
 	};
 	if (!values)
 		return nomem(chart);
-	opk_track_envelope(values, points, track, metric, chart->public.start_ns,
-	                   chart->public.end_ns);
-	return OPK_OK;
+	return opk_track_envelope(values, chart->ctx, points, track, metric, chart->public.start_ns,
+	                          chart->public.end_ns);
 }
 
 static int make_lines(struct opk_chart_place *out, const struct chart *chart,
@@ -278,6 +298,7 @@ static int make(struct chart *chart, struct opk_file *file, const struct opk_eva
 	TRY(read_file(chart, file, eval));
 	TRY(find_times(chart));
 	TRY(make_lanes(chart));
+	make_keys(chart);
 	return make_places(chart);
 }
 

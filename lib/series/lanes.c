@@ -102,6 +102,75 @@ static bool number_of(uint32_t *out, struct names *names, const struct opk_activ
 	return true;
 }
 
+/* ---- shapes ----------------------------------------------------------------------------- */
+
+/* Launches of one kernel often have the same shape, and mostly one of few. */
+struct shapes {
+	struct opk_lanes *lanes;
+	struct opk_index numbers;
+	struct opk_strlist keys;
+	uint32_t seen[1024]; /* plus 1 */
+};
+
+static bool same_shape(const struct opk_activity *x, const struct opk_activity *y)
+{
+	return !memcmp(x->grid, y->grid, sizeof x->grid)
+	       && !memcmp(x->block, y->block, sizeof x->block) && x->registers == y->registers
+	       && x->static_shared_bytes == y->static_shared_bytes
+	       && x->shared_bytes == y->shared_bytes;
+}
+
+static char *shape_key(const struct opk_activity *of)
+{
+	return opk_printf("%u %u %u %u %u %u %u %u %u", of->grid[0], of->grid[1], of->grid[2],
+	                  of->block[0], of->block[1], of->block[2], of->registers,
+	                  of->static_shared_bytes, of->shared_bytes);
+}
+
+static bool look_up_shape(uint32_t *out, struct shapes *shapes, const struct opk_activity *activity)
+{
+	opk_autofree char *key = shape_key(activity);
+	const struct opk_activity **shape;
+	size_t number = shapes->keys.count;
+
+	if (!key)
+		return false;
+	if (!opk_index_find(&number, &shapes->numbers, key)) {
+		if (number == OPK_LANES_SHAPES) {
+			*out = OPK_LANES_NO_SHAPE;
+			return true;
+		}
+		shape = opk_list_add(&shapes->lanes->shapes);
+		if (!shape || !opk_strlist_take(&shapes->keys, opk_take(key))
+		    || !opk_index_add(&shapes->numbers, shapes->keys.items[number], number, NULL))
+			return false;
+		*shape = activity;
+	}
+	*out = (uint32_t)number;
+	return true;
+}
+
+static bool shape_of(uint32_t *out, struct shapes *shapes, const struct opk_activity *activity)
+{
+	size_t slot = (activity->grid[0] * 31 + activity->grid[1] * 7 + activity->block[0]
+	               + activity->registers * 5 + activity->shared_bytes)
+	              % 1024;
+	uint32_t seen = shapes->seen[slot];
+
+	*out = OPK_LANES_NO_SHAPE;
+	if (activity->kind != OPK_ACTIVITY_KERNEL || !activity->grid[0])
+		return true;
+	if (seen && same_shape(shapes->lanes->shapes.items[seen - 1], activity)) {
+		*out = seen - 1;
+		return true;
+	}
+	if (!look_up_shape(out, shapes, activity))
+		return false;
+	if (*out != OPK_LANES_NO_SHAPE)
+		shapes->seen[slot] = *out + 1;
+	return true;
+}
+
 /* ---- lanes ------------------------------------------------------------------------------ */
 
 /* The lanes of the current stream or thread. */
@@ -140,16 +209,24 @@ static struct opk_lane *choose_lane(struct opk_lanes *lanes, struct rows *rows,
 	return &lanes->lanes.items[rows->lanes[row]];
 }
 
-static int add_item(struct opk_lanes *lanes, struct opk_ctx *ctx, struct rows *rows,
-                    struct names *names, const struct opk_activity *activity)
+/* What lanes are made with. */
+struct making {
+	struct rows rows;
+	struct names names;
+	struct shapes shapes;
+};
+
+static int add_item(struct opk_lanes *lanes, struct opk_ctx *ctx, struct making *making,
+                    const struct opk_activity *activity)
 {
-	struct opk_lane *lane = choose_lane(lanes, rows, activity);
+	struct opk_lane *lane = choose_lane(lanes, &making->rows, activity);
 	size_t count = lane ? lane->items.count : 0;
 	struct opk_lane_item *item = count ? &lane->items.items[count - 1] : NULL;
 
 	if (!item || item->end <= activity->start_ns) {
 		item = lane ? opk_list_add(&lane->items) : NULL;
-		if (!item || !number_of(&item->name, names, activity))
+		if (!item || !number_of(&item->name, &making->names, activity)
+		    || !shape_of(&item->shape, &making->shapes, activity))
 			return opk_nomem(ctx, "what ran");
 		item->start = activity->start_ns;
 	}
@@ -166,21 +243,70 @@ static int add_item(struct opk_lanes *lanes, struct opk_ctx *ctx, struct rows *r
 static int add_items(struct opk_lanes *lanes, struct opk_ctx *ctx,
                      const struct opk_activity *const *order, size_t count)
 {
-	opk_autofree struct names *names = opk_alloc(sizeof *names);
-	struct rows rows = { .count = 0 };
-	int code = names ? OPK_OK : opk_nomem(ctx, "what ran");
+	opk_autofree struct making *making = opk_alloc(sizeof *making);
+	int code = making ? OPK_OK : opk_nomem(ctx, "what ran");
 
 	if (code)
 		return code;
-	names->lanes = lanes;
+	making->names.lanes = making->shapes.lanes = lanes;
 	for (size_t i = 0; !code && i < count; i++) {
 		if (i && by_lane(order[i - 1], order[i]))
-			rows = (struct rows){ .count = 0 };
-		code = add_item(lanes, ctx, &rows, names, order[i]);
+			making->rows = (struct rows){ .count = 0 };
+		code = add_item(lanes, ctx, making, order[i]);
 	}
-	opk_index_clear(&names->numbers);
-	opk_strlist_clear(&names->keys);
+	opk_index_clear(&making->names.numbers);
+	opk_strlist_clear(&making->names.keys);
+	opk_index_clear(&making->shapes.numbers);
+	opk_strlist_clear(&making->shapes.keys);
 	return code;
+}
+
+/* ---- kernels with a colour -------------------------------------------------------------- */
+
+/* Keeps `colours` in the order of time. */
+static void rank_kernel(struct opk_lanes *lanes, const uint64_t *busy, uint32_t name)
+{
+	size_t at = lanes->coloured;
+
+	while (at && busy[lanes->colours[at - 1]] < busy[name])
+		at--;
+	if (at == OPK_LANES_COLOURS)
+		return;
+	lanes->coloured += lanes->coloured < OPK_LANES_COLOURS;
+	memmove(lanes->colours + at + 1, lanes->colours + at,
+	        (lanes->coloured - at - 1) * sizeof *lanes->colours);
+	lanes->colours[at] = name;
+}
+
+static int choose_colours(struct opk_lanes *lanes, struct opk_ctx *ctx)
+{
+	opk_autofree uint64_t *busy = opk_alloc_array(lanes->names.count + 1, sizeof *busy);
+
+	if (!busy)
+		return opk_nomem(ctx, "what ran");
+	for (size_t i = 0; i < lanes->lanes.count; i++) {
+		const struct opk_lane *lane = &lanes->lanes.items[i];
+
+		for (size_t j = 0; j < lane->items.count; j++)
+			busy[lane->items.items[j].name] += lane->items.items[j].end
+			                                   - lane->items.items[j].start;
+	}
+	for (uint32_t i = 0; i < lanes->names.count; i++)
+		if (lanes->names.items[i]->kind == OPK_ACTIVITY_KERNEL)
+			rank_kernel(lanes, busy, i);
+	return OPK_OK;
+}
+
+unsigned opk_lanes_colour(const struct opk_lanes *lanes, uint32_t name)
+{
+	static const unsigned kernels[OPK_LANES_COLOURS] = { 2, 1, 4, 5, 6 }, range = 3;
+
+	if (lanes->names.items[name]->kind == OPK_ACTIVITY_RANGE)
+		return range;
+	for (size_t i = 0; i < lanes->coloured; i++)
+		if (lanes->colours[i] == name)
+			return kernels[i];
+	return OPK_LANES_OTHER;
 }
 
 /* ---- bounded number --------------------------------------------------------------------- */
@@ -236,22 +362,9 @@ int opk_lanes_init(struct opk_lanes *lanes, struct opk_ctx *ctx,
 	lanes->untimed = count - known;
 	qsort(order, known, sizeof *order, by_lane_and_time);
 	TRY(add_items(lanes, ctx, order, known));
+	TRY(choose_colours(lanes, ctx));
 	keep_room(lanes, room ? room : OPK_LANES_ROOM);
 	return OPK_OK;
-}
-
-unsigned opk_lanes_colour(const struct opk_lanes *lanes, uint32_t name)
-{
-	static const unsigned turns[] = { 2, 4, 0, 5, 6 }, range = 3, other = 7;
-
-	switch (lanes->names.items[name]->kind) {
-	case OPK_ACTIVITY_KERNEL:
-		return turns[name % (sizeof turns / sizeof *turns)];
-	case OPK_ACTIVITY_RANGE:
-		return range;
-	default:
-		return other;
-	}
 }
 
 void opk_lanes_clear(struct opk_lanes *lanes)
@@ -260,5 +373,6 @@ void opk_lanes_clear(struct opk_lanes *lanes)
 		free(lanes->lanes.items[i].items.items);
 	free(lanes->lanes.items);
 	free(lanes->names.items);
+	free(lanes->shapes.items);
 	*lanes = (struct opk_lanes){ .records = 0 };
 }

@@ -76,6 +76,7 @@ void opk_track_pack(struct opk_buf *out, const struct opk_track *track, uint64_t
 	for (size_t i = 0; i < track->metrics; i++) {
 		put_values(out, track, track->least, i);
 		put_values(out, track, track->most, i);
+		put_values(out, track, track->mean, i);
 	}
 	for (size_t i = 0; i < track->count; i++) {
 		uint64_t last = length;
@@ -100,6 +101,8 @@ void opk_lane_pack(struct opk_buf *out, const struct opk_lane *lane, uint64_t ba
 		put_number(out, items[i].end - items[i].start);
 	for (size_t i = 0; i < count; i++)
 		put_number(out, items[i].name);
+	for (size_t i = 0; i < count; i++)
+		put_number(out, items[i].shape == OPK_LANES_NO_SHAPE ? 0 : items[i].shape + 1);
 	for (size_t i = 0; i < count; i++)
 		put_number(out, items[i].records - 1);
 }

@@ -78,7 +78,7 @@ static size_t size_of(const struct opk_series *series)
 	return size;
 }
 
-/* The fold of single samples to pairs saves no memory; later folds do. */
+/* The fold of single samples to pairs takes more memory; later folds take less. */
 int opk_series_keep_room(struct opk_series *series, struct opk_ctx *ctx)
 {
 	size_t room = series->room ? series->room : OPK_SERIES_ROOM;

@@ -11,7 +11,8 @@
 
 /*
  * The samples of one GPU, or of one rank on it, in the order of time. A bucket is one sample or, if
- * there are too many, the least and the most of `fold` consecutive samples; fewer before a gap.
+ * there are too many, the least, the most and the mean of `fold` consecutive samples; fewer before
+ * a gap.
  */
 struct opk_track {
 	struct opk_range
@@ -24,6 +25,7 @@ struct opk_track {
 	uint64_t *starts, *ends;   /* of each bucket, ns */
 	double *least;             /* per bucket, one per metric; NaN: no sample has a value */
 	double *most;              /* likewise; NULL if each bucket is one sample */
+	double *mean;              /* likewise: over time */
 	double *lowest, *highest;  /* one per metric, of all samples; NaN: none has a value */
 	uint64_t *missing;         /* one per metric: samples without a value */
 	uint64_t samples, time_ns; /* of all buckets */
@@ -79,11 +81,11 @@ void opk_track_clear(struct opk_track *track);
 
 /*
  * The envelope of a metric: divides the time from `start` until before `end` into `columns` equal
- * parts. `values`: of each part the least of all buckets that touch it, then of each the most;
- * NaN: no value.
+ * parts. `values`: of each part the least of all buckets that touch it, then of each the most, then
+ * of each the mean over its time; NaN: no value.
  */
-void opk_track_envelope(double *values, size_t columns, const struct opk_track *track,
-                        size_t metric, uint64_t start, uint64_t end);
+int opk_track_envelope(double *values, struct opk_ctx *ctx, size_t columns,
+                       const struct opk_track *track, size_t metric, uint64_t start, uint64_t end);
 
 /*
  * What ran, and ranges of the program, as lanes: one per stream or thread, or several if its
@@ -93,6 +95,7 @@ void opk_track_envelope(double *values, size_t columns, const struct opk_track *
 struct opk_lane_item {
 	uint64_t start, end;
 	uint32_t name;    /* in opk_lanes.names: the first record with this name and symbol */
+	uint32_t shape;   /* in opk_lanes.shapes; OPK_LANES_NO_SHAPE: none is known */
 	uint32_t records; /* above 1: short ones close to each other, named for the first */
 };
 struct opk_lane {
@@ -100,14 +103,25 @@ struct opk_lane {
 	size_t row;                           /* among the lanes of this stream or thread, from 0 */
 	OPK_LIST(struct opk_lane_item) items; /* in the order of their starts */
 };
+enum {
+	OPK_LANES_ROOM = 1 << 20,
+	OPK_LANE_ROWS = 32,
+	OPK_LANES_SHAPES = 10000,
+	OPK_LANES_COLOURS = 5,
+	OPK_LANES_OTHER = 7 /* the colour of what has no separate one */
+};
+#define OPK_LANES_NO_SHAPE UINT32_MAX
 struct opk_lanes {
 	OPK_LIST(struct opk_lane) lanes; /* by host, rank, process and GPU; ranges are first */
 	OPK_LIST(const struct opk_activity *) names;
+	/* Launches that differ in grid, block, registers or shared memory: the first of each. */
+	OPK_LIST(const struct opk_activity *) shapes;
+	uint32_t colours[OPK_LANES_COLOURS]; /* names of the kernels that took most time */
+	size_t coloured;                     /* the number of these */
 	uint64_t records;
 	uint64_t start, end; /* of all records */
 	uint64_t untimed;    /* records left out */
 };
-enum { OPK_LANES_ROOM = 1 << 20, OPK_LANE_ROWS = 32 };
 
 /*
  * Takes the records that have a time; they and their strings are borrowed. Beyond `room` items (0:
@@ -119,8 +133,8 @@ void opk_lanes_clear(struct opk_lanes *lanes);
 #define opk_autolanes __attribute__((cleanup(opk_lanes_clear)))
 bool opk_lane_is_range(const struct opk_lane *lane);
 /*
- * The number of a name's colour among the colours of pictures. Kernels take turns, in the order in
- * which they first ran.
+ * The number of a name's colour among the colours of pictures. The kernels that took most time have
+ * a colour each, the others share one.
  */
 unsigned opk_lanes_colour(const struct opk_lanes *lanes, uint32_t name);
 
@@ -151,13 +165,13 @@ bool opk_series_place_shows(const struct opk_series_place *place, const struct o
 
 /* ---- chart.c ---- */
 
-/* A metric of a GPU's samples: its least and most in each of equal parts of time. */
+/* A metric of a GPU's samples: its least, most and mean in each of equal parts of time. */
 struct opk_chart_line {
-	const char *name;           /* a metric, a label or a derived metric */
-	const char *unit;           /* "": not known */
-	const double *least, *most; /* one per part; NaN: no sample there has a value */
-	double lowest, highest;     /* of all samples; NaN: none has a value */
-	uint64_t missing;           /* samples without a value */
+	const char *name;                  /* a metric, a label or a derived metric */
+	const char *unit;                  /* "": not known */
+	const double *least, *most, *mean; /* one per part; NaN: no sample there has a value */
+	double lowest, highest;            /* of all samples; NaN: none has a value */
+	uint64_t missing;                  /* samples without a value */
 };
 
 /* A launch, a copy, a set or an NVTX range. */
@@ -167,6 +181,12 @@ struct opk_chart_bar {
 	const char *full_name; /* as it was recorded */
 	uint32_t records;      /* above 1: short ones close to each other, named for the first */
 	unsigned colour;       /* of opk_lanes_colour() */
+};
+
+/* A kernel that has a colour. */
+struct opk_chart_key {
+	const char *name; /* short */
+	unsigned colour;
 };
 
 /* Bars of a stream, or NVTX ranges of a thread, that do not overlap. */
@@ -196,6 +216,9 @@ struct opk_chart {
 	size_t points;             /* the number of equal parts of this time */
 	const struct opk_chart_place *places;
 	size_t place_count;
+	struct opk_chart_key keys[OPK_LANES_COLOURS]; /* by time */
+	size_t key_count;
+	bool others; /* something ran that has no separate colour */
 };
 
 /*
@@ -221,14 +244,14 @@ enum { OPK_PACKED_HIGHEST = 65534, OPK_PACKED_NAN = 65535 };
 /* Whole numbers stay exact if 16 bits are enough. */
 struct opk_packing opk_track_packing(const struct opk_track *track, size_t metric);
 /*
- * Appends the values of each metric, 2 bytes each: the least of all buckets, then the most if
- * buckets may have several samples. Then for each bucket its start minus the end of the one before
- * (or `base`), and its length minus the length of the one before (or 0); both signed.
+ * Appends the values of each metric, 2 bytes each: the least of all buckets, then, if buckets may
+ * have several samples, the most and the mean. Then for each bucket its start minus the end of the
+ * one before (or `base`), and its length minus the length of the one before (or 0); both signed.
  */
 void opk_track_pack(struct opk_buf *out, const struct opk_track *track, uint64_t base);
 /*
- * Appends the starts, each minus the one before (or `base`); the lengths; the names; the numbers of
- * records, minus 1.
+ * Appends the starts, each minus the one before (or `base`); the lengths; the names; the shapes,
+ * plus 1, or 0; the numbers of records, minus 1.
  */
 void opk_lane_pack(struct opk_buf *out, const struct opk_lane *lane, uint64_t base);
 

@@ -2,6 +2,7 @@
 /* A track: samples as buckets, which folding makes fewer and longer. */
 #include "series/series.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -19,6 +20,25 @@ static double most_of(double a, double b)
 static double *most_values(const struct opk_track *track)
 {
 	return track->most ? track->most : track->least;
+}
+
+static double *mean_values(const struct opk_track *track)
+{
+	return track->mean ? track->mean : track->least;
+}
+
+/* The mean of two values, each over so many ns; a value that is NaN does not count. */
+static double mean_of(double a, double a_ns, double b, double b_ns)
+{
+	if (isnan(a) || isnan(b))
+		return isnan(a) ? b : a;
+	return a + (b - a) * (b_ns / (a_ns + b_ns));
+}
+
+/* Never 0, so that each sample counts. */
+static double length_of(uint64_t start, uint64_t end)
+{
+	return end > start ? (double)(end - start) : 1;
 }
 
 /* ---- adding samples --------------------------------------------------------------------- */
@@ -44,13 +64,16 @@ static int grow(struct opk_track *track, struct opk_ctx *ctx)
 	uint64_t *ends = opk_realloc_array(track->ends, capacity, sizeof *ends);
 	double *least = opk_realloc_array(track->least, values, sizeof *least);
 	double *most = track->most ? opk_realloc_array(track->most, values, sizeof *most) : NULL;
-	bool failed = !starts || !ends || !least || (track->most && !most);
+	double *mean = track->mean ? opk_realloc_array(track->mean, values, sizeof *mean) : NULL;
+	bool failed = !starts || !ends || !least || (track->most && !most)
+	              || (track->mean && !mean);
 
 	/* Arrays that did grow have moved. */
 	track->starts = starts ? starts : track->starts;
 	track->ends = ends ? ends : track->ends;
 	track->least = least ? least : track->least;
 	track->most = most ? most : track->most;
+	track->mean = mean ? mean : track->mean;
 	if (failed)
 		return opk_nomem(ctx, "samples to draw");
 	track->capacity = capacity;
@@ -79,19 +102,24 @@ static void put_bucket(struct opk_track *track, uint64_t start, uint64_t end, co
 	track->starts[track->count - 1] = start;
 	track->ends[track->count - 1] = end;
 	memcpy(track->least + at, values, track->metrics * sizeof *values);
-	if (track->most)
+	if (track->most) {
 		memcpy(track->most + at, values, track->metrics * sizeof *values);
+		memcpy(track->mean + at, values, track->metrics * sizeof *values);
+	}
 	track->in_last = 1;
 }
 
-static void add_to_last(struct opk_track *track, uint64_t end, const double *values)
+static void add_to_last(struct opk_track *track, uint64_t start, uint64_t end, const double *values)
 {
-	size_t at = (track->count - 1) * track->metrics;
+	size_t last = track->count - 1, at = last * track->metrics;
+	double before = length_of(track->starts[last], track->ends[last]);
 
-	track->ends[track->count - 1] = end;
+	track->ends[last] = end;
 	for (size_t i = 0; i < track->metrics; i++) {
 		track->least[at + i] = least_of(track->least[at + i], values[i]);
 		track->most[at + i] = most_of(track->most[at + i], values[i]);
+		track->mean[at + i] = mean_of(track->mean[at + i], before, values[i],
+		                              length_of(start, end));
 	}
 	track->in_last++;
 }
@@ -123,7 +151,7 @@ int opk_track_add(struct opk_track *track, struct opk_ctx *ctx, uint64_t start, 
 	take_extremes(track, values);
 	if (track->count && track->in_last < track->fold && !earlier
 	    && !is_apart(track, last, start))
-		add_to_last(track, end, values);
+		add_to_last(track, start, end, values);
 	else {
 		if (!(track->count < track->capacity))
 			TRY(grow(track, ctx));
@@ -150,17 +178,20 @@ static void move_bucket(struct opk_track *track, size_t to, size_t from)
 	track->ends[to] = track->ends[from];
 	memmove(track->least + to * track->metrics, track->least + from * track->metrics, size);
 	memmove(track->most + to * track->metrics, track->most + from * track->metrics, size);
+	memmove(track->mean + to * track->metrics, track->mean + from * track->metrics, size);
 }
 
 static void join_bucket(struct opk_track *track, size_t to, size_t from)
 {
-	double *least = track->least + to * track->metrics,
-	       *most = track->most + to * track->metrics;
+	size_t metrics = track->metrics, a = to * metrics, b = from * metrics;
+	double a_ns = length_of(track->starts[to], track->ends[to]);
+	double b_ns = length_of(track->starts[from], track->ends[from]);
 
 	track->ends[to] = track->ends[from];
-	for (size_t i = 0; i < track->metrics; i++) {
-		least[i] = least_of(least[i], track->least[from * track->metrics + i]);
-		most[i] = most_of(most[i], track->most[from * track->metrics + i]);
+	for (size_t i = 0; i < metrics; i++) {
+		track->least[a + i] = least_of(track->least[a + i], track->least[b + i]);
+		track->most[a + i] = most_of(track->most[a + i], track->most[b + i]);
+		track->mean[a + i] = mean_of(track->mean[a + i], a_ns, track->mean[b + i], b_ns);
 	}
 }
 
@@ -184,17 +215,24 @@ static void join_pairs(struct opk_track *track, bool over_gaps)
 	track->fold *= 2;
 }
 
+/* A bucket of one sample has it three times. */
+static int copy_values(double **out, const struct opk_track *track, struct opk_ctx *ctx)
+{
+	*out = opk_alloc_array(track->capacity * track->metrics + 1, sizeof **out);
+	if (!*out)
+		return opk_nomem(ctx, "samples to draw");
+	memcpy(*out, track->least, track->count * track->metrics * sizeof **out);
+	return OPK_OK;
+}
+
 int opk_track_fold(struct opk_track *track, struct opk_ctx *ctx)
 {
-	size_t before = track->count, values = track->capacity * track->metrics;
+	size_t before = track->count;
 
-	if (!track->most) {
-		track->most = opk_alloc_array(values + 1, sizeof *track->most);
-		if (!track->most)
-			return opk_nomem(ctx, "samples to draw");
-		memcpy(track->most, track->least,
-		       track->count * track->metrics * sizeof *track->most);
-	}
+	if (!track->most)
+		TRY(copy_values(&track->most, track, ctx));
+	if (!track->mean)
+		TRY(copy_values(&track->mean, track, ctx));
 	join_pairs(track, false);
 	/* If gaps left more than nine tenths of the buckets, joins across gaps, too. */
 	if (before > 1 && track->count * 10 > before * 9)
@@ -204,7 +242,7 @@ int opk_track_fold(struct opk_track *track, struct opk_ctx *ctx)
 
 size_t opk_track_size(const struct opk_track *track)
 {
-	return track->count * track->metrics * (track->most ? 2 : 1);
+	return track->count * track->metrics * (track->most ? 3 : 1);
 }
 
 /* ---- reading ---------------------------------------------------------------------------- */
@@ -225,25 +263,41 @@ static size_t first_after(const struct opk_track *track, uint64_t time)
 	return low;
 }
 
-void opk_track_envelope(double *values, size_t columns, const struct opk_track *track,
-                        size_t metric, uint64_t start, uint64_t end)
+/* The shares of a bucket's time that are in each column that it touches weigh its mean. */
+static void add_bucket(double *values, double *known, size_t columns, const struct opk_track *track,
+                       size_t at, double from, double to)
 {
-	double *least = values, *most = values + columns;
-	double scale = (double)columns / (double)(end - start);
+	double *least = values, *most = values + columns, *mean = values + 2 * columns;
+	double value = mean_values(track)[at];
 
-	for (size_t i = 0; i < columns; i++)
-		least[i] = most[i] = NAN;
+	for (size_t c = (size_t)from; c < columns && (double)c < to; c++) {
+		double share = fmax(fmin(to, (double)c + 1) - fmax(from, (double)c), DBL_MIN);
+
+		least[c] = least_of(least[c], track->least[at]);
+		most[c] = most_of(most[c], most_values(track)[at]);
+		mean[c] = mean_of(mean[c], known[c], value, share);
+		known[c] += isnan(value) ? 0 : share;
+	}
+}
+
+int opk_track_envelope(double *values, struct opk_ctx *ctx, size_t columns,
+                       const struct opk_track *track, size_t metric, uint64_t start, uint64_t end)
+{
+	double scale = (double)columns / (double)(end - start);
+	opk_autofree double *known = opk_alloc_array(columns + 1, sizeof *known);
+
+	if (!known)
+		return opk_nomem(ctx, "samples to draw");
+	for (size_t i = 0; i < 3 * columns; i++)
+		values[i] = NAN;
 	for (size_t i = first_after(track, start); i < track->count && track->starts[i] < end;
 	     i++) {
 		double from = track->starts[i] > start ? (double)(track->starts[i] - start) : 0;
-		double to = (double)(track->ends[i] - start) * scale;
-		size_t at = i * track->metrics + metric;
 
-		for (size_t c = (size_t)(from * scale); c < columns && (double)c < to; c++) {
-			least[c] = least_of(least[c], track->least[at]);
-			most[c] = most_of(most[c], most_values(track)[at]);
-		}
+		add_bucket(values, known, columns, track, i * track->metrics + metric, from * scale,
+		           (double)(track->ends[i] - start) * scale);
 	}
+	return OPK_OK;
 }
 
 /* ---- order ------------------------------------------------------------------------------ */
@@ -283,6 +337,7 @@ int opk_track_order(struct opk_track *track, struct opk_ctx *ctx)
 	qsort_r(order, track->count, sizeof *order, by_start, track->starts);
 	permute(track->least, room, order, track->count, row);
 	permute(track->most, room, order, track->count, row);
+	permute(track->mean, room, order, track->count, row);
 	permute(track->ends, room, order, track->count, sizeof *track->ends);
 	permute(track->starts, room, order, track->count, sizeof *track->starts);
 	track->unordered = false;
@@ -295,6 +350,7 @@ void opk_track_clear(struct opk_track *track)
 	free(track->ends);
 	free(track->least);
 	free(track->most);
+	free(track->mean);
 	free(track->lowest);
 	free(track->highest);
 	free(track->missing);

@@ -29,7 +29,7 @@ return [...document.querySelectorAll('main *')].filter(e => e.checkVisibility() 
 
 def test_looks(browser, tools):
     pages = [["gh100-rotated"], ["gh100-limits"], ["gh100-before", "gh100-after"], ["gh100-ranks"], ["gh100-top-down"],
-             ["gh100-training-gemm"]]
+             ["gh100-training-gemm"], ["gh100-ranks-pm"]]
     browser.size(800, 900)
     for names in pages:
         tools.offpeak("report", *[tools.recording(name) for name in names], "-o", tools.path("looks.html"))
@@ -37,6 +37,10 @@ def test_looks(browser, tools):
             browser.media(prefers_color_scheme=theme)
             browser.open(tools.path("looks.html"))
             browser.wait("document.body.dataset.ready")
+            if browser.count("[data-part=timeline]"):
+                browser.wait("document.querySelector('section[data-part=timeline][data-ready]')")
+                browser.type(".timeline-view", "\ue007")
+                check(browser.count(".timeline-launch dd") > 5, "details of a launch are open")
             texts = browser.js(TEXTS)
             check(len(texts) > 40, "texts of %s: %d" % (names, len(texts)))
             faint = [text for text in texts if text[1] < 4.5]
@@ -45,6 +49,27 @@ def test_looks(browser, tools):
             check(small == [], "letters of less than 11 pixels in %s: %s" % (names, small[:5]))
         cut = browser.js(CUT)
         check(cut == [], "words in two lines in %s: %s" % (names, cut[:5]))
+
+
+# The contrast of letters in the map of kernels by rank, on the colours of their cells.
+HEAT = TEXTS.split("return [...document")[0] + r"""
+const over = (top, share, under) => top.slice(0, 3).map((part, i) => part * share + under[i] * (1 - share));
+return [...document.querySelectorAll('.heat td svg')].flatMap(svg => {
+	const [back, more] = svg.querySelectorAll('rect'), fill = e => colour(getComputedStyle(e).fill);
+	const share = more && more.classList.contains('straggler') ? 0 : more ? getComputedStyle(more).opacity * getComputedStyle(more).fillOpacity : 0;
+	const cell = light(more ? over(fill(more), share, fill(back)) : fill(back));
+	return [...svg.querySelectorAll('text')].map(text => { const letters = light(fill(text)); return (Math.max(letters, cell) + 0.05) / (Math.min(letters, cell) + 0.05); }); });
+"""
+
+
+def test_colours_below_numbers(browser, tools):
+    tools.offpeak("report", tools.recording("gh100-ranks-pm"), "-o", tools.path("heat.html"))
+    for theme in "light", "dark":
+        browser.media(prefers_color_scheme=theme)
+        browser.open(tools.path("heat.html"))
+        browser.wait("document.body.dataset.ready")
+        found = browser.js(HEAT)
+        check(len(found) > 100 and min(found) >= 4.5 and max(found) > 2 * min(found), "%s: %s to %s" % (theme, min(found), max(found)))
 
 
 def test_names_stay_in_sight(browser, tools):

@@ -200,6 +200,8 @@ class Pictures(unittest.TestCase):
         points = opk.open(recording("pm-small")).picture("timeline", metrics=[metric]).numbers
         values = [float(row[0]) for row in command("eval", recording("pm-small"), "--columns", metric)[1:]]
         self.assertEqual(max(point["most"] for point in points if point["most"] == point["most"]), max(values))
+        for point in points:
+            self.assertTrue(point["least"] != point["least"] or point["least"] <= point["mean"] <= point["most"], point)
         ran = opk.open(recording("training-trace")).picture("timeline").ran
         self.assertIn("step", {bar["name"] for bar in ran})
 

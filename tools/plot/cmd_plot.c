@@ -166,8 +166,9 @@ const struct command plot_command = {
 		"stack: parts of a whole as stacked bars, a row a kernel, such as the issue slots of the\n"
 		"set top-down, or what warps wait for, of the set stalls.\n"
 		"\n"
-		"timeline: PM samples over time, a row a metric, filled from the least to the most sample\n"
-		"of each column of pixels; NVTX ranges and launches where they were recorded.\n"
+		"timeline: PM samples over time, a row a metric: the mean of each column of pixels, over a\n"
+		"band from its least to its most sample; NVTX ranges and launches where they were recorded,\n"
+		"with a colour each for the kernels that take most time.\n"
 		"\n"
 		"rsvg-convert or inkscape make PNG and PDF of it: rsvg-convert -z 2 x.svg -o x.png",
 	.examples = {
