@@ -39,7 +39,42 @@ for signal in INT TERM HUP; do
 	rm run.opk
 done
 
+section 'a file for each time'
+rm -f run*.opk
+collect 0 --watch -c pm.opk -o run.opk --duration 3500ms --interval 1ms --rotate-files 1s
+err_is ''
+same "$last: no other files" "$(ls run* | grep -vc '^run-[0-9]\{8\}T[0-9]\{6\}Z[.]opk$')" 0
+total=0
+for file in run-*.opk; do
+	run 0 verify "$file"
+	total=$((total + $(fields "$file" samples total | tail -n 1)))
+done
+same "$last: files" "$(ls run-*.opk | awk 'END { print (NR >= 3 && NR <= 5) }')" 1
+same "$last: all samples of that time" "$((total > 3000 && total < 5000))" 1
+
+section 'a flight recorder'
+rm -f run*.opk
+collect 0 --watch -c pm.opk -o run.opk --interval 1ms --keep 3s --duration 9s &
+sleep 6
+collect 0 --dump run.opk
+sleep 2
+same 'a dump while sampling goes on' "$(ls run-*.opk | grep -c .)" 1
+wait
+dump=$(ls run-*.opk)
+run 0 verify "$dump"
+seconds_of() {
+	fields "$1" samples total | tail -n 1 | awk '{ print ($1 > 2500 && $1 < 6000) }'
+}
+same 'the dump has the last seconds' "$(seconds_of "$dump")" 1
+same 'in the end, -o has the last seconds' "$(seconds_of run.opk)" 1
+same 'no other files' "$(ls -A | grep -c part)" 0
+collect 2 --dump run.opk
+err_is 'offpeak-collect: no watch with -o run.opk runs here'
+
 section 'what does not go together'
+collect 2 --watch -c pm.opk -o run.opk --keep 3s --rotate-files 3s
+collect 2 -c pm.opk -o run.opk --keep 3s -- "$prog" init
+err_is 'offpeak-collect: --keep is for --watch'
 collect 2 --watch -c pm.opk -o run.opk -- "$prog" init
 err_is "offpeak-collect: --watch runs no program: $prog"
 collect 2 --watch -c one.opk -o run.opk

@@ -245,6 +245,14 @@ bool collector_watch(void)
 	return left > 0;
 }
 
+void collector_cut_file(void)
+{
+	collector_auto bool locked = collector_lock();
+
+	if (locked && collector.profiling.segments)
+		segments_cut(collector.profiling.segments);
+}
+
 size_t collector_watched(void)
 {
 	collector_auto bool locked = collector_lock();

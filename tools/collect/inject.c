@@ -12,6 +12,7 @@ enum { TICK_US = 250000, WATCH_US = 10000 };
 
 int InitializeInjection(void);
 int offpeak_watched(void);
+void offpeak_cut(void);
 
 static unsigned subscriptions; /* so far: a cuptiFinalize() of the program ends one */
 
@@ -358,6 +359,11 @@ __attribute__((visibility("default"))) int offpeak_watched(void)
 {
 	collector_watch();
 	return (int)collector_watched();
+}
+
+__attribute__((visibility("default"))) void offpeak_cut(void)
+{
+	collector_cut_file();
 }
 
 __attribute__((visibility("default"))) int InitializeInjection(void)

@@ -3,6 +3,7 @@
 #include "collect/launcher/launcher.h"
 
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,8 +198,21 @@ static int check_probe(const struct settings *settings, const char *program)
 	return OPK_OK;
 }
 
-static int check_watch(const struct settings *settings, const char *program)
+/* The files of a flight recorder have an eighth of its time each, so that old ones can go. */
+static int check_watch(struct settings *settings, const char *program)
 {
+	enum { FILES = 8, LEAST_MS = 1000, MS_NS = 1000000 };
+	char text[32];
+
+	if (settings->keep_ns && settings->rotate_ns)
+		return say(OPK_EUSAGE, "--keep or --rotate-files, not both");
+	if (settings->keep_ns) {
+		settings->rotate_ns = settings->keep_ns / FILES;
+		if (settings->rotate_ns < (uint64_t)LEAST_MS * MS_NS)
+			settings->rotate_ns = (uint64_t)LEAST_MS * MS_NS;
+		snprintf(text, sizeof text, "%" PRIu64 "ms", settings->rotate_ns / MS_NS);
+		settings_export(SETTING_ROTATE_FILES, text);
+	}
 	if (program)
 		return say(OPK_EUSAGE, "--watch runs no program: %s", program);
 	if (settings->cache)
@@ -237,6 +251,9 @@ int command_line_read(struct settings *settings, struct opk_strlist *sets, char 
 	*program = argv + optind;
 	if (!code && settings->probe)
 		return check_probe(settings, argv[optind]);
+	if (!code && settings->dump)
+		return argv[optind] ? say(OPK_EUSAGE, "--dump runs no program: %s", argv[optind])
+		                    : OPK_OK;
 	if (!code && settings->watch)
 		code = check_watch(settings, argv[optind]);
 	if (settings->watch)

@@ -20,6 +20,12 @@ enum { LOOK_NS = 250000000, SECOND_NS = 1000000000 };
 static char self[] = "/proc/self/exe", word[] = WATCH_WORD;
 char *watch_program[] = { self, word, NULL };
 
+/* What the library does for a watch. */
+struct sampling {
+	int (*count)(void); /* GPUs that are sampled, or will be */
+	void (*cut)(void);  /* the present file ends soon, and another begins */
+};
+
 /* Loads the driver, which loads the library. */
 static int begin(void)
 {
@@ -35,17 +41,16 @@ static int begin(void)
 	               : say(OPK_EFAILED, "cuInit fails with error %d: is there a GPU?", status);
 }
 
-/* The library's count of GPUs that it samples; NULL with a message. */
-static int (*find_count(void))(void)
+static int find_library(struct sampling *sampling)
 {
 	opk_autofree char *path = launcher_library();
 	void *library = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD) : NULL;
-	int (*count)(void);
 
-	*(void **)&count = library ? dlsym(library, "offpeak_watched") : NULL;
-	if (!count)
-		say(0, "the driver did not load %s", path ? path : "the library");
-	return count;
+	*(void **)&sampling->count = library ? dlsym(library, "offpeak_watched") : NULL;
+	*(void **)&sampling->cut = library ? dlsym(library, "offpeak_cut") : NULL;
+	return sampling->count && sampling->cut ? OPK_OK
+	                                        : say(OPK_EFAILED, "the driver did not load %s",
+	                                              path ? path : "the library");
 }
 
 /* Whether the time is not over; 0 ns: it never is. */
@@ -54,29 +59,60 @@ static bool is_left(const struct timespec *begun, uint64_t duration_ns)
 	return !duration_ns || clock_seconds_since(begun) * SECOND_NS < (double)duration_ns;
 }
 
-int watch_gpus(void)
+/* Signals come only where they are waited for. */
+static void hold(sigset_t *signals)
 {
-	static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	static const int all[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 };
+
+	sigemptyset(signals);
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		sigaddset(signals, all[i]);
+	sigprocmask(SIG_BLOCK, signals, NULL);
+}
+
+/* A dump waits until the file that was being written when it was asked for has ended. */
+static void dump_if_ready(const struct settings *settings, unsigned *wanted)
+{
+	if (!*wanted || archive_current(settings) <= *wanted)
+		return;
+	archive_dump(settings, *wanted);
+	*wanted = 0;
+}
+
+static void watch(const struct settings *settings, const struct sampling *sampling,
+                  const sigset_t *signals)
+{
 	const struct timespec look = { .tv_nsec = LOOK_NS };
 	struct timespec begun = clock_now();
+	unsigned dump = 0;
+	int signal = -1;
+
+	while (sampling->count() && is_left(&begun, settings->duration_ns)
+	       && (signal < 0 || signal == SIGUSR1)) {
+		signal = sigtimedwait(signals, NULL, &look);
+		if (signal == SIGUSR1 && settings->keep_ns && !dump) {
+			dump = archive_current(settings);
+			sampling->cut();
+		}
+		dump_if_ready(settings, &dump);
+		if (settings->rotate_ns)
+			archive_tidy(settings, false);
+	}
+}
+
+int watch_gpus(void)
+{
+	struct sampling sampling;
 	struct settings settings = { 0 };
-	int (*count)(void);
 	sigset_t signals;
 
-	sigemptyset(&signals);
-	for (size_t i = 0; i < sizeof ending / sizeof *ending; i++)
-		sigaddset(&signals, ending[i]);
-	sigprocmask(SIG_BLOCK, &signals, NULL);
+	hold(&signals);
 	/* By this name others learn who has the counters: the file is called "exe" here. */
 	prctl(PR_SET_NAME, "offpeak-collect");
 	if (settings_read(&settings))
 		return OPK_EUSAGE;
 	TRY(begin());
-	count = find_count();
-	if (!count)
-		return OPK_EFAILED;
-	while (count() && is_left(&begun, settings.duration_ns)
-	       && sigtimedwait(&signals, NULL, &look) < 0)
-		;
-	return count() ? OPK_OK : OPK_EFAILED;
+	TRY(find_library(&sampling));
+	watch(&settings, &sampling, &signals);
+	return sampling.count() ? OPK_OK : OPK_EFAILED;
 }
