@@ -538,9 +538,9 @@ struct opk_plan_options {
 	 * Without replay: rather than few passes, few in which a launch costs much time (OPK_EUSAGE
 	 * for PM and single_pass); for_rotation: such a plan, too, if the chip's costs are known.
 	 */
-	bool prefer_cheap, for_rotation;
+	bool prefer_cheap;
 	/* With single_pass: leave out the first metric that does not fit, and all after it. */
-	bool strict_order;
+	bool strict_order, for_rotation;
 };
 
 /*
@@ -1352,7 +1352,7 @@ enum opk_picture_list {
 	 * largest share of a peak that is known, "fp32 48.1%", "L2 at least 12%" where not all
 	 * parts of its throughput are known, or ""; text: all shares, and what is not known, in
 	 * words. Kernels: kernel, time, share. Stack: kernel, part, value, unit. Timeline: place,
-	 * "node7 GPU 0 rank 3"; metric; unit; start_ns, end_ns; least, most, or NaN.
+	 * "node7 GPU 0 rank 3"; metric; unit; start_ns, end_ns; least, most, mean; or NaN.
 	 */
 	OPK_PICTURE_NUMBERS,
 	/*

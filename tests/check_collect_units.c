@@ -71,6 +71,22 @@ TEST(slow_passes_take_fewer_launches)
 	}
 }
 
+/* Images that hold few ranges take at least one. */
+TEST(small_images_take_launches)
+{
+	for (uint32_t most = 1; most < 8; most++) {
+		double launch_us[2] = { 1000, 100 };
+		struct rotation turns = { .passes = 2, .launch_us = launch_us };
+
+		for (size_t turn = 0; turn < 20; turn++, rotation_next(&turns, false)) {
+			uint32_t batch = rotation_batch(&turns, most);
+
+			ck_assert_uint_ge(batch, 1);
+			ck_assert_uint_le(batch, most);
+		}
+	}
+}
+
 static void check_rhythm(size_t passes, uint32_t room, size_t period)
 {
 	enum { MOST_GROUPS = 19, MOST = 2048 };

@@ -22,7 +22,7 @@ static struct made make(struct opk_ctx *ctx, const char *chip, const char *names
 	freed(opk_set) *set = NULL;
 	struct made made;
 
-	ck_ok(ctx, opk_set_from_names(&set, ctx, names));
+	ck_ok(ctx, opk_set_find(&set, ctx, names));
 	ck_ok(ctx, opk_plan_new(&made.plan, ctx, set, &options));
 	ck_ok(ctx, opk_plan_detail_new(&made.detail, ctx, made.plan));
 	return made;
@@ -99,14 +99,6 @@ CTX_TEST(cheap_plans, .needs = have_cupti)
 /* A set file has both plans, from the same counter-data prefix, where costs are known. */
 CTX_TEST(both_plans, .needs = have_cupti)
 {
-	static const char names[] =
-		"smsp__inst_executed.sum,sm__cycles_active.sum,smsp__issue_active.sum,"
-		"sm__inst_executed_pipe_fma.sum,sm__inst_executed_pipe_alu.sum,"
-		"lts__t_sectors.sum,smsp__warps_active.sum,"
-		"smsp__warp_issue_stalled_wait_per_warp_active.ratio,"
-		"smsp__warp_issue_stalled_barrier_per_warp_active.ratio,"
-		"smsp__warp_issue_stalled_membar_per_warp_active.ratio,"
-		"smsp__warp_issue_stalled_drain_per_warp_active.ratio";
 	static const char *const chips[] = { "GH100", "TU102" };
 
 	for (size_t i = 0; i < COUNT(chips); i++) {
@@ -116,9 +108,9 @@ CTX_TEST(both_plans, .needs = have_cupti)
 		freed(opk_set) *set = NULL;
 		freed(opk_file) *file = NULL;
 		const struct opk_meta *meta;
-		struct made cheap = make(ctx, chips[i], names, !i);
+		struct made cheap = make(ctx, chips[i], "compute", !i);
 
-		ck_ok(ctx, opk_set_from_names(&set, ctx, names));
+		ck_ok(ctx, opk_set_find(&set, ctx, "compute"));
 		ck_ok(ctx, opk_plan_new(&plan, ctx, set, &options));
 		ck_ok(ctx, opk_build(ctx, plan, NULL, in_folder("both.opk")));
 		ck_ok(ctx, opk_file_open(&file, ctx, in_folder("both.opk")));
@@ -126,7 +118,7 @@ CTX_TEST(both_plans, .needs = have_cupti)
 		ck_assert((opk_file_find(file, OPK_SECTION_ROTATION) < 0) == (i > 0));
 		ck_assert_uint_eq(meta->rotation.passes, i ? 0 : opk_plan_passes(cheap.plan));
 		ck_assert_uint_eq(meta->rotation.metric_pass_count, i ? 0 : meta->metric_count);
-		ck_assert_uint_le(meta->passes, opk_plan_passes(cheap.plan));
+		ck_assert(i || meta->passes < opk_plan_passes(cheap.plan));
 		clear(&cheap);
 	}
 }

@@ -87,7 +87,7 @@ equal dir/config config
 equal dir/prefix prefix
 fresh
 works extract set.opk -o dir/set
-files_are 'set.config set.prefix '
+files_are 'set.config set.prefix set.rotation '
 equal dir/set.config config
 equal dir/set.prefix prefix
 

@@ -391,6 +391,7 @@ while IFS='|' read -r set options why; do
 done <<'END'
 three|--replay user|--replay user repeats user ranges: add --range user$
 three|--range user --replay kernel|--replay kernel is for launches
+three|--replay rotate --prefer cheap|--prefer cheap: the set has one plan
 three|--prefer cheap|--prefer chooses a plan for --replay rotate
 three|--interval 10us|--interval does nothing for launches of a range-profiler set
 three|--range what|--range is auto or user$

@@ -28,11 +28,21 @@ static const struct {
 	char letter;
 	uint32_t type;
 } sketch_types[] = {
-	{ 'M', OPK_SECTION_META },   { 'A', OPK_SECTION_AVAILABILITY }, { 'C', OPK_SECTION_CONFIG },
-	{ 'P', OPK_SECTION_PREFIX }, { 'D', OPK_SECTION_DATA },         { 'R', OPK_SECTION_RANGES },
-	{ 'T', OPK_SECTION_TIMES },  { 'S', OPK_SECTION_STATS },        { 'U', 0x41525458 },
-	{ 'V', LATER_TABLE },        { 'K', OPK_SECTION_ACTIVITIES },   { 'E', OPK_SECTION_END },
-	{ 'O', OPK_SECTION_CODE },   { 'I', OPK_SECTION_INSTRUCTIONS },
+	{ 'M', OPK_SECTION_META },
+	{ 'A', OPK_SECTION_AVAILABILITY },
+	{ 'C', OPK_SECTION_CONFIG },
+	{ 'F', OPK_SECTION_ROTATION },
+	{ 'P', OPK_SECTION_PREFIX },
+	{ 'D', OPK_SECTION_DATA },
+	{ 'R', OPK_SECTION_RANGES },
+	{ 'T', OPK_SECTION_TIMES },
+	{ 'S', OPK_SECTION_STATS },
+	{ 'U', 0x41525458 },
+	{ 'V', LATER_TABLE },
+	{ 'K', OPK_SECTION_ACTIVITIES },
+	{ 'E', OPK_SECTION_END },
+	{ 'O', OPK_SECTION_CODE },
+	{ 'I', OPK_SECTION_INSTRUCTIONS },
 };
 
 static inline uint32_t sketch_type(char letter)

@@ -300,9 +300,12 @@ static bool has_needs(const struct opk_answer_rules *rules, const struct opk_ans
 	return true;
 }
 
+/* Of findings with about the same bound, the rule that comes first is the more special one. */
 static bool comes_before(const struct opk_answer_finding *a, const struct opk_answer_finding *b)
 {
-	return a->about_limiter != b->about_limiter ? a->about_limiter : a->gain > b->gain;
+	static const double same = 1.05;
+
+	return a->about_limiter != b->about_limiter ? a->about_limiter : a->gain > b->gain * same;
 }
 
 /* Keeps the foremost findings, in their order. */

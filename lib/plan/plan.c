@@ -61,7 +61,14 @@ static int keep_one_pass(struct opk_plan *plan, struct opk_ctx *ctx, bool strict
 	return try_all(plan, ctx);
 }
 
-/* Another plan of the same metrics. It is kept if some of its passes are cheap. */
+/* With as many passes it has nothing that the first plan lacks. */
+static bool is_worth_it(const struct opk_plan *cheap, const struct opk_plan *plan)
+{
+	return cheap->schedule.cheap && cheap->schedule.passes > plan->schedule.passes
+	       && (!plan->limit || cheap->schedule.passes <= plan->limit);
+}
+
+/* Another plan of the same metrics. */
 static int schedule_cheap(struct opk_plan *plan, struct opk_ctx *ctx)
 {
 	struct opk_plan_options options = OPK_INIT(options);
@@ -73,7 +80,7 @@ static int schedule_cheap(struct opk_plan *plan, struct opk_ctx *ctx)
 	code = try_all(&cheap, ctx);
 	if (!code)
 		code = opk_plan_search(&cheap, ctx, &options);
-	if (code || !cheap.schedule.cheap)
+	if (code || !is_worth_it(&cheap, plan))
 		opk_schedule_result_clear(&cheap.schedule);
 	plan->rotation = cheap.schedule;
 	return code;

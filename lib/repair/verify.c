@@ -132,6 +132,11 @@ static int check_images(struct verification *v, const struct opk_meta *meta)
 		if (count_of(v->scan.file, single[i]) > 1)
 			TRY(blame_first(v, single[i], "more than one of it", 0, 0));
 	}
+	if ((count_of(v->scan.file, OPK_SECTION_ROTATION) > 0) != (meta->rotation.passes > 0))
+		TRY(blame_first(v, meta->rotation.passes ? OPK_SECTION_META : OPK_SECTION_ROTATION,
+		                meta->rotation.passes ? "the config image for rotation is missing"
+		                                      : "the metadata have no plan for rotation",
+		                0, 0));
 	return check_availability(v, meta);
 }
 

@@ -8,7 +8,7 @@
 #include "common/files.h"
 #include "container/door.h"
 
-enum { CONFIG, PREFIX, AVAILABILITY, DATA, IMAGES, CODE = IMAGES, KINDS };
+enum { CONFIG, ROTATION, PREFIX, AVAILABILITY, DATA, IMAGES, CODE = IMAGES, KINDS };
 
 struct extract_args {
 	const char *files[IMAGES];
@@ -22,6 +22,7 @@ struct extract_args {
 	}
 static const struct option_spec specs[] = {
 	KIND_OPTION(CONFIG, "config", "the config image goes to this file"),
+	KIND_OPTION(ROTATION, "rotation", "a set's config image for rotation goes to this file"),
 	KIND_OPTION(PREFIX, "prefix", "the counter-data prefix goes to this file"),
 	KIND_OPTION(
 		AVAILABILITY, "availability",
@@ -43,6 +44,8 @@ static const struct {
 	enum opk_output output;
 } kinds[KINDS] = {
 	[CONFIG] = { OPK_SECTION_CONFIG, "config", "config image", OPK_OUTPUT_CONFIG },
+	[ROTATION] = { OPK_SECTION_ROTATION, "rotation", "config image for rotation",
+	               OPK_OUTPUT_CONFIG },
 	[PREFIX] = { OPK_SECTION_PREFIX, "prefix", "counter-data prefix", OPK_OUTPUT_PREFIX },
 	[AVAILABILITY] = { OPK_SECTION_AVAILABILITY, "availability", "counter-availability image",
 	                   OPK_OUTPUT_AVAILABILITY },

@@ -243,6 +243,9 @@ int strategy_choose(struct settings *settings, size_t *passes)
 		return check_use(settings, FOR_TRACE, "--trace without a set");
 	}
 	TRY(strategy_open(&set, settings, settings->set_path));
+	if (settings->given[SETTING_PREFER] && settings->prefer == PREFER_CHEAP && !set.rotates
+	    && settings->replay == REPLAY_ROTATE)
+		return say(OPK_EUSAGE, "--prefer cheap: the set has one plan");
 	TRY(choose(settings, passes, set.meta));
 	report(settings, *passes, set.meta);
 	return OPK_OK;

@@ -273,14 +273,18 @@ static void decode(struct session *session)
 		fail(session);
 }
 
-/* The mean time from launch to launch. The first launch also waited for the image. */
+/*
+ * The mean time from launch to launch, if there are enough to tell. The first launch also waited
+ * for the image.
+ */
 static void note_speed(struct session *session)
 {
 	const struct segment *present = &session->present;
+	enum { ENOUGH = 7 };
 	size_t more = present->count - 1;
 	uint64_t first = present->ranges[0].end_ns, last = present->ranges[more].end_ns;
 
-	if (more && last > first)
+	if (more >= ENOUGH && last > first)
 		rotation_note(&session->rotation, (double)(last - first) / 1e3 / (double)more);
 }
 

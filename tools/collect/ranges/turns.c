@@ -50,7 +50,7 @@ void rotation_note(struct rotation *rotation, double launch_us)
 		*known = launch_us;
 }
 
-/* The time of a launch in the fastest pass, as a share of that in the present one. */
+/* How fast launches are in the present pass: 1 in the fastest one, and 0.5 if they take twice as long. */
 static double speed(const struct rotation *rotation)
 {
 	double own, least = 0;
@@ -71,6 +71,7 @@ static uint32_t share(const struct rotation *rotation, uint32_t room)
 	uint32_t least = room >> (round < 2 ? 0 : round < 4 ? round - 1 : 3);
 	double share = room * speed(rotation);
 
+	least = least ? least : 1;
 	return share > least ? (uint32_t)share : least;
 }
 
