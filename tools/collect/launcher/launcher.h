@@ -153,8 +153,9 @@ struct parts {
 /* Makes a random token for the next run: OPK_OK, or a message. */
 int token_new(struct settings *settings);
 /*
- * Adds the parts of the last run's processes, or of all runs if the token is "*", found by the output's name with its %-items; may be
- * none. Skips files that other users may have put there, with a message.
+ * Adds the parts of the last run's processes, or of all runs if the token is "*", found by the
+ * output's name with its %-items; may be none. Skips files that other users may have put there,
+ * with a message.
  */
 int parts_find(struct parts *parts, const struct settings *settings);
 void parts_clear(struct parts *parts);
