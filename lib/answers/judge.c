@@ -300,7 +300,7 @@ static bool has_needs(const struct opk_answer_rules *rules, const struct opk_ans
 	return true;
 }
 
-/* Of findings with about the same bound, the rule that comes first is the more special one. */
+/* Where bounds are about the same, the rule that comes first is the more special one. */
 static bool comes_before(const struct opk_answer_finding *a, const struct opk_answer_finding *b)
 {
 	static const double same = 1.05;

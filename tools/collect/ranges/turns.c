@@ -50,7 +50,7 @@ void rotation_note(struct rotation *rotation, double launch_us)
 		*known = launch_us;
 }
 
-/* How fast launches are in the present pass: 1 in the fastest one, and 0.5 if they take twice as long. */
+/* How fast launches are in the present pass: 1 in the fastest one, 0.5 at twice its time. */
 static double speed(const struct rotation *rotation)
 {
 	double own, least = 0;

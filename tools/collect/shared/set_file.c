@@ -87,7 +87,7 @@ int collect_set_load(struct collect_set *set, const struct settings *settings, c
 		return report(set->ctx, code);
 	return !code ? OPK_OK
 	             : say(code,
-	                   "the set lacks a config image or the counter-data prefix: it was not made "
+	                   "the set has no config image or no counter-data prefix: it was not made "
 	                   "by 'offpeak build'");
 }
 
