@@ -39,9 +39,23 @@ for signal in INT TERM HUP; do
 	rm run.opk
 done
 
+section 'which processes used the GPU'
+sleep 30 &
+user=$!
+echo "$user" >users
+FAKE_GPU_USERS=$tmp/users collect 0 --watch -c pm.opk -o run.opk --interval 1ms --duration 4s &
+sleep 2
+: >users
+wait %2 2>/dev/null || wait
+kill "$user" 2>/dev/null
+same 'the process, from when to when' "$(fields run.opk activities kind name process | sort -u)" "range GPU 0: sleep ($user) $user"
+fields run.opk activities length | awk '{ sum += $1 } END { print (sum > 5e8 && sum < 3.5e9) }' >seconds
+same 'for about the time of its use' "$(cat seconds)" 1
+info 'j["stats"][0]["activities"] >= 1 and j["complete"]'
+
 section 'a file for each time'
 rm -f run*.opk
-collect 0 --watch -c pm.opk -o run.opk --duration 3500ms --interval 1ms --rotate-files 1s
+collect 0 --watch -c pm.opk -o run.opk --duration 6s --interval 1ms --rotate-files 1s
 err_is ''
 same "$last: no other files" "$(ls run* | grep -vc '^run-[0-9]\{8\}T[0-9]\{6\}Z[.]opk$')" 0
 total=0
@@ -49,8 +63,8 @@ for file in run-*.opk; do
 	run 0 verify "$file"
 	total=$((total + $(fields "$file" samples total | tail -n 1)))
 done
-same "$last: files" "$(ls run-*.opk | awk 'END { print (NR >= 3 && NR <= 5) }')" 1
-same "$last: all samples of that time" "$((total > 3000 && total < 5000))" 1
+same "$last: files" "$(ls run-*.opk | awk 'END { print (NR >= 3 && NR <= 7) }')" 1
+same "$last: all samples of that time" "$((total > 3000 && total < 8000))" 1
 
 section 'a flight recorder'
 rm -f run*.opk

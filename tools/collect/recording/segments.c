@@ -17,8 +17,9 @@ struct rotating {
 	const struct settings *settings;
 	unsigned image;
 	struct timespec begun;
-	uint64_t here, before; /* samples in this file, and in those before it */
-	bool cut;              /* the file shall end */
+	uint64_t here, before;            /* samples in this file, and in those before it */
+	uint64_t records, records_before; /* of what ran, likewise */
+	bool cut;                         /* the file shall end */
 };
 
 struct segments {
@@ -136,7 +137,7 @@ static bool is_due(struct segments *segments)
 static void next_file(struct segments *segments)
 {
 	struct rotating *rotating = &segments->rotating;
-	struct opk_stats stats = { .ranges = rotating->here };
+	struct opk_stats stats = { .ranges = rotating->here, .activities = rotating->records };
 	char path[4096];
 
 	if (!segments->failed && end_file(segments, &stats))
@@ -146,7 +147,8 @@ static void next_file(struct segments *segments)
 	opk_clear_errors(segments->ctx);
 	rotating->begun = clock_now();
 	rotating->before += rotating->here;
-	rotating->here = 0;
+	rotating->records_before += rotating->records;
+	rotating->here = rotating->records = 0;
 	rotating->image = recording_path(path, sizeof path, rotating->settings,
 	                                 rotating->image + 1);
 	segments->failed = false;
@@ -163,7 +165,8 @@ static void *run(void *data)
 	while (take(segments, &segment)) {
 		if (!segments->failed && write_segment(segments->writer, &segment))
 			fail(segments);
-		segments->rotating.here += segment.count;
+		segments->rotating.here += segment.times ? segment.count : 0;
+		segments->rotating.records += segment.activities ? segment.count : 0;
 		segment_clear(&segment);
 		if (is_due(segments))
 			next_file(segments);
@@ -171,6 +174,7 @@ static void *run(void *data)
 	/* Keep the signal for a file-size limit in this thread. */
 	stats = *segments->stats;
 	stats.ranges -= segments->rotating.before;
+	stats.activities -= segments->rotating.records_before;
 	if (!segments->failed && end_file(segments, &stats))
 		fail(segments);
 	return NULL;
