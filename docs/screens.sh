@@ -28,6 +28,7 @@ blocks of columns; a pager gets whole lines where that would take more than a sc
 ## 80 columns
 END
 screen 80 40 'show data/recordings/gh100-rotated.opk'
+screen 80 40 'show data/recordings/gh100-training-limits.opk --by nvtx'
 screen 80 60 'show data/recordings/gh100-roofline.opk --top 1'
 screen 80 60 'diff data/recordings/gh100-before.opk data/recordings/gh100-after.opk --top 1'
 screen 80 34 'eval data/recordings/gh100-simple.opk --format table'

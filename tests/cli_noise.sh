@@ -55,7 +55,7 @@ notes 'not shown: 239 of 245 metrics: 239 within 1%, 0 unknown, 0 that are read 
 same 'the time of each kernel first' "$(grep -A1 '^[0-9][.] ' out | grep -c '^gpu__time_duration.sum ')" 5
 out_has '^noise  244 of 245 metrics of 5 kernels are within 1% at 95%, 80 of them 0$' \
 	'^       exactly; 9 more launches of stencil would do for all of its metrics$' \
-	'^stencil +30 +49 +48 +0 +9 +0$' '^lts__t_sector_hit_rate[.] +65[.]261 +% +1[.]1% +9 +3[.]1% +39$'
+	'^all rows: launches 30, metrics 49, unknown 0, all_but 0, time_more 0$' '^stencil +48 +9$' '^lts__t_sector_hit_rate[.] +65[.]261 +% +1[.]1% +9 +3[.]1% +39$'
 same 'lines of more than 80 characters' "$(awk 'length > 80' out | wc -l | tr -d ' ')" 0
 same 'kernels in the order of show' "$(sed -n '/^kernel/,/^$/p' out | awk 'NR > 1 && NF { print $1 }' | tr '\n' ' ')" \
 	'transpose relax axpy norm stencil '
@@ -69,13 +69,21 @@ same 'what is hardly ever read has no room' "$(awk '/^[0-9]\. / { on = 1; next }
 same 'notes' "$(sed 's/^offpeak: note: //' err | tr '\n' '|')" "not shown: 5995 of 6000 metrics: 1697 within 1%, 3945 unknown, \
 353 that are read less often; --all shows them|2920 of the unknown metrics take counters of several passes, and no launch had more than \
 one: they have a mean, but no spread|"
-out_has '^noise +1698 of 6000 metrics .*; 3945 are unknown; 345 more launches of histogram would do for all of its metrics but 746$'
+out_has '^noise +1698 of 6000 metrics .*; 3945 are unknown; 345 more launches of histogram would do for all of its metrics but 746 that are unknown or take$'
+# A kernel's row says what its time takes, as the row of the time does, also where that is not advised.
+out_has '^fma_chain +53 +1200 +293 +817 +398 +849 +2067$' '^gpu__time_duration.sum +24[.]416 +us +10% +2067 ' \
+	'^histogram +53 +1200 +386 +776 +345 +746 +0$'
+run 0 noise "$SOURCE/tests/files/warm-up.opk" --format table
+out_has '220 more ranges step/forward would do .* but 78 that are unknown or take more than$' '^ +ten times the launches, as its time does: 1221682 more$' \
+	'^step/forward +33 +98 +15 +63 +220 +78 +1221682$' '^time +107[.]56 +ms +422% +1221682 '
+run 0 noise "$simple" --table kernels
+out_has '^"fma_chain.*",1,7,0,7,0,7,$'
 
 section 'records'
 gives '(j["level_pct"], j["within_pct"], j["kernels"] != [], j["trusted"], j["zero"], j["unknown"]) == (95, 1, True, 244, 80, 0)' noise "$before"
 json '[k["more_launches"] for k in j["kernels"]] == [0, 0, 0, 0, 9]'
 json 'len(j["metrics"]) == 245 == sum(k["metrics"] for k in j["kernels"]) and 244 == sum(k["trusted"] for k in j["kernels"])'
-columns kernel,launches,metrics,trusted,unknown,more_launches,all_but noise "$before" --table kernels
+columns kernel,launches,metrics,trusted,unknown,more_launches,all_but,time_more noise "$before" --table kernels
 notes '3 more kernels' noise "$before" --columns gpu__time_duration.sum,duration --top 2 -o some.csv
 same 'rows' "$(wc -l <some.csv | tr -d ' ')" 5
 
@@ -112,7 +120,7 @@ out_has '^duration_ns,void cutlass::Kernel2<cutlass_80_simt_sgemm_128x64_8x5_nt_
 	',nanoseconds$'
 works noise "$trace" --by shape --kernel-names short --table kernels
 same 'kernels and shapes' "$(wc -l <out | tr -d ' ')" 57
-out_has '^Kernel2<cutlass_80_simt_sgemm_128x64_8x5_nt_align1> 32x1x8 128x1x1 30720B,800,1,1,0,0,0$'
+out_has '^Kernel2<cutlass_80_simt_sgemm_128x64_8x5_nt_align1> 32x1x8 128x1x1 30720B,800,1,1,0,0,0,0$'
 gives '[k["kernel"] for k in j["kernels"]] == ["dgemm_naive device 0"]' noise "$simple" -k 'dgemm*' --by device --kernel-names short
 refuses 2 "'foo' is nothing that ranges share" noise "$trace" --by foo
 refuses 2 'no kernel: neighbouring samples are not independent' noise "$pm"

@@ -40,6 +40,24 @@ works report "$recordings/gh100-before.opk" "$recordings/gh100-after.opk" --kern
 same 'kernels of the comparison, too' "$(grep -c 'stencil' axpy.html)" 0
 refuses 2 'no kernel or range is like nothing' report "$simple" --kernel nothing -o nothing.html
 
+section 'what limits kernels'
+# The same words as show has.
+page_of() { run 0 report "$1" -o answers.html; }
+answers_have() {
+	if grep -qF -e "$1" answers.html; then ok; else fail "answers have no $1"; fi
+}
+page_of "$SOURCE/tests/files/warm-up.opk"
+answers_have '"head":"3 ranges, 99 times, 6.05 s"'
+answers_have '"launches":"33 times, 3 timed, +-422%"'
+answers_have '"remark":"Times differ so much that their mean says little: --capture-range'
+page_of "$recordings/gh100-rotated.opk"
+answers_have '"head":"5 kernels, 265 launches, 26.2 ms of GPU time"'
+answers_have '"launches":"53 launches, 3 timed, +-15%"'
+# A part that is busier than the limiter does not come next.
+answers_have '"next":"Next: issue slots, 26%"'
+answers_have '"next":"Also busy: L2, 73%"'
+same 'kernels without advice' "$(grep -cF '"none":' answers.html)" 0
+
 section 'units'
 same 'multiples of a unit' "$(grep -oF '"nanosecond":[[0,1,"ns"],[1000,1000,"us"],[1000000,1000000,"ms"],[1e+09,1e+09,"s"]]' axpy.html | wc -l)" 1
 

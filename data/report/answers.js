@@ -13,10 +13,8 @@
 	// ---- one kernel
 
 	function facts(row) {
-		const within = row.within >= 1 ? ' ±' + row.within.toPrecision(2) + '%' : '';
-
-		return [row.time > 0 ? offpeak.formatBrief(row.time, 'nanosecond') + within : '', row.share === null ? '' : offpeak.formatShort(row.share) + '% of the time',
-			plural(row.count, 'launch', 'es')].filter(Boolean).map(text => element('span', { text }));
+		return [row.time > 0 ? offpeak.formatBrief(row.time, 'nanosecond') : '', row.share === null ? '' : offpeak.formatShort(row.share) + '% of the time',
+			row.launches].filter(Boolean).map(text => element('span', { text }));
 	}
 
 	function bar(part, label, percent) {
@@ -42,7 +40,7 @@
 	function findings(row) {
 		const made = row.findings.map(found => finding(row, found)), rest = made.slice(1);
 
-		return [made.length ? element('ul', { class: 'findings' }, made.slice(0, 1)) : null,
+		return [made.length ? element('ul', { class: 'findings' }, made.slice(0, 1)) : row.none ? element('p', { class: 'none muted', text: row.none + '.' }) : null,
 			rest.length ? element('details', {}, [element('summary', { text: plural(rest.length, 'more finding', 's') }),
 				element('ul', { class: 'findings' }, rest)]) : null];
 	}
@@ -55,7 +53,7 @@
 		return element('li', { class: 'answer panel', 'data-kernel': row.kernel }, [
 			element('div', { class: 'head' }, [element('span', { class: 'rank', text: number }), name, element('span', { class: 'facts' }, facts(row))]),
 			element('p', { class: 'limit' }, [element('span', { text: row.text + '.' }),
-				row.next ? element('span', { class: 'muted', text: 'Next: ' + row.next.label + ', ' + Math.round(row.next.percent) + '%.' }) : null]),
+				row.next ? element('span', { class: 'muted', text: row.next + '.' }) : null]),
 			row.remark ? element('p', { class: 'remark muted', text: row.remark }) : null,
 			element('div', { class: 'busies' }, BARS.map(([part, label], i) => bar(part, label, row.bars[i])).concat([bar('warps', 'warps', row.warps)])),
 		].concat(findings(row)));
@@ -64,10 +62,7 @@
 	// ---- all of them
 
 	function introduction(data) {
-		const time = data.time > 0 ? ', ' + offpeak.formatBrief(data.time, 'nanosecond') + ' of GPU time' : '';
-
-		return element('p', { class: 'intro', text: plural(data.total, data.kernels ? 'kernel' : 'range', 's') + ', ' + plural(data.launches, 'launch', 'es') + time
-			+ '. Bars are percent of the peak over the whole time of a kernel; warps are percent of those that an SM can hold.' });
+		return element('p', { class: 'intro', text: data.head + '. Bars are percent of the peak over the whole time of a kernel; warps are percent of those that an SM can hold.' });
 	}
 
 	function draw(section, run) {

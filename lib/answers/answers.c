@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "answers/answers_inside.h"
+#include "base/buf.h"
 #include "container/container.h"
 #include "eval/eval.h"
 #include "set/set.h"
@@ -215,15 +216,18 @@ double opk_answers_value(const struct opk_answers *answers, const struct opk_ans
 	return value_of(answers, means, name);
 }
 
-static double time_within(const struct opk_answers *a, size_t group)
+/* The times of its launches, as far as they have one. */
+static struct opk_moments times_of(const struct opk_answers *a, size_t group)
 {
 	size_t at = a->summary ? a->summary->groups[group].number : group;
-	const struct opk_moments *times;
+
+	return at < a->times.count ? a->times.items[at] : (struct opk_moments){ 0 };
+}
+
+static double time_within(const struct opk_moments *times)
+{
 	struct opk_precision precision;
 
-	if (at >= a->times.count)
-		return (double)NAN;
-	times = &a->times.items[at];
 	opk_precision_find(&precision, times->count, times->mean, opk_moments_deviation(times),
 	                   0.95, 1);
 	return precision.half_width;
@@ -265,17 +269,27 @@ static void forget(double *means, const struct opk_answers *a, const struct opk_
 		means[at] = (double)NAN;
 }
 
-/* What is said of launches as short as these; NULL: out of memory. */
-static const char *remark_of(struct opk_answers *a, double launch_ns)
+/* What is said of launches as short, or as different, as these; NULL: out of memory. */
+static const char *remark_of(struct opk_answers *a, double launch_ns, double within)
 {
-	static const double shortest = 5000;
+	static const double shortest = 5000, widest = 100;
+	bool is_short = a->kernels && launch_ns<shortest, is_wide = within> widest;
+	struct opk_buf out = { 0 };
 
-	if (!a->kernels || !(launch_ns < shortest))
+	if (!is_short && !is_wide)
 		return "";
-	return opk_strlist_take(&a->texts,
-	                        opk_printf("A launch takes %.2g us here, of which about 1 "
-	                                   "to 1.5 us are the profiler's.",
-	                                   launch_ns / 1000))
+	if (is_short)
+		opk_buf_add_printf(&out,
+		                   "A launch takes %.2g us here, of which about 1 to 1.5 us are "
+		                   "the profiler's.",
+		                   launch_ns / 1000);
+	if (is_wide)
+		opk_buf_add_printf(
+			&out,
+			"%sTimes differ so much that their mean says little: "
+			"--capture-range cudaProfilerApi or --skip leaves out a warm-up.",
+			is_short ? " " : "");
+	return opk_strlist_take(&a->texts, opk_buf_take_text(&out))
 	               ? a->texts.items[a->texts.count - 1]
 	               : NULL;
 }
@@ -286,6 +300,8 @@ static int answer_one(struct opk_answer *answer, struct opk_answers *a, struct o
 	const struct opk_aggregated *of = group_of(a, group);
 	opk_autofree double *means = means_of(a, group);
 	struct opk_answer_values values = { &a->columns, means, !a->kernels };
+	struct opk_moments times = times_of(a, group);
+	double within = time_within(&times);
 
 	if (!means)
 		return opk_nomem(ctx, "answers");
@@ -296,14 +312,18 @@ static int answer_one(struct opk_answer *answer, struct opk_answers *a, struct o
 		.nvtx = of->range.nvtx,
 		.number = group,
 		.launches = of->range.count ? of->range.count : 1,
-		.within = time_within(a, group),
+		.timed = times.count,
+		.within = within,
 		.occupancy = value_of(a, means, "occupancy"),
 		.possible = value_of(a, means, "possible"),
-		.remark = remark_of(a, value_of(a, means, "time")),
+		.remark = remark_of(a, value_of(a, means, "time"), within),
 	};
 	if (!answer->name || !answer->remark)
 		return opk_nomem(ctx, "answers");
 	answer->time_ns = value_of(a, means, "time") * (double)answer->launches;
+	/* Launches of a sum have a time together alone. */
+	if (!answer->timed && !isnan(answer->time_ns))
+		answer->timed = answer->launches;
 	return opk_answer_judge(answer, ctx, &a->rules, &values, &a->texts);
 }
 

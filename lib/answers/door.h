@@ -35,7 +35,7 @@ struct opk_answer {
 	const char *full; /* the kernel's whole name, or the range's */
 	const char *nvtx; /* the path of the ranges around its launches; "": none, or several */
 	size_t number;    /* for opk_answers_value() */
-	uint64_t launches;
+	uint64_t launches, timed; /* all, and those whose time is known */
 	/* Its launches together, and that in percent of all kernels, or of the outermost ranges. */
 	double time_ns, share;
 	/* The mean time of many more launches is within so many percent, at 95%; NaN: unknown. */
@@ -94,5 +94,17 @@ double opk_answers_value(const struct opk_answers *answers, const struct opk_ans
                          const char *name);
 /* The name of a bar: "compute". */
 const char *opk_answers_bar(size_t bar);
+
+/* What text and pages say alike: answers_text.c. */
+enum { OPK_ANSWER_TEXT = 128 };
+/* "3.55 s" */
+const char *opk_answer_time(char out[OPK_ANSWER_TEXT], double ns);
+/* "53 launches, 3 timed, +-15%" */
+const char *opk_answer_launches(char out[OPK_ANSWER_TEXT], const struct opk_answers *answers,
+                                const struct opk_answer *answer);
+/* What is said of a limiter that no finding is about; NULL: there are findings, or no limiter. */
+const char *opk_answer_without_finding(const struct opk_answer *answer);
+/* "5 kernels, 265 launches, 26.2 ms of GPU time" */
+const char *opk_answers_head(char out[OPK_ANSWER_TEXT], const struct opk_answers *answers);
 
 #endif

@@ -5,6 +5,8 @@
 #include "answers/door.h"
 #include "report/report_inside.h"
 
+enum { NEXT_TEXT = 80 };
+
 static bool has_metric(const struct opk_meta *meta, const char *part)
 {
 	for (size_t i = 0; i < meta->metric_count; i++)
@@ -125,15 +127,18 @@ static void put_number(struct opk_json_writer *json, const char *key, double num
 	report_number(json, number);
 }
 
-static void put_next(struct opk_json_writer *json, const struct opk_limiter *next)
+/* A part that is busier than what limits the kernel does not come next. */
+static void put_next(struct opk_json_writer *json, const struct opk_answer *answer)
 {
+	const struct opk_limiter *next = &answer->next;
+	bool busier = next->percent > answer->limiter.percent;
+	char text[NEXT_TEXT];
+
 	if (!next->name)
 		return;
-	opk_json_key(json, "next");
-	opk_json_begin_object(json);
-	opk_json_add_string(json, "label", next->label);
-	put_number(json, "percent", next->percent);
-	opk_json_end_object(json);
+	snprintf(text, sizeof text, "%s: %s, %.0f%%", busier ? "Also busy" : "Next", next->label,
+	         next->percent);
+	opk_json_add_string(json, "next", text);
 }
 
 static void put_bars(struct opk_json_writer *json, const struct opk_answer *answer)
@@ -146,24 +151,27 @@ static void put_bars(struct opk_json_writer *json, const struct opk_answer *answ
 	put_number(json, "warps", answer->occupancy);
 }
 
-static void put_answer(struct report_page *page, const struct opk_index *rows,
-                       const struct opk_answer *answer)
+static void put_answer(struct report_page *page, const struct report_run *run,
+                       const struct opk_index *rows, const struct opk_answer *answer)
 {
 	struct opk_json_writer *json = &page->json;
+	const char *none = opk_answer_without_finding(answer);
+	char launches[OPK_ANSWER_TEXT];
 
 	opk_json_begin_object(json);
 	report_put_short(page, "name", answer->name);
 	report_put_row(page, rows, answer->full);
-	opk_json_add_u64(json, "count", answer->launches);
+	opk_json_add_string(json, "launches", opk_answer_launches(launches, run->answers, answer));
 	put_number(json, "time", answer->time_ns);
 	put_number(json, "share", answer->share);
-	put_number(json, "within", answer->within);
 	opk_json_add_string(json, "text", answer->text);
 	if (*answer->remark)
 		opk_json_add_string(json, "remark", answer->remark);
-	put_next(json, &answer->next);
+	put_next(json, answer);
 	put_bars(json, answer);
 	put_findings(page, answer);
+	if (none)
+		opk_json_add_string(json, "none", none);
 	opk_json_end_object(json);
 }
 
@@ -172,18 +180,16 @@ static int put_answers(struct report_page *page, const struct report_run *run)
 	opk_autoindex struct opk_index rows = { 0 };
 	struct opk_json_writer *json = &page->json;
 	size_t count = opk_answers_count(run->answers);
+	char head[OPK_ANSWER_TEXT];
 
 	TRY(report_index_rows(&rows, page, run));
 	opk_json_begin_object(json);
-	opk_json_key(json, "kernels");
-	opk_json_put_bool(json, opk_answers_are_kernels(run->answers));
+	opk_json_add_string(json, "head", opk_answers_head(head, run->answers));
 	opk_json_add_u64(json, "total", count);
-	opk_json_add_u64(json, "launches", opk_answers_launches(run->answers));
-	put_number(json, "time", opk_answers_time(run->answers));
 	opk_json_key(json, "rows");
 	opk_json_begin_array(json);
 	for (size_t i = 0; i < count && i < REPORT_MOST_ANSWERS; i++)
-		put_answer(page, &rows, opk_answers_get(run->answers, i));
+		put_answer(page, run, &rows, opk_answers_get(run->answers, i));
 	opk_json_end_array(json);
 	opk_json_end_object(json);
 	return OPK_OK;

@@ -177,6 +177,9 @@ struct opk_noise_kernel {
 	 */
 	uint64_t more;
 	size_t all_but;
+	/* So many would do for its time. Above `more`: its time is among `all_but`. */
+	uint64_t time_more;
+	bool time_known;
 };
 
 /* Kernels in the order of their time. Recordings add up: runs, or ranks. */

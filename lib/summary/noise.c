@@ -47,6 +47,11 @@ static int by_trust(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
+static bool is_time(const struct opk_noise_value *value)
+{
+	return !strcmp(value->full, opk_summary_time_metric) || !strcmp(value->full, "duration_ns");
+}
+
 static void advise(struct opk_noise_kernel *kernel)
 {
 	uint64_t times = MOST_TIMES * kernel->launches, most = times > FEW ? times : FEW;
@@ -58,6 +63,11 @@ static void advise(struct opk_noise_kernel *kernel)
 		kernel->all_but += !value->trusted && (!value->more || hopeless);
 		if (!value->trusted && !hopeless && value->more > kernel->more)
 			kernel->more = value->more;
+		if (!is_time(value) || !value->precision.needed)
+			continue;
+		kernel->time_known = true;
+		if (value->more > kernel->time_more)
+			kernel->time_more = value->more;
 	}
 }
 
@@ -159,7 +169,7 @@ enum { RARELY_READ = 2 };
 /* The time comes first, then what answers are made from: most of a large set is rarely read. */
 static int rank_of(const struct opk_noise *noise, const struct opk_noise_value *value)
 {
-	if (!strcmp(value->full, opk_summary_time_metric) || !strcmp(value->full, "duration_ns"))
+	if (is_time(value))
 		return 0;
 	return opk_index_find(NULL, &noise->inside->often_read, value->full) ? 1 : RARELY_READ;
 }

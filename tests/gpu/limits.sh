@@ -65,7 +65,8 @@ training() {
 	run 'training, few passes' $turns --prefer fewest -c "$sets/answers.opk" -o "$out/training-fewest.opk" -- $step 120
 	run 'training, long' $turns -c "$sets/answers.opk" -o "$out/training-long.opk" -- $step 600
 	run 'training, all metrics' $turns -c "$sets/full.opk" -o "$out/training-full.opk" -- $step 600
-	run 'training, ranges' "$collect" --range user --replay application --level 2 -c "$sets/answers.opk" -o "$out/training-ranges.opk" -- $step 3
+	run 'training, ranges' "$collect" --range user --replay application --level 2 --capture-range cudaProfilerApi -c "$sets/answers.opk" -o "$out/training-ranges.opk" -- $step 4
+	run 'training, each launch' "$collect" --capture-range cudaProfilerApi -c "$sets/answers.opk" -o "$out/training-limits.opk" -- $step 3
 }
 
 # Many launches of a short kernel.

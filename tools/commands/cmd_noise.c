@@ -97,7 +97,12 @@ static void put_advice(struct opk_buf *out, const struct noise *n)
 	if (more)
 		opk_buf_add_printf(out, "; %s would do for all of its metrics", more);
 	if (more && kernel->all_but)
-		opk_buf_add_printf(out, " but %zu", kernel->all_but);
+		opk_buf_add_printf(out,
+		                   " but %zu that are unknown or take more than ten times the "
+		                   "launches",
+		                   kernel->all_but);
+	if (more && kernel->time_more > kernel->more)
+		opk_buf_add_printf(out, ", as its time does: %" PRIu64 " more", kernel->time_more);
 	if (!more && all_single(n))
 		opk_buf_add_text(out, "; one launch shows no spread: record several");
 	else if (!more && n->of->trusted + n->of->unknown < n->of->values)
@@ -162,6 +167,8 @@ static void fill_kernel(struct app_fields *fields, const struct noise *n,
 	field_number(fields, "unknown", kernel->unknown);
 	field_number(fields, "more_launches", kernel->more);
 	field_number(fields, "all_but", kernel->all_but);
+	field_add(fields, "time_more", OPK_CELL_OPTIONAL,
+	          cell_known(kernel->time_more, kernel->time_known));
 }
 
 static int put_kernels(const struct noise *n)
@@ -528,7 +535,8 @@ const struct command noise_command = {
 		"within --within: its time in any case, then what 'offpeak show' judges by, and\n"
 		"others where there is room; --all shows every one. CSV has the table of metrics, or that of --table.\n"
 		"In the table of kernels, more_launches would do for all metrics of the kernel but all_but\n"
-		"that are unknown or take more than ten times the launches.",
+		"that are unknown or take more than ten times the launches. time_more would do for the\n"
+		"kernel's time; where it is above more_launches, the time is one of all_but.",
 	.examples = {
 		{ "noise run.opk", "what the recording can be trusted for" },
 		{ "noise run.opk -k '*gemm*' --within 0.5 --level 99", "a stricter question" },

@@ -18,13 +18,20 @@ enum { HELP_WIDTH = 79, LEFT_WIDTH = 28 };
 	"where the result goes, whole or not at all; replaces an older file of its own kind "      \
 	"alone, never a recording that a GPU made"
 
-/* Rows of -o: for commands that print unless it is given, and for commands that only write. */
-enum { OUTPUT_OR_STDOUT = 2, OUTPUT_ALONE };
+#define FORMAT_HELP "else as FILE ends: .csv, .json, .ndjson, .txt; "
+
+/*
+ * Rows of --format: for commands whose table is for people or programs, and for those that print
+ * text; of -o: for commands that print unless it is given, and for commands that only write.
+ */
+enum { FORMAT_TABLE, FORMAT_TEXT, OUTPUT_OR_STDOUT = 3, OUTPUT_ALONE };
 
 static const struct option_spec common_options[] = {
-	{ "format", 0, "table|csv|json|ndjson",
-	  "else as FILE ends: .csv, .json, .ndjson, .txt; table on a terminal, csv in a pipe",
-	  OPTION_WORD, offsetof(struct app, format) },
+	[FORMAT_TABLE] = { "format", 0, "table|csv|json|ndjson",
+	                   FORMAT_HELP "table on a terminal, csv in a pipe", OPTION_WORD,
+	                   offsetof(struct app, format) },
+	[FORMAT_TEXT] = { "format", 0, "table|csv|json|ndjson", FORMAT_HELP "else text: table",
+	                  OPTION_WORD, offsetof(struct app, format) },
 	{ "csv-safe", 0, NULL,
 	  "CSV: ' before text that begins with = + - or @, which spreadsheets would compute",
 	  OPTION_FLAG, offsetof(struct app, csv_safe) },
@@ -62,9 +69,10 @@ static bool is_common(const struct option_spec *spec)
 /* Whether the command lacks this common option, or has its own. */
 static bool is_left_out(const struct command *command, const struct option_spec *common)
 {
-	size_t other = command->output >= OUTPUT_IS_FILE ? OUTPUT_OR_STDOUT : OUTPUT_ALONE;
+	size_t output = command->output >= OUTPUT_IS_FILE ? OUTPUT_OR_STDOUT : OUTPUT_ALONE;
+	size_t format = command->prints_text ? FORMAT_TABLE : FORMAT_TEXT;
 
-	if (common == &common_options[other])
+	if (common == &common_options[output] || common == &common_options[format])
 		return true;
 	if (command->no_table
 	    && (!strcmp(common->name, "format") || !strcmp(common->name, "csv-safe")))

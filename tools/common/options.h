@@ -68,7 +68,8 @@ struct command {
 	 */
 	enum { OUTPUT_IS_TABLE, OUTPUT_IS_ANY, OUTPUT_IS_FILE, OUTPUT_IS_NUMBERED } output;
 	enum opk_output writes;
-	bool no_table; /* prints no table, so it has no --format and no --csv-safe */
+	bool no_table;    /* prints no table, so it has no --format and no --csv-safe */
+	bool prints_text; /* to pipes, too, unless --format or a file's ending says otherwise */
 	/* Returns an exit code; the failure is on the context, or was reported: see app_fail(). */
 	int (*run)(struct app *app, void *args);
 };

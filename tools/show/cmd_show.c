@@ -186,9 +186,13 @@ static void clear(struct show *show)
 
 static int run(struct app *app, void *data)
 {
-	const struct show_args *args = data;
+	struct show_args *args = data;
 	struct show show = { .app = app, .kernel = args->kernel };
 	int code;
+
+	/* Answers have this order, too. */
+	if (args->sort && !args->source && !strcmp(args->sort, "time"))
+		args->sort = NULL;
 
 	if (!app->argument_count)
 		return app_error(app, OPK_EUSAGE, "show: which recording?");
@@ -220,9 +224,10 @@ const struct command show_command = {
 		"save is a bound: it is never more, and may be much less. --all has up to five things to\n"
 		"try, and then the values. With --by nvtx, the ranges of the program come first, each with\n"
 		"all kernels in it and what limits it most; a range holds those inside it, too.\n"
-		"docs/findings.md has the rules and how they were tested.\n"
+		"docs/findings.md has the rules, how they were tested, and the way to source lines: record\n"
+		"-c answers.opk -c hot.opk; --source shows where in the program that is.\n"
 		"\n"
-		"Otherwise, or with --metrics or --sort:\n"
+		"Otherwise, or with --metrics, or --sort by anything but time:\n"
 		"first what ran, where, and how complete the recording is. Then the kernels, or the\n"
 		"ranges of the program, by the time that they took in all launches: their own\n"
 		"gpu__time_duration.sum, else the host's durations of ranges, else elapsed cycles such as\n"
@@ -254,7 +259,8 @@ const struct command show_command = {
 		"its rate; with --all each has a line of its own.\n"
 		"\n"
 		"--sort takes the names of columns, too: the greatest come first. --kernel takes patterns\n"
-		"(* ? [a-z]) over a kernel's whole name or the plain one, or over a range's name.\n"
+		"(* ? [a-z]) over a kernel's whole name or the plain one, or over a range's name; *gemm*\n"
+		"matches a part of one.\n"
 		"\n"
 		"This is text everywhere; --format json and csv have what is shown as numbers, in base\n"
 		"units. 'offpeak eval' has each launch. For a file of 'offpeak build' show says what\n"
@@ -267,6 +273,7 @@ const struct command show_command = {
 		{ "show hot.opk --source --kernel '*dgemm*'", "the hottest lines of these kernels" },
 	},
 	.max_arguments = 1,
+	.prints_text = true,
 	.arguments = ARGUMENTS_ARE_FILES,
 	.run = run,
 };

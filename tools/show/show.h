@@ -34,10 +34,11 @@ int show_kernels(struct show *show);
 void show_rest(const char *word, size_t most, size_t count, const double *share);
 /* show_source.c: the hottest lines of code. `paths`: texts OLD=NEW of --source-path. */
 int show_source(struct show *show, const struct option_list *paths, enum opk_kernel_style style);
+/* show_unlike.c: notes that nothing is like --kernel, and what is nearly. */
+int show_unlike(const struct show *show);
 /* show_answers.c: what bounds each kernel. */
 int show_answers(struct show *show);
-enum { SHOW_COLUMNS = 80 /* where nothing limits the width */, SHOW_TIME = 32 };
-const char *show_time(char out[SHOW_TIME], double ns);
+enum { SHOW_COLUMNS = 80 /* where nothing limits the width */ };
 /* Adds a paragraph within the width, indented. */
 void show_paragraph(struct opk_buf *out, const struct show *show, size_t indent, const char *text);
 /* show_limiters.c: what limits all kernels together, in a line. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What bounds each kernel, how busy the GPU's parts are, and what to try. */
-#include <inttypes.h>
 #include <math.h>
 
 #include "answers/door.h"
@@ -15,28 +14,10 @@ enum {
 	BAR = 10,      /* characters of 100% */
 	BAR_ROOM = 12, /* with the gap to the next one */
 	LEAST_NAME = 12,
+	REST_TEXT = 64,
 };
 
 /* ---- text ----------------------------------------------------------------------------------- */
-
-const char *show_time(char out[SHOW_TIME], double ns)
-{
-	static const char *const units[] = { "ns", "us", "ms", "s" };
-	size_t unit = 0;
-
-	for (; ns >= 999.5 && unit < 3; unit++)
-		ns /= 1000;
-	snprintf(out, SHOW_TIME, "%.3g %s", ns, units[unit]);
-	return out;
-}
-
-/* Kernels are launched, ranges happen. */
-static const char *times_word(const struct opk_answers *answers, uint64_t count)
-{
-	if (opk_answers_are_kernels(answers))
-		return count == 1 ? "launch" : "launches";
-	return count == 1 ? "time" : "times";
-}
 
 void show_paragraph(struct opk_buf *out, const struct show *show, size_t indent, const char *text)
 {
@@ -70,19 +51,11 @@ static void put_paragraph(struct opk_buf *out, const struct show *show, const ch
 /* "5 kernels, 5 launches, 502 us of GPU time; NVIDIA H100 80GB HBM3 (GH100)" */
 static void put_run(struct opk_buf *out, const struct show *show)
 {
-	const struct opk_answers *answers = show->answers;
 	const char *device = opk_meta_fact(show->meta, "device.0.name");
-	uint64_t launches = opk_answers_launches(answers);
-	size_t count = opk_answers_count(answers);
-	const char *what = opk_answers_are_kernels(answers) ? "kernel" : "range";
-	char time[SHOW_TIME];
+	char head[OPK_ANSWER_TEXT];
 
-	opk_buf_add_printf(out, "%zu %s%s, %" PRIu64 " %s, ", count, what, opk_plural(count),
-	                   launches, times_word(answers, launches));
-	if (opk_answers_time(answers) > 0)
-		opk_buf_add_printf(out, "%s%s; ", show_time(time, opk_answers_time(answers)),
-		                   opk_answers_are_kernels(answers) ? " of GPU time" : "");
-	opk_buf_add_printf(out, *device ? "%s (%s)\n" : "%s%s\n", device, show->meta->chip);
+	opk_buf_add_printf(out, *device ? "%s; %s (%s)\n" : "%s; %s%s\n",
+	                   opk_answers_head(head, show->answers), device, show->meta->chip);
 	show_limiters(out, show);
 	if (*show->summary->words.clocks)
 		opk_buf_add_printf(out, "clocks: %s\n", show->summary->words.clocks);
@@ -149,17 +122,17 @@ static void put_finding(struct opk_buf *out, const struct show *show,
 {
 	double saved = finding->gain * answer->time_ns;
 	opk_autofree char *advice = NULL;
-	char time[SHOW_TIME];
+	char time[OPK_ANSWER_TEXT];
 
 	put_paragraph(out, show, finding->text);
 	if (!(saved > 0))
 		advice = opk_printf("try: %s", finding->advice);
 	else if (isnan(answer->share))
 		advice = opk_printf("try: %s; at most %s less", finding->advice,
-		                    show_time(time, saved));
+		                    opk_answer_time(time, saved));
 	else
 		advice = opk_printf("try: %s; at most %s less (%.3g%% of all)", finding->advice,
-		                    show_time(time, saved), finding->gain * answer->share);
+		                    opk_answer_time(time, saved), finding->gain * answer->share);
 	if (advice)
 		put_paragraph(out, show, advice);
 	out->failed |= !advice;
@@ -170,17 +143,14 @@ static void put_title(struct opk_buf *out, const struct show *show, size_t at)
 {
 	const struct opk_answer *answer = opk_answers_get(show->answers, at);
 	size_t width = app_width(show->app), room;
-	char facts[100], time[SHOW_TIME], within[SHOW_TIME] = "", share[SHOW_TIME] = "";
+	char facts[200], time[OPK_ANSWER_TEXT], launches[OPK_ANSWER_TEXT], share[20] = "";
 	opk_autofree char *name = NULL;
 
-	if (answer->within >= 1)
-		snprintf(within, sizeof within, answer->within < 10 ? ", +-%.1f%%" : ", +-%.0f%%",
-		         answer->within);
 	if (!isnan(answer->share))
 		snprintf(share, sizeof share, "  %.3g%%", answer->share);
-	snprintf(facts, sizeof facts, "  %s%s  %" PRIu64 " %s%s",
-	         answer->time_ns > 0 ? show_time(time, answer->time_ns) : "", share,
-	         answer->launches, times_word(show->answers, answer->launches), within);
+	snprintf(facts, sizeof facts, "  %.20s%s  %s",
+	         answer->time_ns > 0 ? opk_answer_time(time, answer->time_ns) : "", share,
+	         opk_answer_launches(launches, show->answers, answer));
 	width = width ? width : SHOW_COLUMNS;
 	room = width > INDENT + strlen(facts) ? width - INDENT - strlen(facts) : 0;
 	name = opk_utf8_fit(answer->name, room < LEAST_NAME ? LEAST_NAME : room);
@@ -189,18 +159,34 @@ static void put_title(struct opk_buf *out, const struct show *show, size_t at)
 		opk_buf_add_printf(out, "\n%2zu  %s%s\n", at + 1, name, facts);
 }
 
+/* What to try, and that there is more, or nothing. */
+static void put_findings(struct opk_buf *out, const struct show *show,
+                         const struct opk_answer *answer)
+{
+	size_t count = answer->finding_count, shown = show->all || !count ? count : 1;
+	const char *none = opk_answer_without_finding(answer);
+	char rest[REST_TEXT];
+
+	for (size_t i = 0; i < shown; i++)
+		put_finding(out, show, answer, &answer->findings[i]);
+	snprintf(rest, sizeof rest, "%zu more finding%s: --all", count - shown,
+	         opk_plural(count - shown));
+	if (shown < count)
+		put_paragraph(out, show, rest);
+	if (none)
+		put_paragraph(out, show, none);
+}
+
 static void put_kernel(struct opk_buf *out, const struct show *show, size_t at)
 {
 	const struct opk_answer *answer = opk_answers_get(show->answers, at);
-	size_t findings = show->all ? answer->finding_count : answer->finding_count > 0;
 
 	put_title(out, show, at);
 	put_paragraph(out, show, answer->text);
 	if (*answer->remark)
 		put_paragraph(out, show, answer->remark);
 	put_bars(out, answer);
-	for (size_t i = 0; i < findings; i++)
-		put_finding(out, show, answer, &answer->findings[i]);
+	put_findings(out, show, answer);
 }
 
 static int show_text(struct show *show, size_t most)
@@ -228,14 +214,34 @@ static union opk_cell percent_cell(double percent)
 	return cell_value(round(percent));
 }
 
+/* Small ones in steps that are short as text. */
+static union opk_cell share_cell(double share)
+{
+	return share < 10 ? cell_value(round(share * 8) / 8) : percent_cell(share);
+}
+
 /* Two digits where it is small, in steps that are short as text. */
 static union opk_cell within_cell(double within)
 {
 	return cell_value(ceil(within * 8) / 8);
 }
 
+/* Whether passes took turns, so that some of the shown kernels' launches have no time. */
+static bool has_untimed(const struct show *show)
+{
+	size_t count = opk_answers_count(show->answers);
+
+	for (size_t i = 0; i < count && i < show->top; i++) {
+		const struct opk_answer *answer = opk_answers_get(show->answers, i);
+
+		if (answer->timed != answer->launches)
+			return true;
+	}
+	return false;
+}
+
 static void fill_kernel(struct app_fields *fields, const struct show *show,
-                        const struct opk_answer *answer)
+                        const struct opk_answer *answer, bool untimed)
 {
 	const struct opk_answer_finding *finding = answer->finding_count ? &answer->findings[0]
 	                                                                 : NULL;
@@ -243,8 +249,10 @@ static void fill_kernel(struct app_fields *fields, const struct show *show,
 	fields->count = 0;
 	field_text(fields, "kernel", answer->name);
 	field_number(fields, "launches", answer->launches);
+	if (untimed)
+		field_number(fields, "timed", answer->timed);
 	field_add(fields, "time_ns", OPK_CELL_DOUBLE, cell_value(round(answer->time_ns)));
-	field_add(fields, "share", OPK_CELL_DOUBLE, percent_cell(answer->share));
+	field_add(fields, "share", OPK_CELL_DOUBLE, share_cell(answer->share));
 	field_add(fields, "within", OPK_CELL_DOUBLE, within_cell(answer->within));
 	field_text(fields, "limiter", answer->limiter.name ? answer->limiter.name : "");
 	field_add(fields, "percent", OPK_CELL_DOUBLE, percent_cell(answer->limiter.percent));
@@ -276,7 +284,7 @@ static void fill_finding(struct app_fields *fields, const struct opk_answer *ans
 	field_text(fields, "because", finding->because);
 }
 
-static int put_findings(struct show *show, size_t most)
+static int put_finding_rows(struct show *show, size_t most)
 {
 	struct app_fields fields = { 0 };
 	bool begun = false;
@@ -298,15 +306,16 @@ static int put_findings(struct show *show, size_t most)
 static int show_rows(struct show *show, size_t most)
 {
 	struct app_fields fields = { 0 };
+	bool untimed = has_untimed(show);
 
 	for (size_t i = 0; i < most; i++) {
-		fill_kernel(&fields, show, opk_answers_get(show->answers, i));
+		fill_kernel(&fields, show, opk_answers_get(show->answers, i), untimed);
 		if (!i)
 			TRY(app_fields_table(show->app, "kernels", &fields));
 		TRY(opk_out_row(show->app->out, fields.cells));
 	}
 	TRY(show_ranges(NULL, show));
-	return show->all ? put_findings(show, most) : OPK_OK;
+	return show->all ? put_finding_rows(show, most) : OPK_OK;
 }
 
 int show_answers(struct show *show)

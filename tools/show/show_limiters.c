@@ -177,12 +177,12 @@ static void put_range(struct opk_buf *out, const struct show *show, const struct
 {
 	const struct limiter_time *most = range->limiters.items;
 	double share = percent(range->time, opk_answers_time(show->answers));
-	char time[SHOW_TIME], facts[100];
+	char time[OPK_ANSWER_TEXT], facts[100];
 	opk_autofree char *name = NULL;
 	size_t width = app_width(show->app);
 
 	snprintf(facts, sizeof facts, "  %s  %.3g%%  %" PRIu64 " launch%s",
-	         show_time(time, range->time), share, range->launches,
+	         opk_answer_time(time, range->time), share, range->launches,
 	         range->launches == 1 ? "" : "es");
 	width = width ? width : SHOW_COLUMNS;
 	width = width > INDENT + strlen(facts) + LEAST_NAME ? width - INDENT - strlen(facts)

@@ -451,10 +451,11 @@ int show_tables(struct show *show)
 	if (show->summary->group_count)
 		TRY(put_descriptions(show, &values));
 	/* For samples, a remark explains it. */
-	if (!show->summary->group_count && !is_sampled(show))
-		app_note("%s", show->kernel ? "no kernel or range is like --kernel: nothing to show"
-		                            : "the recording has no ranges: nothing to show");
-	else
+	if (show->summary->group_count || is_sampled(show))
 		put_rest(show);
+	else if (show->kernel)
+		return show_unlike(show);
+	else
+		app_note("the recording has no ranges: nothing to show");
 	return OPK_OK;
 }
