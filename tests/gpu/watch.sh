@@ -24,7 +24,7 @@ pairs() {
 		watcher=$!
 		sleep 2
 		server "$seconds"
-		kill -INT $watcher
+		kill -TERM $watcher
 		wait $watcher
 	done
 }
