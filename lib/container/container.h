@@ -271,7 +271,6 @@ bool opk_meta_has_metric(const struct opk_meta *meta, const char *metric);
 bool opk_meta_hides(const struct opk_meta *meta, const char *metric);
 /* Whether the metric's values count idle time around short kernels. meta_check.c */
 bool opk_meta_is_inflated(const struct opk_meta *meta, const char *metric);
-void opk_meta_to_json(struct opk_buf *out, const struct opk_meta *meta);
 /* Writes a file's metadata with a new `made_by`; keeps members that readers don't know. */
 int opk_meta_set_maker(struct opk_buf *out, struct opk_ctx *ctx, const struct opk_json *meta,
                        const char *maker);

@@ -427,6 +427,9 @@ int opk_writer_new_live(struct opk_writer **out, struct opk_ctx *ctx, const char
 int opk_writer_resume(struct opk_writer **out, struct opk_ctx *ctx, const struct opk_file *file);
 /* OPK_EUSAGE: readers would refuse the metadata; the message says why. */
 int opk_writer_add_meta(struct opk_writer *writer, const struct opk_meta *meta);
+/* What a META section contains. */
+struct opk_buf;
+void opk_meta_to_json(struct opk_buf *out, const struct opk_meta *meta);
 /* Each adds a section; a file may have several of them. NULL strings mean "". */
 int opk_writer_add_activities(struct opk_writer *writer, const struct opk_activity *activities,
                               size_t count);

@@ -8,7 +8,15 @@
 
 enum { SUCCESS = 0, INVALID_ARGUMENT = 2, CLOCK_SM = 1, CLOCK_MEM = 2, POWER_CAP = 4 };
 
+struct process {
+	unsigned process;
+	unsigned long long memory;
+	unsigned instances[2];
+};
+
 int nvmlInit_v2(void);
+int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count,
+                                            struct process *processes);
 int nvmlDeviceGetHandleByPciBusId_v2(const char *address, void **device);
 int nvmlDeviceGetClockInfo(void *device, int which, unsigned *mhz);
 int nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *reasons);
@@ -71,4 +79,21 @@ int nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *
 	(void)device;
 	*reasons = getenv("FAKE_GPU_SM_MHZ") ? POWER_CAP : 0;
 	return FAKE_CALL(int, SUCCESS, "%s", "");
+}
+
+/* The numbers in the file FAKE_GPU_USERS. */
+int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count,
+                                            struct process *processes)
+{
+	const char *path = getenv("FAKE_GPU_USERS");
+	FILE *file = path ? fopen(path, "r") : NULL;
+	unsigned room = *count;
+
+	(void)device;
+	for (*count = 0;
+	     file && *count < room && fscanf(file, "%u", &processes[*count].process) == 1;)
+		++*count;
+	if (file)
+		fclose(file);
+	return SUCCESS;
 }

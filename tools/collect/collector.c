@@ -116,7 +116,8 @@ static bool begin_device(CUcontext context, int device)
 	size_t size;
 
 	collector_end_before_nvidia();
-	if (!collector_is_right_chip(device) || !collector_initialize())
+	/* CUPTI crashes if it is asked for a chip before. */
+	if (!collector_initialize() || !collector_is_right_chip(device))
 		return false;
 	if (collector.profiling.segments)
 		return true;
@@ -237,11 +238,33 @@ bool collector_watch(void)
 	for (int i = 0; i < count && i < MAX_DEVICES; i++) {
 		if (!wanted_device(i) || collector.sampled[i])
 			continue;
-		if (primary_context(i))
+		if (collector.settings.watch || primary_context(i))
 			sample_device(i);
 		left += !collector.sampled[i];
 	}
 	return left > 0;
+}
+
+void collector_cut_file(void)
+{
+	collector_auto bool locked = collector_lock();
+
+	if (locked && collector.profiling.segments)
+		segments_cut(collector.profiling.segments);
+}
+
+size_t collector_watched(void)
+{
+	collector_auto bool locked = collector_lock();
+	size_t watched = 0;
+	int count = 0;
+
+	target.cuDeviceGetCount(&count);
+	for (int i = 0; locked && i < count && i < MAX_DEVICES; i++)
+		watched += wanted_device(i)
+		           && (!collector.sampled[i]
+		               || (collector.samplers[i] && sampler_works(collector.samplers[i])));
+	return watched;
 }
 
 /* Begins a recording without a set: its metadata have only the chip. */

@@ -98,6 +98,10 @@ void collector_warm_up(void);
  * so far. False if there are no others to wait for, or collection has ended.
  */
 bool collector_watch(void);
+/* Ends the present file of a watch soon. */
+void collector_cut_file(void);
+/* How many GPUs are sampled, or will be. */
+size_t collector_watched(void);
 /* Begins to record what runs on the GPU. */
 void collector_trace(void);
 /* Call it before the driver destroys a context. */

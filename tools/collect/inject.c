@@ -11,6 +11,8 @@
 enum { TICK_US = 250000, WATCH_US = 10000 };
 
 int InitializeInjection(void);
+int offpeak_watched(void);
+void offpeak_cut(void);
 
 static unsigned subscriptions; /* so far: a cuptiFinalize() of the program ends one */
 
@@ -353,6 +355,17 @@ static void *tick(void *data)
 	return data;
 }
 
+__attribute__((visibility("default"))) int offpeak_watched(void)
+{
+	collector_watch();
+	return (int)collector_watched();
+}
+
+__attribute__((visibility("default"))) void offpeak_cut(void)
+{
+	collector_cut_file();
+}
+
 __attribute__((visibility("default"))) int InitializeInjection(void)
 {
 	if (!collector_init())
@@ -362,7 +375,7 @@ __attribute__((visibility("default"))) int InitializeInjection(void)
 	/* CUPTI's records already contain what the driver's other calls would show. */
 	if (collector.settings.mode == MODE_TRACE && !collector_has_scope())
 		return 1;
-	if (!subscribe())
+	if (collector.settings.watch || !subscribe())
 		return 1;
 	if (collector.settings.mode == MODE_USER_RANGE)
 		collector_listen_to_ranges();

@@ -3,6 +3,7 @@
 #include "collect/launcher/launcher.h"
 
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,6 +198,30 @@ static int check_probe(const struct settings *settings, const char *program)
 	return OPK_OK;
 }
 
+/* The files of a flight recorder have an eighth of its time each, so that old ones can go. */
+static int check_watch(struct settings *settings, const char *program)
+{
+	enum { FILES = 8, LEAST_MS = 1000, MS_NS = 1000000 };
+	char text[32];
+
+	if (settings->keep_ns && settings->rotate_ns)
+		return say(OPK_EUSAGE, "--keep or --rotate-files, not both");
+	if (settings->keep_ns) {
+		settings->rotate_ns = settings->keep_ns / FILES;
+		if (settings->rotate_ns < (uint64_t)LEAST_MS * MS_NS)
+			settings->rotate_ns = (uint64_t)LEAST_MS * MS_NS;
+		snprintf(text, sizeof text, "%" PRIu64 "ms", settings->rotate_ns / MS_NS);
+		settings_export(SETTING_ROTATE_FILES, text);
+	}
+	if (program)
+		return say(OPK_EUSAGE, "--watch runs no program: %s", program);
+	if (settings->cache)
+		return say(OPK_EUSAGE, "--cache keeps what programs do, and --watch runs none");
+	if (settings->trace || settings->capture_range || settings->source)
+		return say(OPK_EUSAGE, "--watch samples by a PM-sampling set alone");
+	return OPK_OK;
+}
+
 static int check_uncached(const struct settings *settings)
 {
 	static const enum setting_id needing[] = { SETTING_CACHE_ENV, SETTING_CACHE_INPUT,
@@ -226,11 +251,18 @@ int command_line_read(struct settings *settings, struct opk_strlist *sets, char 
 	*program = argv + optind;
 	if (!code && settings->probe)
 		return check_probe(settings, argv[optind]);
+	if (!code && settings->dump)
+		return argv[optind] ? say(OPK_EUSAGE, "--dump runs no program: %s", argv[optind])
+		                    : OPK_OK;
+	if (!code && settings->watch)
+		code = check_watch(settings, argv[optind]);
+	if (settings->watch)
+		*program = watch_program;
 	if (!code && !settings->cache)
 		code = check_uncached(settings);
 	if (!code
 	    && ((!settings->set_path && !settings->trace && settings->source != SOURCE_PC)
-	        || !settings->output || optind >= argc))
+	        || !settings->output || !**program))
 		return say(
 			OPK_EUSAGE,
 			"-c SET.opk, --source pc or --trace, -o RUN.opk and a program are needed; --help says "

@@ -131,12 +131,12 @@ static int set_cupti(struct settings *settings)
 }
 
 /* Records the command as one line. */
-static void set_command(char **program)
+static void set_command(const struct settings *settings, char **program)
 {
-	char line[4096] = "";
+	char line[4096] = "offpeak-collect --watch";
 	size_t size = 0;
 
-	for (; *program && size < sizeof line - 1; program++)
+	for (; !settings->watch && *program && size < sizeof line - 1; program++)
 		size += (size_t)snprintf(line + size, sizeof line - size, "%s%s", size ? " " : "",
 		                         *program);
 	settings_export(SETTING_COMMAND, line);
@@ -153,7 +153,7 @@ static int set_environment(struct settings *settings, char **program)
 		settings_export(SETTING_TIGHT, "1");
 	if (settings->application)
 		settings_export(SETTING_APPLICATION, "1");
-	set_command(program);
+	set_command(settings, program);
 	return OPK_OK;
 }
 
@@ -195,6 +195,13 @@ static void take_signals(void)
 /* With a limit on file sizes, let writing fail; the program gets the signal's old handler. */
 static void (*file_limit)(int);
 
+/* A watch is asked for a dump by this signal. */
+static void forward(int number)
+{
+	if (child > 0)
+		kill((pid_t)child, number);
+}
+
 static void give_signals_back(void)
 {
 	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
@@ -220,6 +227,9 @@ static void become(char **program, int report)
 
 	give_signals_back();
 	signal(SIGXFSZ, file_limit);
+	/* Until it waits for this signal. */
+	if (program == watch_program)
+		signal(SIGUSR1, SIG_IGN);
 	execvp(program[0], program);
 	problem = errno;
 	say(0, "%s: %s", program[0], strerror(problem));
@@ -345,12 +355,15 @@ static int finish(const struct settings *settings, struct parts *parts, int stat
 {
 	bool any = parts->count, running = parts->running > 0;
 	bool ended = !running && !parts->silent; /* no process records any more */
-	bool recorded = was_recorded(parts, status) || running;
+	/* A long watch has named its files, but for the last one. */
+	bool recorded = was_recorded(parts, status) || running || (settings->rotate_ns && !status);
 	opk_autostrlist struct opk_strlist made = { 0 };
 	int code = OPK_OK;
 
 	/* A single file needs no merged copy, for which there may be no room. */
-	if (merged && (parts->count > 1 || (any && join)))
+	if (settings->rotate_ns && !merged)
+		code = archive_tidy(settings, true);
+	else if (merged && (parts->count > 1 || (any && join)))
 		code = parts_merge(&made, parts, settings, join);
 	else
 		code = parts_rename(&made, parts, settings);
@@ -497,7 +510,8 @@ static int collect(struct collections *all, char **program)
 		return run_several(all, program);
 	TRY(run_set(one, &parts, program, &status));
 	return finish(&one->settings, &parts, status,
-	              one->settings.merge || one->settings.application, join_of(all));
+	              one->settings.merge || one->settings.application || one->settings.keep_ns,
+	              join_of(all));
 }
 
 /* Whether and how the program can be recorded; *passes as from strategy_choose(). */
@@ -552,16 +566,22 @@ int main(int argc, char **argv)
 	int code;
 
 	opk_reserve_standard();
+	if (argc == 2 && !strcmp(argv[1], WATCH_WORD))
+		return watch_gpus();
 	file_limit = signal(SIGXFSZ, SIG_IGN);
 	TRY(command_line_read(&settings, &sets, &program, argc, argv));
 	if (settings.probe)
 		return probe_write(&settings);
+	if (settings.dump)
+		return archive_ask(&settings);
 	code = prepare_all(&all, &settings, &sets, program);
 	if (code)
 		return code != OPK_EUSAGE && settings.best_effort ? run_unrecorded(program) : code;
 	TRY(cache_find(&cached, &all.items[0].settings, program));
 	if (cached)
 		return OPK_OK;
+	if (settings.watch)
+		signal(SIGUSR1, forward);
 	parts_report_leftovers(&all.items[0].settings);
 	outputs_begin(&all.items[0].settings);
 	return collect(&all, program);

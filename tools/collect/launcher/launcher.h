@@ -101,6 +101,28 @@ char *probe_describe(void);
 /* The library's path, from this program's folder: free(). NULL with a message. */
 char *launcher_library(void);
 
+/* watch.c: GPUs without a program, as a program that the launcher runs. */
+
+#define WATCH_WORD "--watching"
+/* The command line of that program, which is this one. */
+extern char *watch_program[];
+/* What it does: until its time is over, a signal comes, or no GPU is sampled. */
+int watch_gpus(void);
+
+/* archive.c: the files of a long watch. */
+
+/*
+ * Gives finished files their names (--rotate-files), or deletes those that are too old (--keep),
+ * except the `last` one if it is still being written. OPK_OK, or a message.
+ */
+int archive_tidy(const struct settings *settings, bool last);
+/* The number of the file that is being written; 0: there is none. */
+unsigned archive_current(const struct settings *settings);
+/* Writes what files up to that number have into one, whose name has the time. */
+int archive_dump(const struct settings *settings, unsigned last);
+/* Asks the watch whose -o is settings->dump for such a file: OPK_OK, or a message. */
+int archive_ask(struct settings *settings);
+
 /* Whether such a file may replace the file with that name: OPK_OK, or a message. */
 int outputs_check(const struct settings *settings, const char *path, enum opk_output output);
 /* Unless --force is given, reports which recording with this name will be replaced. */
@@ -131,8 +153,9 @@ struct parts {
 /* Makes a random token for the next run: OPK_OK, or a message. */
 int token_new(struct settings *settings);
 /*
- * Adds the parts of the last run's processes, found by the output's name with its %-items; may be
- * none. Skips files that other users may have put there, with a message.
+ * Adds the parts of the last run's processes, or of all runs if the token is "*", found by the
+ * output's name with its %-items; may be none. Skips files that other users may have put there,
+ * with a message.
  */
 int parts_find(struct parts *parts, const struct settings *settings);
 void parts_clear(struct parts *parts);
@@ -163,6 +186,8 @@ void parts_report_leftovers(const struct settings *settings);
 bool parts_recorded(const struct parts *parts);
 /* The deepest level of user ranges in any process, at least 1. */
 unsigned parts_depth(const struct parts *parts);
+/* Gives a part this name, and a recording's mode. */
+int part_rename(const struct part *part, const char *path);
 /* Makes one file per process, each with its own name. Adds the new names to the list. */
 int parts_rename(struct opk_strlist *made, const struct parts *parts,
                  const struct settings *settings);

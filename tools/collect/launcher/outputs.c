@@ -242,7 +242,7 @@ static bool set_mode(const char *path, mode_t mode)
 	       && ((info.st_mode & 0777) == mode || !fchmod(fd, mode) || errno == EPERM);
 }
 
-static int rename_part(const struct part *part, const char *path)
+int part_rename(const struct part *part, const char *path)
 {
 	mode_t mode = new_mode(is_private(part->path));
 
@@ -265,7 +265,7 @@ static int name_part(struct opk_strlist *made, const struct part *part, bool sha
 		return say(OPK_EFAILED, "out of memory");
 	final_name(path, part, shared);
 	avoid_others(path, settings, own);
-	TRY(rename_part(part, path));
+	TRY(part_rename(part, path));
 	check(path, settings->verbose);
 	return opk_strlist_add(made, path) ? OPK_OK : say(OPK_EFAILED, "out of memory");
 }

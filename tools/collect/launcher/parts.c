@@ -64,8 +64,8 @@ static bool add_part(struct parts *parts, const char *path, const char *token)
 
 	while (at && at > path && *--at != '.')
 		;
-	if (!part.path || !at || strncmp(at + 1, token, strlen(token))
-	    || !read_ids(&part, at + strlen(token) + 2) || problem) {
+	if (!part.path || !at || (strcmp(token, "*") && strncmp(at + 1, token, strlen(token)))
+	    || !read_ids(&part, at + 1 + strcspn(at + 1, "-") + 1) || problem) {
 		if (problem)
 			say(0, "%s: %s: it is left alone", path, problem);
 		free(part.path);

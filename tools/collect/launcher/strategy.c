@@ -138,6 +138,13 @@ static int check_source(const struct settings *settings, const struct opk_meta *
 
 static int check_options(const struct settings *settings, const struct opk_meta *meta)
 {
+	if (settings->watch && meta->profiler != OPK_PROFILER_PM)
+		return say(OPK_EUSAGE, "--watch takes a PM-sampling set, such as pm-overview");
+	if (settings->given[SETTING_DURATION] && !settings->watch)
+		return say(OPK_EUSAGE, "--duration ends --watch: a program ends by itself");
+	if ((settings->keep_ns || settings->rotate_ns) && !settings->watch)
+		return say(OPK_EUSAGE, "--%s is for --watch",
+		           settings->keep_ns ? "keep" : "rotate-files");
 	if (settings->given[SETTING_PREFER] && settings->replay != REPLAY_ROTATE)
 		return say(OPK_EUSAGE, "--prefer chooses a plan for --replay rotate");
 	TRY(check_source(settings, meta));

@@ -20,10 +20,19 @@ struct span {
 	uint32_t least, most;
 };
 
+/* NVML's struct for a process. */
+struct nvml_process {
+	unsigned process;
+	unsigned long long memory;
+	unsigned instances[2]; /* MIG's */
+};
+
 /* Each sampler has its own thread. */
 static struct {
 	pthread_mutex_t lock;
 	bool opened, usable;
+	/* Older drivers lack this. */
+	int (*processes)(nvml_device *device, unsigned *count, struct nvml_process *processes);
 #define X(symbol, arguments) int(*symbol) arguments;
 	SYMBOLS(X)
 #undef X
@@ -45,6 +54,9 @@ static bool bind(void)
 	found = nvml.symbol != NULL;
 	SYMBOLS(X)
 #undef X
+	*(void **)&nvml.processes = library ? dlsym(library,
+	                                            "nvmlDeviceGetComputeRunningProcesses_v3")
+	                                    : NULL;
 	return found && !nvml.nvmlInit_v2();
 }
 
@@ -101,6 +113,23 @@ struct clocks clocks_read(int device)
 		clocks = read_clocks(watched);
 	pthread_mutex_unlock(&nvml.lock);
 	return clocks;
+}
+
+size_t clocks_processes(unsigned *processes, size_t room, int device)
+{
+	struct nvml_process found[MOST_USERS];
+	unsigned count = MOST_USERS;
+	struct watched *watched;
+	bool good;
+
+	pthread_mutex_lock(&nvml.lock);
+	watched = device >= 0 && device < MAX_DEVICES ? find(device) : NULL;
+	good = watched && nvml.processes && !nvml.processes(watched->handle, &count, found);
+	pthread_mutex_unlock(&nvml.lock);
+	count = good && count < room ? count : good ? (unsigned)room : 0;
+	for (size_t i = 0; i < count; i++)
+		processes[i] = found[i].process;
+	return count;
 }
 
 /* Why a clock is lower than possible: NVML's bits that say more than "idle" or "as set". */

@@ -88,6 +88,19 @@ struct clocks {
 };
 
 struct clocks clocks_read(int device);
+/* Processes that have work on a device, as NVML says: their number, at most `room`. */
+enum { MOST_USERS = 256 };
+size_t clocks_processes(unsigned *processes, size_t room, int device);
+
+/* users.c: which processes use a watched GPU, and when. */
+
+struct users;
+/* NULL: out of memory; then the other functions do nothing. */
+struct users *users_new(int device, struct segments *segments, struct counts *counts);
+/* Looks, and writes a record, as of an NVTX range, for each process that has ended its use. */
+void users_look(struct users *users);
+/* Writes records of those that still use it. */
+void users_end(struct users *users);
 /* Reports on stderr which of the clocks read have drifted. */
 void clocks_report(void);
 
@@ -195,6 +208,8 @@ struct sampler;
 struct sampler *sampler_new(const struct profiling *profiling, int device, bool at_once);
 /* Starts or stops sampling; when this returns, it has started or stopped. */
 void sampler_want(struct sampler *sampler, bool wanted);
+/* Whether more samples may come. */
+bool sampler_works(struct sampler *sampler);
 
 /* Ends sampling, hands on the rest of the buffer, and frees the sampler. */
 void sampler_close(struct sampler *sampler, struct counts *counts);

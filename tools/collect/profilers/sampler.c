@@ -49,6 +49,7 @@ struct sampler {
 	uint64_t last_end; /* end of the last sample handed on */
 	bool fresh;        /* no sample since `started` yet */
 	struct counts counts;
+	struct users *users; /* processes on the GPU, in a watch */
 	pthread_t thread;
 	bool ending;             /* set by the program's thread, read by the sampler's */
 	pthread_mutex_t lock;    /* over the next three */
@@ -314,6 +315,7 @@ static void hand_on(struct sampler *sampler, size_t completed)
 	sample_clock_read(&sampler->clock);
 	segment.times = read_times(sampler, completed);
 	clocks_read(sampler->device);
+	users_look(sampler->users);
 	segment.image_size = perfworks_trim(sampler->image, sampler->image_size);
 	segment.image = segment.times ? malloc(segment.image_size) : NULL;
 	if (segment.image) {
@@ -513,6 +515,16 @@ void sampler_want(struct sampler *sampler, bool wanted)
 	pthread_mutex_unlock(&sampler->lock);
 }
 
+bool sampler_works(struct sampler *sampler)
+{
+	bool ended;
+
+	pthread_mutex_lock(&sampler->lock);
+	ended = sampler->ended;
+	pthread_mutex_unlock(&sampler->lock);
+	return !ended;
+}
+
 static void free_sampler(struct sampler *sampler)
 {
 	TARGET_PARAMS(params, PmSampling_Disable, .pPmSamplingObject = sampler->object);
@@ -540,6 +552,8 @@ struct sampler *sampler_new(const struct profiling *profiling, int device, bool 
 	perfworks_open(target.cupti_path);
 	sampler->interval_ns = profiling->settings->interval_ns;
 	sampler->handed_on = clock_now();
+	if (sampler->settings->watch)
+		sampler->users = users_new(device, sampler->segments, &sampler->counts);
 	if (enable(sampler) && make_image(sampler)) {
 		size_t record = perfworks_record_bytes(&profiling->set->images);
 
@@ -564,6 +578,7 @@ void sampler_close(struct sampler *sampler, struct counts *counts)
 		drain(sampler);
 	if ((sampler->on || sampler->overflowed) && !enough(sampler, 0))
 		count_rest(sampler);
+	users_end(sampler->users);
 	counts_add(counts, &sampler->counts);
 	free_sampler(sampler);
 }

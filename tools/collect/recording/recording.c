@@ -44,13 +44,9 @@ static unsigned no_name(const struct settings *settings, const char *problem)
 	           (int)getpid(), problem);
 }
 
-/*
- * A name that no other run can have. Its number is 2 or more if the process ran another program
- * before, or if a process in another container has its id; 0: no name is free.
- */
-static unsigned part_path(char *path, size_t size, const struct settings *settings)
+unsigned recording_path(char *path, size_t size, const struct settings *settings, unsigned first)
 {
-	enum { MOST_IMAGES = 10000 };
+	enum { MOST_IMAGES = 10000000 };
 	const char *problem = name_problem(settings->output);
 	char name[3072], number[16] = "";
 	struct stat info;
@@ -59,7 +55,7 @@ static unsigned part_path(char *path, size_t size, const struct settings *settin
 		return no_name(settings, problem);
 	if (!name_expand(name, sizeof name, settings->output))
 		return no_name(settings, "the path is too long");
-	for (unsigned image = 1; image < MOST_IMAGES; image++) {
+	for (unsigned image = first; image < MOST_IMAGES; image++) {
 		if (image > 1)
 			snprintf(number, sizeof number, "-%u", image);
 		if (snprintf(path, size, "%s.%s-%d%s" PART_ENDING, name, settings->token,
@@ -80,7 +76,7 @@ struct segments *recording_begin(const struct settings *settings, const struct c
 	struct opk_meta meta = *set->meta;
 	struct segments *segments;
 	char path[4096];
-	unsigned image = part_path(path, sizeof path, settings);
+	unsigned image = recording_path(path, sizeof path, settings, 1);
 	bool taken;
 
 	if (!image)
@@ -97,7 +93,9 @@ struct segments *recording_begin(const struct settings *settings, const struct c
 		meta.inflated = inflated_metrics(&meta.inflated_count, set->meta);
 	do
 		segments = segments_new(&taken, path, &meta, availability, availability_size);
-	while (taken && (image = part_path(path, sizeof path, settings)));
+	while (taken && (image = recording_path(path, sizeof path, settings, image)));
+	if (segments && settings->rotate_ns)
+		segments_rotate(segments, settings, image);
 	if (segments)
 		tally_begin(settings, image);
 	free((void *)meta.inflated);

@@ -22,6 +22,14 @@ struct segments *segments_new(bool *taken, const char *path, const struct opk_me
                               const void *availability, size_t availability_size);
 
 /*
+ * From now on, a file ends where it has as much time as the settings say, or was asked for, and the
+ * next one begins; this one has that number.
+ */
+void segments_rotate(struct segments *segments, const struct settings *settings, unsigned image);
+/* Ends the file after the next segment. */
+void segments_cut(struct segments *segments);
+
+/*
  * An image with its ranges, or with the times of its samples; or records of what ran; or a module,
  * whose bytes are the image; or counts of instructions, whose strings outlive the recording.
  */
@@ -120,6 +128,13 @@ struct counts {
 void counts_add(struct counts *to, const struct counts *from);
 
 /* Begins a process's recording: its name, and its metadata. */
+
+/*
+ * A name that no other run can have, with a number from `first` on: 2 or more if the process has
+ * written other files or ran another program before, or if a process in another container has its
+ * id. 0 with a message: no name is free.
+ */
+unsigned recording_path(char *path, size_t size, const struct settings *settings, unsigned first);
 
 /*
  * Begins the file with the metadata of this run, including `backend`, and the counter-availability

@@ -7,11 +7,26 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/buf.h"
+#include "base/ctx.h"
+
 enum { MAX_WAITING = 4 };
+
+/* How one file follows the other; settings: NULL if there is one file. */
+struct rotating {
+	const struct settings *settings;
+	unsigned image;
+	struct timespec begun;
+	uint64_t here, before;            /* samples in this file, and in those before it */
+	uint64_t records, records_before; /* of what ran, likewise */
+	bool cut;                         /* the file shall end */
+};
 
 struct segments {
 	struct opk_ctx *ctx; /* used by the thread once it runs */
 	struct opk_writer *writer;
+	struct opk_buf meta, availability; /* each file has these */
+	struct rotating rotating;
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -91,22 +106,90 @@ static bool take(struct segments *segments, struct segment *segment)
 	return any;
 }
 
+static int begin_file(struct segments *segments, const char *path)
+{
+	TRY(opk_writer_new_live(&segments->writer, segments->ctx, path));
+	TRY(opk_writer_add(segments->writer, OPK_SECTION_META, segments->meta.data,
+	                   segments->meta.size));
+	return segments->availability.size
+	               ? opk_writer_add(segments->writer, OPK_SECTION_AVAILABILITY,
+	                                segments->availability.data, segments->availability.size)
+	               : OPK_OK;
+}
+
+static int end_file(struct segments *segments, const struct opk_stats *stats)
+{
+	TRY(opk_writer_add_stats(segments->writer, stats));
+	return opk_writer_finish(segments->writer);
+}
+
+static bool is_due(struct segments *segments)
+{
+	struct rotating *rotating = &segments->rotating;
+
+	return rotating->settings
+	       && (__atomic_exchange_n(&rotating->cut, false, __ATOMIC_ACQ_REL)
+	           || clock_seconds_since(&rotating->begun) * 1e9
+	                      >= (double)rotating->settings->rotate_ns);
+}
+
+/* A file that failed, as where the disk was full, does not prevent the next one. */
+static void next_file(struct segments *segments)
+{
+	struct rotating *rotating = &segments->rotating;
+	struct opk_stats stats = { .ranges = rotating->here, .activities = rotating->records };
+	char path[4096];
+
+	if (!segments->failed && end_file(segments, &stats))
+		fail(segments);
+	opk_writer_free(segments->writer);
+	segments->writer = NULL;
+	opk_clear_errors(segments->ctx);
+	rotating->begun = clock_now();
+	rotating->before += rotating->here;
+	rotating->records_before += rotating->records;
+	rotating->here = rotating->records = 0;
+	rotating->image = recording_path(path, sizeof path, rotating->settings,
+	                                 rotating->image + 1);
+	segments->failed = false;
+	if (!rotating->image || begin_file(segments, path))
+		fail(segments);
+}
+
 static void *run(void *data)
 {
 	struct segments *segments = data;
+	struct opk_stats stats;
 	struct segment segment;
 
 	while (take(segments, &segment)) {
 		if (!segments->failed && write_segment(segments->writer, &segment))
 			fail(segments);
+		segments->rotating.here += segment.times ? segment.count : 0;
+		segments->rotating.records += segment.activities ? segment.count : 0;
 		segment_clear(&segment);
+		if (is_due(segments))
+			next_file(segments);
 	}
 	/* Keep the signal for a file-size limit in this thread. */
-	if (!segments->failed
-	    && (opk_writer_add_stats(segments->writer, segments->stats)
-	        || opk_writer_finish(segments->writer)))
+	stats = *segments->stats;
+	stats.ranges -= segments->rotating.before;
+	stats.activities -= segments->rotating.records_before;
+	if (!segments->failed && end_file(segments, &stats))
 		fail(segments);
 	return NULL;
+}
+
+void segments_rotate(struct segments *segments, const struct settings *settings, unsigned image)
+{
+	segments->rotating.image = image;
+	segments->rotating.begun = clock_now();
+	segments->rotating.settings = settings;
+}
+
+void segments_cut(struct segments *segments)
+{
+	__atomic_store_n(&segments->rotating.cut, true, __ATOMIC_RELEASE);
 }
 
 struct segments *segments_new(bool *taken, const char *path, const struct opk_meta *meta,
@@ -120,12 +203,11 @@ struct segments *segments_new(bool *taken, const char *path, const struct opk_me
 		return NULL;
 	pthread_mutex_init(&segments->lock, NULL);
 	pthread_cond_init(&segments->changed, NULL);
-	if (!opk_ctx_new(&segments->ctx, NULL)
-	    && !opk_writer_new_live(&segments->writer, segments->ctx, path)
-	    && !opk_writer_add_meta(segments->writer, meta)
-	    && (!availability
-	        || !opk_writer_add(segments->writer, OPK_SECTION_AVAILABILITY, availability,
-	                           availability_size))
+	opk_meta_to_json(&segments->meta, meta);
+	if (availability)
+		opk_buf_add(&segments->availability, availability, availability_size);
+	if (!segments->meta.failed && !segments->availability.failed
+	    && !opk_ctx_new(&segments->ctx, NULL) && !begin_file(segments, path)
 	    && thread_start(&segments->thread, run, segments))
 		return segments;
 	*taken = !segments->writer && !lstat(path, &info);
@@ -133,6 +215,8 @@ struct segments *segments_new(bool *taken, const char *path, const struct opk_me
 		say(0, "%s", outer_cause(segments->ctx));
 	opk_writer_free(segments->writer);
 	opk_ctx_free(segments->ctx);
+	opk_buf_clear(&segments->meta);
+	opk_buf_clear(&segments->availability);
 	free(segments);
 	return NULL;
 }

@@ -76,6 +76,17 @@ static bool read_interval(void *out, const char *text)
 	return true;
 }
 
+static bool read_time(void *out, const char *text)
+{
+	static const struct unit units[] = { { "ms", 1000000 },
+		                             { "s", 1000000000 },
+		                             { "min", 60000000000 },
+		                             { "h", 3600000000000 },
+		                             { 0 } };
+
+	return read_number(out, text, units) && *(uint64_t *)out;
+}
+
 static bool read_size(void *out, const char *text)
 {
 	static const struct unit units[] = {
@@ -143,6 +154,7 @@ FORM(flag, "a flag", read_flag)
 FORM(count, "a number", read_count)
 FORM(positive, "a number from 1", read_positive)
 FORM(interval, "a time such as 10us, 500ns, 1ms, or 2^5 to 2^31 cycles", read_interval)
+FORM(time, "a time such as 60s, 10min or 2h", read_time)
 FORM(size, "a size such as 512M or 2G", read_size)
 FORM(device, "a device's number, or all", read_device)
 FORM(regex, "a regular expression", read_regex)

@@ -118,7 +118,7 @@ enum collect_source { SOURCE_NONE, SOURCE_PC, SOURCE_SASS };
 /* How values are written, and the types that they are read into. */
 typedef const char *setting_text, *setting_lines; /* lines: several values, one per line */
 typedef bool setting_flag;
-typedef uint64_t setting_count, setting_positive, setting_interval, setting_size;
+typedef uint64_t setting_count, setting_positive, setting_interval, setting_time, setting_size;
 typedef int setting_device; /* -1: all */
 typedef regex_t *setting_regex;
 typedef struct nvtx_filter *setting_filter; /* several add up, one a line */
@@ -155,142 +155,153 @@ enum {
  * the launcher sets it. An option without an argument is a flag. An option with the argument ""
  * takes words: its help has a line for each, which begins with the word and a tab.
  */
-#define SETTINGS(X)                                                                                \
-	X(SET, set_path, text, NULL, NOT_KEYED, 'c', "config", "FILE",                             \
-	  "what 'offpeak build' made for this GPU's chip; may repeat, once for each of\n"          \
-	  "the profilers range, sass and pc: the program runs once for each set, and\n"            \
-	  "one file has what all runs recorded")                                                   \
-	X(OUTPUT, output, text, NULL, NOT_KEYED, 'o', "output", "FILE",                            \
-	  "the recording, one for each process; %h is the host, %p the process id,\n"              \
-	  "%q{NAME} an environment variable. Processes that would share a name\n"                  \
-	  "get their ids added to it")                                                             \
-	X(FORCE, force, flag, NULL, NOT_KEYED, 0, "force", NULL,                                   \
-	  "replace any file that has the name of -o; else only an older recording is\n"            \
-	  "replaced, and a note says which")                                                       \
-	X(MERGE, merge, flag, NULL, 0, 0, "merge", NULL, "one file for all processes")             \
-	X(RANGE, range, range, NULL, 0, 0, "range", "",                                            \
-	  "auto\teach kernel launch (default)\n"                                                   \
-	  "user\tNVTX ranges, or those of offpeak_range.h")                                        \
-	X(REPLAY, replay, replay, NULL, 0, 0, "replay", "",                                        \
-	  "auto\tnone where one pass is enough, else kernel (default)\n"                           \
-	  "kernel\tthe GPU repeats each launch: any number of passes, slow\n"                      \
-	  "none\tone pass, fast. With a filter, idle time around a short kernel counts\n"          \
-	  "into elapsed cycles and times; the recording marks such metrics, and\n"                 \
-	  "auto avoids that, at 10 to 20 ms a launch\n"                                            \
-	  "rotate\tlaunches take the set's passes in turn; 'offpeak eval'\n"                       \
-	  "joins those of the same kernel and shape\n"                                             \
-	  "user\trepetitions of an outermost user range take the passes in turn\n"                 \
-	  "application\tthe program runs once for each pass and level of user ranges")             \
-	X(PUSH, push, flag, NULL, FOR_LAUNCHES, 0, "push", NULL,                                   \
-	  "push a range around each launch, which records graphs, too; idle time\n"                \
-	  "around a short kernel counts into elapsed cycles and times")                            \
-	X(PREFER, prefer, prefer, "cheap", FOR_LAUNCHES, 0, "prefer", "",                          \
-	  "what rotate takes if the set has two plans:\n"                                          \
-	  "cheap\tmany passes in which a launch costs little (default)\n"                          \
-	  "fewest\tfewest passes, for programs of few launches")                                   \
-	X(CACHE_CONTROL, caches, caches, "none", FOR_LAUNCHES | FOR_RANGES | RECORDED, 0,          \
-	  "cache-control", "",                                                                     \
-	  "none\tcaches are as the program left them (default)\n"                                  \
-	  "flush\teach launch, or user range, begins with an L2 that holds none of its data;\n"    \
-	  "not with kernel replay, which restores memory between passes")                          \
-	X(LEVEL, level, positive, "1", FOR_RANGES, 0, "level", "N",                                \
-	  "record the nested user ranges of level N (default 1)")                                  \
-	X(KERNEL, kernel, regex, NULL, FOR_LAUNCHES | FOR_SASS, 'k', "kernel", "REGEX",            \
-	  "only kernels whose name or symbol matches")                                             \
-	X(NVTX_INCLUDE, nvtx_include, filter, NULL, FOR_LAUNCHES | FOR_RANGES | FOR_SASS, 0,       \
-	  "nvtx-include", "R",                                                                     \
-	  "only launches and ranges in the NVTX ranges [DOMAIN@]A/B/: B right inside\n"            \
-	  "A; '*' any number of ranges, '[' outermost, ']' innermost; may repeat.\n"               \
-	  "Ranges that start and end anywhere are named without a '/'")                            \
-	X(SKIP, skip, count, NULL, FOR_LAUNCHES | FOR_SASS, 0, "skip", "N",                        \
-	  "leave out the first N of these launches")                                               \
-	X(EVERY, every, positive, NULL, FOR_LAUNCHES | FOR_SASS, 0, "every", "N",                  \
-	  "then record one in N")                                                                  \
-	X(COUNT, count, count, NULL, FOR_LAUNCHES | FOR_SASS, 0, "count", "N",                     \
-	  "look at N launches after those left out, and at none later")                            \
-	X(MAX_RANGES, max_ranges, count, NULL, FOR_LAUNCHES | FOR_RANGES, 0, "max-ranges", "N",    \
-	  "record at most N ranges")                                                               \
-	X(CAPTURE_RANGE, capture_range, capture, NULL,                                             \
-	  FOR_LAUNCHES | FOR_RANGES | FOR_SAMPLES | FOR_TRACE | FOR_SASS, 0, "capture-range", "",  \
-	  "none\tall that the program does (default)\n"                                            \
-	  "cudaProfilerApi\tonly between its cudaProfilerStart() and\n"                            \
-	  "cudaProfilerStop(); other filters choose among that")                                   \
-	X(DEVICE, device, device, "all", 0, 0, "device", "N|all",                                  \
-	  "only on that device (default all)")                                                     \
-	X(TRACE, trace, trace, NULL, FOR_SAMPLES | FOR_TRACE | RECORDED, 0, "trace", "",           \
-	  "kernels\twhich kernels ran and when, and the program's NVTX ranges: beside PM\n"        \
-	  "sampling, or alone, without -c\n"                                                       \
-	  "all\tcopies and sets of memory, too")                                                   \
-	X(SOURCE, source, source, "none", 0, 0, "source", "",                                      \
-	  "pc\tinstructions, sampled: where warps are, and why they wait; needs no -c;\n"          \
-	  "costs nothing measurable for kernels of 10 us or more\n"                                \
-	  "sass\tinstructions, counted: as a set for the profiler sass says by itself;\n"          \
-	  "costs 1.1 to 1.6 ms a chosen launch; wants CUPTI 12.8, 12.9, 13.1 or later")            \
-	X(PER, per, per, "function", FOR_SASS, 0, "per", "",                                       \
-	  "function\tcounts of instructions are sums over launches (default)\n"                    \
-	  "launch\tcounts of each launch")                                                         \
-	X(CODE, code, code, "lines", FOR_SASS | FOR_PC | OPTIONAL, 0, "code", "",                  \
-	  "lines\tkeeps functions and source lines of modules that ran (default); lines\n"         \
-	  "need nvcc's -lineinfo\n"                                                                \
-	  "none\tkeeps nothing of modules\n"                                                       \
-	  "whole\tkeeps their code, too; --code alone means this")                                 \
-	X(INTERVAL, interval_ns, interval, "10us", FOR_SAMPLES | FOR_PC | RECORDED, 0, "interval", \
-	  "TIME",                                                                                  \
-	  "time between PM samples: 10us (default), 500ns, 1ms; between PC samples:\n"             \
-	  "2^5 to 2^31 cycles; by default 2^15 for a second, and then longer or\n"                 \
-	  "shorter, as the number of samples asks for")                                            \
-	X(MAX_SAMPLES, max_samples, count, NULL, FOR_SAMPLES, 0, "max-samples", "N",               \
-	  "stop after about N samples")                                                            \
-	X(BUFFER, buffer_bytes, size, NULL, FOR_SAMPLES, 0, "buffer", "SIZE",                      \
-	  "size of the hardware's buffer: 512M, 2G")                                               \
-	X(WAIT, wait_s, count, NULL, FOR_LAUNCHES | FOR_RANGES | FOR_SAMPLES | NOT_KEYED, 0,       \
-	  "wait", "SECONDS",                                                                       \
-	  "wait so long for a profiler of another process to leave the counters")                  \
-	X(BACKEND, backend, backend, NULL, FOR_LAUNCHES | FOR_RANGES, 0, "backend", "NAME",        \
-	  "range (default) or legacy: CUPTI's older interface")                                    \
-	X(CUPTI, cupti_path, text, "libcupti.so", NOT_KEYED, 0, "cupti", "FILE",                   \
-	  "use this libcupti")                                                                     \
-	X(PROBE, probe, flag, NULL, 0, 0, "probe", NULL,                                           \
-	  "no program: writes to -o what the GPUs, or that of --device, can count, for\n"          \
-	  "'offpeak build --availability' and 'offpeak info'")                                     \
-	X(CACHE, cache, text, NULL, NOT_KEYED, 0, "cache", "DIR",                                  \
-	  "keep the recording there, and where one is kept and nothing has changed\n"              \
-	  "since, copy it and don't run the program")                                              \
-	X(CACHE_ENV, cache_env, lines, NULL, NOT_KEYED, 0, "cache-env", "NAME",                    \
-	  "an environment variable that the program depends on; may repeat")                       \
-	X(CACHE_INPUT, cache_inputs, lines, NULL, NOT_KEYED, 0, "cache-input", "FILE",             \
-	  "a file or a folder that the program reads, beyond its libraries, the files\n"           \
-	  "that arguments name, and what is in their folders and the current one; may\n"           \
-	  "repeat")                                                                                \
-	X(CACHE_VERIFY, cache_verify, flag, NULL, NOT_KEYED, 0, "cache-verify", NULL,              \
-	  "run the program all the same, and say whether what ran is what was kept:\n"             \
-	  "where it is not, an input is not known, and the exit code is 1, as it is\n"             \
-	  "where nothing is kept to compare with")                                                 \
-	X(CACHE_LIMIT, cache_limit, size, "5G", NOT_KEYED, 0, "cache-limit", "SIZE",               \
-	  "delete what was not used for longest beyond this size (default 5G)")                    \
-	X(BEST_EFFORT, best_effort, flag, NULL, NOT_KEYED, 0, "best-effort", NULL,                 \
-	  "run the program where nothing can be recorded, too; pass on its exit code")             \
-	X(VERBOSE, verbose, flag, NULL, NOT_KEYED, 'v', "verbose", NULL,                           \
-	  "say on stderr what was done")                                                           \
-	/* No other run of the program has the same: it is in the names of its parts. */           \
-	X(TOKEN, token, text, NULL, NOT_KEYED, 0, "token", NULL, NULL)                             \
-	/* With --cache: where processes say what they have opened. */                             \
-	X(OPENED, opened, text, NULL, NOT_KEYED, 0, "opened", NULL, NULL)                          \
-	/* The hash of all that is known to make a difference to the recording, and its files. */  \
-	X(CACHE_KEY, cache_key, text, NULL, RECORDED | NOT_KEYED, 0, "cache-key", NULL, NULL)      \
-	X(CACHE_KNOWN, cache_known, text, NULL, RECORDED | NOT_KEYED, 0, "cache-inputs", NULL,     \
-	  NULL)                                                                                    \
-	/* Shared memory with a tally of each process. */                                          \
-	X(TALLIES, tallies, count, NULL, NOT_KEYED, 0, "tallies", NULL, NULL)                      \
-	/* The program and its arguments, as one line. */                                          \
-	X(COMMAND, command, text, NULL, RECORDED | NOT_KEYED, 0, "command", NULL, NULL)            \
-	X(MODE, mode, mode, NULL, 0, 0, "mode", NULL, NULL)                                        \
-	X(TURNS, turns, turns, NULL, 0, 0, "turns", NULL, NULL)                                    \
-	/* The pass of the first image, where images take turns; 0: the first one. */              \
-	X(PASS, pass, count, NULL, 0, 0, "pass", NULL, NULL)                                       \
-	/* Other runs of the program record other passes and levels. */                            \
-	X(APPLICATION, application, flag, NULL, 0, 0, "application", NULL, NULL)                   \
-	/* Launches: no idle time in their ranges, even with a filter. */                          \
+#define SETTINGS(X)                                                                                    \
+	X(SET, set_path, text, NULL, NOT_KEYED, 'c', "config", "FILE",                                 \
+	  "what 'offpeak build' made for this GPU's chip; may repeat, once for each of\n"              \
+	  "the profilers range, sass and pc: the program runs once for each set, and\n"                \
+	  "one file has what all runs recorded")                                                       \
+	X(OUTPUT, output, text, NULL, NOT_KEYED, 'o', "output", "FILE",                                \
+	  "the recording, one for each process; %h is the host, %p the process id,\n"                  \
+	  "%q{NAME} an environment variable. Processes that would share a name\n"                      \
+	  "get their ids added to it")                                                                 \
+	X(FORCE, force, flag, NULL, NOT_KEYED, 0, "force", NULL,                                       \
+	  "replace any file that has the name of -o; else only an older recording is\n"                \
+	  "replaced, and a note says which")                                                           \
+	X(MERGE, merge, flag, NULL, 0, 0, "merge", NULL, "one file for all processes")                 \
+	X(RANGE, range, range, NULL, 0, 0, "range", "",                                                \
+	  "auto\teach kernel launch (default)\n"                                                       \
+	  "user\tNVTX ranges, or those of offpeak_range.h")                                            \
+	X(REPLAY, replay, replay, NULL, 0, 0, "replay", "",                                            \
+	  "auto\tnone where one pass is enough, else kernel (default)\n"                               \
+	  "kernel\tthe GPU repeats each launch: any number of passes, slow\n"                          \
+	  "none\tone pass, fast. With a filter, idle time around a short kernel counts\n"              \
+	  "into elapsed cycles and times; the recording marks such metrics, and\n"                     \
+	  "auto avoids that, at 10 to 20 ms a launch\n"                                                \
+	  "rotate\tlaunches take the set's passes in turn; 'offpeak eval'\n"                           \
+	  "joins those of the same kernel and shape\n"                                                 \
+	  "user\trepetitions of an outermost user range take the passes in turn\n"                     \
+	  "application\tthe program runs once for each pass and level of user ranges")                 \
+	X(PUSH, push, flag, NULL, FOR_LAUNCHES, 0, "push", NULL,                                       \
+	  "push a range around each launch, which records graphs, too; idle time\n"                    \
+	  "around a short kernel counts into elapsed cycles and times")                                \
+	X(PREFER, prefer, prefer, "cheap", FOR_LAUNCHES, 0, "prefer", "",                              \
+	  "what rotate takes if the set has two plans:\n"                                              \
+	  "cheap\tmany passes in which a launch costs little (default)\n"                              \
+	  "fewest\tfewest passes, for programs of few launches")                                       \
+	X(CACHE_CONTROL, caches, caches, "none", FOR_LAUNCHES | FOR_RANGES | RECORDED, 0,              \
+	  "cache-control", "",                                                                         \
+	  "none\tcaches are as the program left them (default)\n"                                      \
+	  "flush\teach launch, or user range, begins with an L2 that holds none of its data;\n"        \
+	  "not with kernel replay, which restores memory between passes")                              \
+	X(LEVEL, level, positive, "1", FOR_RANGES, 0, "level", "N",                                    \
+	  "record the nested user ranges of level N (default 1)")                                      \
+	X(KERNEL, kernel, regex, NULL, FOR_LAUNCHES | FOR_SASS, 'k', "kernel", "REGEX",                \
+	  "only kernels whose name or symbol matches")                                                 \
+	X(NVTX_INCLUDE, nvtx_include, filter, NULL, FOR_LAUNCHES | FOR_RANGES | FOR_SASS, 0,           \
+	  "nvtx-include", "R",                                                                         \
+	  "only launches and ranges in the NVTX ranges [DOMAIN@]A/B/: B right inside\n"                \
+	  "A; '*' any number of ranges, '[' outermost, ']' innermost; may repeat.\n"                   \
+	  "Ranges that start and end anywhere are named without a '/'")                                \
+	X(SKIP, skip, count, NULL, FOR_LAUNCHES | FOR_SASS, 0, "skip", "N",                            \
+	  "leave out the first N of these launches")                                                   \
+	X(EVERY, every, positive, NULL, FOR_LAUNCHES | FOR_SASS, 0, "every", "N",                      \
+	  "then record one in N")                                                                      \
+	X(COUNT, count, count, NULL, FOR_LAUNCHES | FOR_SASS, 0, "count", "N",                         \
+	  "look at N launches after those left out, and at none later")                                \
+	X(MAX_RANGES, max_ranges, count, NULL, FOR_LAUNCHES | FOR_RANGES, 0, "max-ranges", "N",        \
+	  "record at most N ranges")                                                                   \
+	X(CAPTURE_RANGE, capture_range, capture, NULL,                                                 \
+	  FOR_LAUNCHES | FOR_RANGES | FOR_SAMPLES | FOR_TRACE | FOR_SASS, 0, "capture-range", "",      \
+	  "none\tall that the program does (default)\n"                                                \
+	  "cudaProfilerApi\tonly between its cudaProfilerStart() and\n"                                \
+	  "cudaProfilerStop(); other filters choose among that")                                       \
+	X(DEVICE, device, device, "all", 0, 0, "device", "N|all",                                      \
+	  "only on that device (default all)")                                                         \
+	X(TRACE, trace, trace, NULL, FOR_SAMPLES | FOR_TRACE | RECORDED, 0, "trace", "",               \
+	  "kernels\twhich kernels ran and when, and the program's NVTX ranges: beside PM\n"            \
+	  "sampling, or alone, without -c\n"                                                           \
+	  "all\tcopies and sets of memory, too")                                                       \
+	X(SOURCE, source, source, "none", 0, 0, "source", "",                                          \
+	  "pc\tinstructions, sampled: where warps are, and why they wait; needs no -c;\n"              \
+	  "costs nothing measurable for kernels of 10 us or more\n"                                    \
+	  "sass\tinstructions, counted: as a set for the profiler sass says by itself;\n"              \
+	  "costs 1.1 to 1.6 ms a chosen launch; wants CUPTI 12.8, 12.9, 13.1 or later")                \
+	X(PER, per, per, "function", FOR_SASS, 0, "per", "",                                           \
+	  "function\tcounts of instructions are sums over launches (default)\n"                        \
+	  "launch\tcounts of each launch")                                                             \
+	X(CODE, code, code, "lines", FOR_SASS | FOR_PC | OPTIONAL, 0, "code", "",                      \
+	  "lines\tkeeps functions and source lines of modules that ran (default); lines\n"             \
+	  "need nvcc's -lineinfo\n"                                                                    \
+	  "none\tkeeps nothing of modules\n"                                                           \
+	  "whole\tkeeps their code, too; --code alone means this")                                     \
+	X(INTERVAL, interval_ns, interval, "10us", FOR_SAMPLES | FOR_PC | RECORDED, 0, "interval",     \
+	  "TIME",                                                                                      \
+	  "time between PM samples: 10us (default), 500ns, 1ms; between PC samples:\n"                 \
+	  "2^5 to 2^31 cycles; by default 2^15 for a second, and then longer or\n"                     \
+	  "shorter, as the number of samples asks for")                                                \
+	X(MAX_SAMPLES, max_samples, count, NULL, FOR_SAMPLES, 0, "max-samples", "N",                   \
+	  "stop after about N samples")                                                                \
+	X(BUFFER, buffer_bytes, size, NULL, FOR_SAMPLES, 0, "buffer", "SIZE",                          \
+	  "size of the hardware's buffer: 512M, 2G")                                                   \
+	X(WAIT, wait_s, count, NULL, FOR_LAUNCHES | FOR_RANGES | FOR_SAMPLES | NOT_KEYED, 0,           \
+	  "wait", "SECONDS",                                                                           \
+	  "wait so long for a profiler of another process to leave the counters")                      \
+	X(BACKEND, backend, backend, NULL, FOR_LAUNCHES | FOR_RANGES, 0, "backend", "NAME",            \
+	  "range (default) or legacy: CUPTI's older interface")                                        \
+	X(CUPTI, cupti_path, text, "libcupti.so", NOT_KEYED, 0, "cupti", "FILE",                       \
+	  "use this libcupti")                                                                         \
+	X(WATCH, watch, flag, NULL, FOR_SAMPLES | NOT_KEYED, 0, "watch", NULL,                         \
+	  "no program: samples GPUs, whatever runs on them, until a signal comes")                     \
+	X(DURATION, duration_ns, time, NULL, FOR_SAMPLES | NOT_KEYED, 0, "duration", "TIME",           \
+	  "with --watch: or until this time is over: 60s, 10min, 2h")                                  \
+	X(ROTATE_FILES, rotate_ns, time, NULL, FOR_SAMPLES | NOT_KEYED, 0, "rotate-files", "TIME",     \
+	  "with --watch: a file for each such time, whose name has its end: run-20260131T120000Z.opk") \
+	X(KEEP, keep_ns, time, NULL, FOR_SAMPLES | NOT_KEYED, 0, "keep", "TIME",                       \
+	  "with --watch: only the last 30s, or another time; SIGUSR1 writes a file of it,\n"           \
+	  "and so does 'offpeak-collect --dump RUN.opk'")                                              \
+	X(DUMP, dump, text, NULL, NOT_KEYED, 0, "dump", "RUN.opk",                                     \
+	  "no program: a --watch --keep with -o RUN.opk writes a file of what it has")                 \
+	X(PROBE, probe, flag, NULL, 0, 0, "probe", NULL,                                               \
+	  "no program: writes to -o what the GPUs, or that of --device, can count, for\n"              \
+	  "'offpeak build --availability' and 'offpeak info'")                                         \
+	X(CACHE, cache, text, NULL, NOT_KEYED, 0, "cache", "DIR",                                      \
+	  "keep the recording there, and where one is kept and nothing has changed\n"                  \
+	  "since, copy it and don't run the program")                                                  \
+	X(CACHE_ENV, cache_env, lines, NULL, NOT_KEYED, 0, "cache-env", "NAME",                        \
+	  "an environment variable that the program depends on; may repeat")                           \
+	X(CACHE_INPUT, cache_inputs, lines, NULL, NOT_KEYED, 0, "cache-input", "FILE",                 \
+	  "a file or a folder that the program reads, beyond its libraries, the files\n"               \
+	  "that arguments name, and what is in their folders and the current one; may\n"               \
+	  "repeat")                                                                                    \
+	X(CACHE_VERIFY, cache_verify, flag, NULL, NOT_KEYED, 0, "cache-verify", NULL,                  \
+	  "run the program all the same, and say whether what ran is what was kept:\n"                 \
+	  "where it is not, an input is not known, and the exit code is 1, as it is\n"                 \
+	  "where nothing is kept to compare with")                                                     \
+	X(CACHE_LIMIT, cache_limit, size, "5G", NOT_KEYED, 0, "cache-limit", "SIZE",                   \
+	  "delete what was not used for longest beyond this size (default 5G)")                        \
+	X(BEST_EFFORT, best_effort, flag, NULL, NOT_KEYED, 0, "best-effort", NULL,                     \
+	  "run the program where nothing can be recorded, too; pass on its exit code")                 \
+	X(VERBOSE, verbose, flag, NULL, NOT_KEYED, 'v', "verbose", NULL,                               \
+	  "say on stderr what was done")                                                               \
+	/* No other run of the program has the same: it is in the names of its parts. */               \
+	X(TOKEN, token, text, NULL, NOT_KEYED, 0, "token", NULL, NULL)                                 \
+	/* With --cache: where processes say what they have opened. */                                 \
+	X(OPENED, opened, text, NULL, NOT_KEYED, 0, "opened", NULL, NULL)                              \
+	/* The hash of all that is known to make a difference to the recording, and its files. */      \
+	X(CACHE_KEY, cache_key, text, NULL, RECORDED | NOT_KEYED, 0, "cache-key", NULL, NULL)          \
+	X(CACHE_KNOWN, cache_known, text, NULL, RECORDED | NOT_KEYED, 0, "cache-inputs", NULL,         \
+	  NULL)                                                                                        \
+	/* Shared memory with a tally of each process. */                                              \
+	X(TALLIES, tallies, count, NULL, NOT_KEYED, 0, "tallies", NULL, NULL)                          \
+	/* The program and its arguments, as one line. */                                              \
+	X(COMMAND, command, text, NULL, RECORDED | NOT_KEYED, 0, "command", NULL, NULL)                \
+	X(MODE, mode, mode, NULL, 0, 0, "mode", NULL, NULL)                                            \
+	X(TURNS, turns, turns, NULL, 0, 0, "turns", NULL, NULL)                                        \
+	/* The pass of the first image, where images take turns; 0: the first one. */                  \
+	X(PASS, pass, count, NULL, 0, 0, "pass", NULL, NULL)                                           \
+	/* Other runs of the program record other passes and levels. */                                \
+	X(APPLICATION, application, flag, NULL, 0, 0, "application", NULL, NULL)                       \
+	/* Launches: no idle time in their ranges, even with a filter. */                              \
 	X(TIGHT, tight, flag, NULL, 0, 0, "tight", NULL, NULL)
 
 enum setting_id {

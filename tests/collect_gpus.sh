@@ -1,0 +1,109 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# --watch: whole GPUs are sampled, without a program, under a fake GPU.
+# shellcheck disable=SC2086 # several words in one variable
+. "${SOURCE:?}/tests/collect_common.sh"
+
+make_set pm profiler=pm
+
+# watch CODE OPTIONS: --watch with the set pm, into run.opk.
+watch() {
+	tap_code_wanted=$1
+	shift
+	rm -f run.opk
+	collect "$tap_code_wanted" --watch -c pm.opk -o run.opk "$@"
+}
+
+section 'until the time is over'
+watch 0 --duration 600ms --interval 1ms
+err_is ''
+same "$last: all samples of that time" "$(fields run.opk samples total times | tail -n 1 | awk '{ print ($1 == $2 && $1 > 500 && $1 < 1500) }')" 1
+info 'j["mode"] == "sampling" and j["complete"]' \
+	'{r["name"]: r["value"] for r in j["run"]}["command"] == "offpeak-collect --watch"'
+# It asks for nothing that a program would have to make, and needs no context.
+log_has 0 'cuCtx|PrimaryCtx|cuptiSubscribe'
+log_has 1 '^cuptiPmSamplingEnable'
+
+section 'until a signal comes'
+for signal in INT TERM HUP; do
+	collect 0 --watch -c pm.opk -o run.opk --interval 1ms &
+	pid=$!
+	tries=0
+	while ! ls .run.opk.*.part run.opk.*.part >/dev/null 2>&1 && [ $((tries += 1)) -lt 100 ]; do
+		sleep 0.1
+	done
+	sleep 0.3
+	pkill -"$signal" -P "$pid" -f -- --watch 2>/dev/null || kill -"$signal" "$pid"
+	wait "$pid"
+	same "SIG$signal: samples" "$(fields run.opk samples total times | tail -n 1 | awk '{ print ($1 == $2 && $1 > 100) }')" 1
+	rm run.opk
+done
+
+section 'which processes used the GPU'
+sleep 30 &
+user=$!
+echo "$user" >users
+FAKE_GPU_USERS=$tmp/users collect 0 --watch -c pm.opk -o run.opk --interval 1ms --duration 4s &
+sleep 2
+: >users
+wait %2 2>/dev/null || wait
+kill "$user" 2>/dev/null
+same 'the process, from when to when' "$(fields run.opk activities kind name process | sort -u)" "range GPU 0: sleep ($user) $user"
+fields run.opk activities length | awk '{ sum += $1 } END { print (sum > 5e8 && sum < 3.5e9) }' >seconds
+same 'for about the time of its use' "$(cat seconds)" 1
+info 'j["stats"][0]["activities"] >= 1 and j["complete"]'
+
+section 'a file for each time'
+rm -f run*.opk
+collect 0 --watch -c pm.opk -o run.opk --duration 6s --interval 1ms --rotate-files 1s
+err_is ''
+same "$last: no other files" "$(ls run* | grep -vc '^run-[0-9]\{8\}T[0-9]\{6\}Z[.]opk$')" 0
+total=0
+for file in run-*.opk; do
+	run 0 verify "$file"
+	total=$((total + $(fields "$file" samples total | tail -n 1)))
+done
+same "$last: files" "$(ls run-*.opk | awk 'END { print (NR >= 3 && NR <= 7) }')" 1
+same "$last: all samples of that time" "$((total > 3000 && total < 8000))" 1
+
+section 'a flight recorder'
+rm -f run*.opk
+collect 0 --watch -c pm.opk -o run.opk --interval 1ms --keep 3s --duration 9s &
+sleep 6
+collect 0 --dump run.opk
+sleep 2
+same 'a dump while sampling goes on' "$(ls run-*.opk | grep -c .)" 1
+wait
+dump=$(ls run-*.opk)
+run 0 verify "$dump"
+seconds_of() {
+	fields "$1" samples total | tail -n 1 | awk '{ print ($1 > 2500 && $1 < 6000) }'
+}
+same 'the dump has the last seconds' "$(seconds_of "$dump")" 1
+same 'in the end, -o has the last seconds' "$(seconds_of run.opk)" 1
+same 'no other files' "$(ls -A | grep -c part)" 0
+collect 2 --dump run.opk
+err_is 'offpeak-collect: no watch with -o run.opk runs here'
+
+section 'what does not go together'
+collect 2 --watch -c pm.opk -o run.opk --keep 3s --rotate-files 3s
+collect 2 -c pm.opk -o run.opk --keep 3s -- "$prog" init
+err_is 'offpeak-collect: --keep is for --watch'
+collect 2 --watch -c pm.opk -o run.opk -- "$prog" init
+err_is "offpeak-collect: --watch runs no program: $prog"
+collect 2 --watch -c one.opk -o run.opk
+err_is 'offpeak-collect: --watch takes a PM-sampling set, such as pm-overview'
+collect 2 --duration 1s -c pm.opk -o run.opk -- "$prog" init
+err_is 'offpeak-collect: --duration ends --watch: a program ends by itself'
+collect 2 --watch -c pm.opk -o run.opk --cache there
+collect 2 --watch -c pm.opk -o run.opk --trace kernels
+collect 2 --watch -c pm.opk -o run.opk --duration 1
+err_is "offpeak-collect: --duration '1' is not a time such as 60s, 10min or 2h"
+collect 2 --watch -o run.opk
+
+section 'a GPU that can not be sampled'
+FAKE_GPU_CHIP=GA102 watch 1
+err_has '^offpeak-collect: the set was built for GH100, device 0 is a GA102: build it with --chip GA102$' 'nothing was recorded'
+LD_LIBRARY_PATH='' watch 3
+err_has '^offpeak-collect: there is no NVIDIA driver here: '
+finish

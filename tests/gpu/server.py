@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A server's work: bursts of matrix products and copies with idle gaps between them, and a log of when: server.py SECONDS [LOG]
+
+The last line says how many bursts a second. LOG has a line for each burst: begin and end, in ns of the host's clock.
+"""
+import sys
+import time
+
+import torch
+
+seconds = float(sys.argv[1])
+a = torch.randn(2048, 2048, device="cuda", dtype=torch.float16)
+b = torch.randn(2048, 2048, device="cuda", dtype=torch.float16)
+host = torch.empty(8 << 20, dtype=torch.uint8, pin_memory=True)
+there = torch.empty(8 << 20, dtype=torch.uint8, device="cuda")
+
+
+def burst():
+    for _ in range(100):
+        torch.matmul(a, b)
+    there.copy_(host, non_blocking=True)
+    torch.cuda.synchronize()
+
+
+burst()
+log = []
+begun = time.monotonic()
+while time.monotonic() - begun < seconds:
+    start = time.time_ns()
+    burst()
+    log.append((start, time.time_ns()))
+    time.sleep(0.005)
+print(f"{len(log) / (time.monotonic() - begun):.2f} bursts a second")
+if len(sys.argv) > 2:
+    with open(sys.argv[2], "w", encoding="ascii") as file:
+        file.writelines(f"{start} {end}\n" for start, end in log)

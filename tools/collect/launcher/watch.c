@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * --watch: the program that is recorded is this one. It does nothing on the GPUs; the library in it
+ * samples what all processes do there.
+ */
+#include "base/try.h"
+#include "collect/launcher/launcher.h"
+
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#include "base/mem.h"
+
+enum { LOOK_NS = 250000000, SECOND_NS = 1000000000 };
+
+static char self[] = "/proc/self/exe", word[] = WATCH_WORD;
+char *watch_program[] = { self, word, NULL };
+
+/* What the library does for a watch. */
+struct sampling {
+	int (*count)(void); /* GPUs that are sampled, or will be */
+	void (*cut)(void);  /* the present file ends soon, and another begins */
+};
+
+/* Loads the driver, which loads the library. */
+static int begin(void)
+{
+	void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+	int (*cuInit)(unsigned flags);
+	int status;
+
+	*(void **)&cuInit = driver ? dlsym(driver, "cuInit") : NULL;
+	if (!cuInit)
+		return say(OPK_ENVIDIA, "there is no NVIDIA driver here: %s", dlerror());
+	status = cuInit(0);
+	return !status ? OPK_OK
+	               : say(OPK_EFAILED, "cuInit fails with error %d: is there a GPU?", status);
+}
+
+static int find_library(struct sampling *sampling)
+{
+	opk_autofree char *path = launcher_library();
+	void *library = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD) : NULL;
+
+	*(void **)&sampling->count = library ? dlsym(library, "offpeak_watched") : NULL;
+	*(void **)&sampling->cut = library ? dlsym(library, "offpeak_cut") : NULL;
+	return sampling->count && sampling->cut ? OPK_OK
+	                                        : say(OPK_EFAILED, "the driver did not load %s",
+	                                              path ? path : "the library");
+}
+
+/* Whether the time is not over; 0 ns: it never is. */
+static bool is_left(const struct timespec *begun, uint64_t duration_ns)
+{
+	return !duration_ns || clock_seconds_since(begun) * SECOND_NS < (double)duration_ns;
+}
+
+/* Signals come only where they are waited for. */
+static void hold(sigset_t *signals)
+{
+	static const int all[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 };
+
+	sigemptyset(signals);
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		sigaddset(signals, all[i]);
+	sigprocmask(SIG_BLOCK, signals, NULL);
+}
+
+/* A dump waits until the file that was being written when it was asked for has ended. */
+static void dump_if_ready(const struct settings *settings, unsigned *wanted)
+{
+	if (!*wanted || archive_current(settings) <= *wanted)
+		return;
+	archive_dump(settings, *wanted);
+	*wanted = 0;
+}
+
+static void watch(const struct settings *settings, const struct sampling *sampling,
+                  const sigset_t *signals)
+{
+	const struct timespec look = { .tv_nsec = LOOK_NS };
+	struct timespec begun = clock_now();
+	unsigned dump = 0;
+	int signal = -1;
+
+	while (sampling->count() && is_left(&begun, settings->duration_ns)
+	       && (signal < 0 || signal == SIGUSR1)) {
+		signal = sigtimedwait(signals, NULL, &look);
+		if (signal == SIGUSR1 && settings->keep_ns && !dump) {
+			dump = archive_current(settings);
+			sampling->cut();
+		}
+		dump_if_ready(settings, &dump);
+		if (settings->rotate_ns)
+			archive_tidy(settings, false);
+	}
+}
+
+int watch_gpus(void)
+{
+	struct sampling sampling;
+	struct settings settings = { 0 };
+	sigset_t signals;
+
+	hold(&signals);
+	/* By this name others learn who has the counters: the file is called "exe" here. */
+	prctl(PR_SET_NAME, "offpeak-collect");
+	if (settings_read(&settings))
+		return OPK_EUSAGE;
+	TRY(begin());
+	TRY(find_library(&sampling));
+	watch(&settings, &sampling, &signals);
+	return sampling.count() ? OPK_OK : OPK_EFAILED;
+}

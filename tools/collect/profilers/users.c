@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which processes use a watched GPU, and when: a record for each, as of an NVTX range with the
+ * process's name. A long use has several records, one after the other.
+ */
+#include "collect/profilers/profilers.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "collect/recording/recording.h"
+
+enum { LONGEST_NS = 2000000000 };
+
+struct user {
+	unsigned process;
+	uint64_t since, seen;
+	char name[32];
+};
+
+struct users {
+	int device;
+	struct segments *segments;
+	struct counts *counts;
+	struct user items[MOST_USERS];
+	size_t count;
+};
+
+/* A range has no device: its name says which GPU was used. */
+static void write_record(struct users *users, const struct user *user)
+{
+	struct segment segment = { .activities = calloc(1, sizeof *segment.activities),
+		                   .count = 1 };
+	char *name = opk_printf("GPU %d: %s (%u)", users->device, user->name, user->process);
+
+	if (!segment.activities || !name) {
+		free(segment.activities);
+		free(name);
+		return;
+	}
+	*segment.activities = (struct opk_activity){
+		.kind = OPK_ACTIVITY_RANGE,
+		.device = -1,
+		.name = name,
+		.symbol = "",
+		.start_ns = user->since,
+		.end_ns = user->seen,
+		.process = user->process,
+		.rank = -1,
+	};
+	segments_add(users->segments, &segment);
+	users->counts->activities++;
+}
+
+static struct user *find(struct users *users, unsigned process)
+{
+	char number[16];
+
+	for (size_t i = 0; i < users->count; i++)
+		if (users->items[i].process == process)
+			return &users->items[i];
+	if (users->count == MOST_USERS)
+		return NULL;
+	users->items[users->count] = (struct user){ .process = process, .since = clock_host_ns() };
+	snprintf(number, sizeof number, "%u", process);
+	process_name(users->items[users->count].name, number);
+	return &users->items[users->count++];
+}
+
+/* Writes records of what has ended, or is long. */
+static void write_due(struct users *users, uint64_t now)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < users->count; i++) {
+		struct user *user = &users->items[i];
+		bool ended = user->seen != now;
+
+		if (ended || now - user->since > LONGEST_NS) {
+			write_record(users, user);
+			user->since = user->seen;
+		}
+		if (!ended)
+			users->items[kept++] = *user;
+	}
+	users->count = kept;
+}
+
+struct users *users_new(int device, struct segments *segments, struct counts *counts)
+{
+	struct users *users = calloc(1, sizeof *users);
+
+	if (users) {
+		users->device = device;
+		users->segments = segments;
+		users->counts = counts;
+	}
+	return users;
+}
+
+void users_look(struct users *users)
+{
+	unsigned processes[MOST_USERS];
+	size_t count = users ? clocks_processes(processes, MOST_USERS, users->device) : 0;
+	uint64_t now = clock_host_ns();
+
+	for (size_t i = 0; i < count; i++) {
+		struct user *user = find(users, processes[i]);
+
+		if (user)
+			user->seen = now;
+	}
+	if (users)
+		write_due(users, now);
+}
+
+void users_end(struct users *users)
+{
+	users_look(users);
+	for (size_t i = 0; users && i < users->count; i++)
+		write_record(users, &users->items[i]);
+	free(users);
+}
