@@ -49,7 +49,7 @@ answers_have() {
 page_of "$SOURCE/tests/files/warm-up.opk"
 answers_have '"head":"3 ranges, 99 times, 6.05 s"'
 answers_have '"launches":"33 times, 3 timed, +-422%"'
-answers_have '"remark":"Times differ so much that their mean says little: --capture-range'
+answers_have '"remark":"Times differ so much that their mean says little: record without'
 page_of "$recordings/gh100-rotated.opk"
 answers_have '"head":"5 kernels, 265 launches, 26.2 ms of GPU time"'
 answers_have '"launches":"53 launches, 3 timed, +-15%"'

@@ -292,7 +292,7 @@ static const char *remark_of(struct opk_answers *a, double launch_ns, double wit
 		opk_buf_add_printf(
 			&out,
 			"%sTimes differ so much that their mean says little: "
-			"--capture-range cudaProfilerApi or --skip leaves out a warm-up.",
+			"record without the warm-up, if there is one.",
 			is_short ? " " : "");
 	return opk_strlist_take(&a->texts, opk_buf_take_text(&out))
 	               ? a->texts.items[a->texts.count - 1]
