@@ -51,6 +51,7 @@ kill "$user" 2>/dev/null
 same 'the process, from when to when' "$(fields run.opk activities kind name process | sort -u)" "range GPU 0: sleep ($user) $user"
 fields run.opk activities length | awk '{ sum += $1 } END { print (sum > 5e8 && sum < 3.5e9) }' >seconds
 same 'for about the time of its use' "$(cat seconds)" 1
+same 'records follow each other' "$(fields run.opk activities start end | awk 'NR > 1 && $1 != end { print } { end = $2 }')" ''
 info 'j["stats"][0]["activities"] >= 1 and j["complete"]'
 
 section 'a file for each time'

@@ -54,7 +54,7 @@ static void write_record(struct users *users, const struct user *user)
 	users->counts->activities++;
 }
 
-static struct user *find(struct users *users, unsigned process)
+static struct user *find(struct users *users, unsigned process, uint64_t now)
 {
 	char number[16];
 
@@ -63,7 +63,7 @@ static struct user *find(struct users *users, unsigned process)
 			return &users->items[i];
 	if (users->count == MOST_USERS)
 		return NULL;
-	users->items[users->count] = (struct user){ .process = process, .since = clock_host_ns() };
+	users->items[users->count] = (struct user){ .process = process, .since = now };
 	snprintf(number, sizeof number, "%u", process);
 	process_name(users->items[users->count].name, number);
 	return &users->items[users->count++];
@@ -107,7 +107,7 @@ void users_look(struct users *users)
 	uint64_t now = clock_host_ns();
 
 	for (size_t i = 0; i < count; i++) {
-		struct user *user = find(users, processes[i]);
+		struct user *user = find(users, processes[i], now);
 
 		if (user)
 			user->seen = now;
