@@ -175,18 +175,19 @@ static const char *const names[] = { "time", "fma",    "half",   "dram",
 	                             "l2",   "active", "memory", "fixed" };
 enum { NAMES = sizeof names / sizeof *names };
 
-static void judge(struct opk_answer *answer, struct opk_ctx *ctx, const double values[NAMES],
-                  struct opk_strlist *texts)
+static void judge_by(struct opk_answer *answer, struct opk_ctx *ctx, const char *text,
+                     const double values[NAMES], struct opk_strlist *texts)
 {
 	struct opk_answer_rules rules = { 0 };
 	struct opk_index index = { 0 };
 
 	for (size_t i = 0; i < NAMES; i++)
 		ck_assert(opk_index_add(&index, names[i], i, NULL));
-	ck_ok(ctx, read_rules(ctx, &rules, good));
+	ck_ok(ctx, read_rules(ctx, &rules, text));
 	*answer = (struct opk_answer){ 0 };
 	ck_ok(ctx, opk_answer_judge(answer, ctx, &rules,
-	                            &(struct opk_answer_values){ &index, values, true }, texts));
+	                            &(struct opk_answer_values){ &index, values, "sgemm_1", true },
+	                            texts));
 	/* Names outlive the rules only in the texts. */
 	for (size_t i = 0; i < 2; i++) {
 		struct opk_limiter *limiter = i ? &answer->next : &answer->limiter;
@@ -198,6 +199,12 @@ static void judge(struct opk_answer *answer, struct opk_ctx *ctx, const double v
 	}
 	opk_answer_rules_clear(&rules);
 	opk_index_clear(&index);
+}
+
+static void judge(struct opk_answer *answer, struct opk_ctx *ctx, const double values[NAMES],
+                  struct opk_strlist *texts)
+{
+	judge_by(answer, ctx, good, values, texts);
 }
 
 /* time fma half dram l2 active memory fixed */
@@ -385,6 +392,24 @@ CTX_TEST(bounds)
 	ck_assert(answer.bars[0] == 80 && answer.bars[4] == 90);
 	ck_assert(isnan(answer.bars[1]) && isnan(answer.bars[2]));
 	opk_strlist_clear(&texts);
+}
+
+/* A finding for kernels of other names is not told. */
+CTX_TEST(for_kernels)
+{
+	static const char *const patterns[] = { "[\"*gemm*\", x]", "[\"gemm*\", x]" };
+
+	for (size_t i = 0; i < COUNT(patterns); i++) {
+		opk_autofree char *with = opk_printf("name: all, kernels: %s", patterns[i]);
+		opk_autofree char *text = replaced("name: all", with);
+		struct opk_strlist texts = { 0 };
+		struct opk_answer answer;
+
+		judge_by(&answer, ctx, text, (const double[NAMES]){ 1, 0, 0, 0, 0, 80, 55, 0 },
+		         &texts);
+		ck_assert_uint_eq(answer.finding_count, i ? 0 : 1);
+		opk_strlist_clear(&texts);
+	}
 }
 
 /* Where mostly nothing runs, what runs is not worth a finding. */

@@ -289,11 +289,10 @@ static const char *remark_of(struct opk_answers *a, double launch_ns, double wit
 		                   "the profiler's.",
 		                   launch_ns / 1000);
 	if (is_wide)
-		opk_buf_add_printf(
-			&out,
-			"%sTimes differ so much that their mean says little: "
-			"record without the warm-up, if there is one.",
-			is_short ? " " : "");
+		opk_buf_add_printf(&out,
+		                   "%sTimes differ so much that their mean says little: "
+		                   "record without the warm-up, if there is one.",
+		                   is_short ? " " : "");
 	return opk_strlist_take(&a->texts, opk_buf_take_text(&out))
 	               ? a->texts.items[a->texts.count - 1]
 	               : NULL;
@@ -304,7 +303,8 @@ static int answer_one(struct opk_answer *answer, struct opk_answers *a, struct o
 {
 	const struct opk_aggregated *of = group_of(a, group);
 	opk_autofree double *means = means_of(a, group);
-	struct opk_answer_values values = { &a->columns, means, !a->kernels };
+	const char *full = *of->range.kernel ? of->range.kernel : of->name;
+	struct opk_answer_values values = { &a->columns, means, full, !a->kernels };
 	struct opk_moments times = times_of(a, group);
 	double within = time_within(&times);
 
@@ -313,7 +313,7 @@ static int answer_one(struct opk_answer *answer, struct opk_answers *a, struct o
 	forget(means, a, of);
 	*answer = (struct opk_answer){
 		.name = name_of(a, group),
-		.full = *of->range.kernel ? of->range.kernel : of->name,
+		.full = full,
 		.nvtx = of->range.nvtx,
 		.number = group,
 		.launches = of->range.count ? of->range.count : 1,

@@ -38,6 +38,7 @@ struct opk_finding_rule {
 	struct opk_formula *when, *gain;
 	struct opk_strlist relieves; /* parts that are less busy then */
 	struct opk_strlist about;    /* limiters */
+	struct opk_strlist kernels;  /* patterns of names; empty: any kernel */
 	bool only_if_named;          /* it holds if one of these is the kernel's */
 };
 
@@ -60,7 +61,8 @@ void opk_answer_rules_clear(struct opk_answer_rules *rules);
 struct opk_answer_values {
 	const struct opk_index *names;
 	const double *values;
-	bool ranges; /* they are of ranges of the program, not of kernels */
+	const char *name; /* of the kernel or range */
+	bool ranges;      /* they are of ranges of the program, not of kernels */
 };
 /* NaN: a value is not known. judge.c */
 double opk_answer_value(const struct opk_answer_values *values, const struct opk_formula *formula);

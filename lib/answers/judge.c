@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Applies the rules to the values of one kernel. */
+#include <fnmatch.h>
 #include <math.h>
 #include <string.h>
 
@@ -289,6 +290,14 @@ static const char *say(struct opk_strlist *texts, const char *says,
 	                                                        : NULL;
 }
 
+static bool is_for(const struct opk_finding_rule *rule, const char *name)
+{
+	for (size_t i = 0; i < rule->kernels.count; i++)
+		if (!fnmatch(rule->kernels.items[i], name, 0))
+			return true;
+	return !rule->kernels.count;
+}
+
 static bool has_needs(const struct opk_answer_rules *rules, const struct opk_answer_values *values)
 {
 	size_t at;
@@ -345,7 +354,8 @@ static int find(struct opk_answer *answer, struct opk_ctx *ctx,
 		finding.gain = finding.gain < bound ? finding.gain : bound;
 		finding.about_limiter = answer->limiter.name
 		                        && has_name(&rule->about, answer->limiter.name);
-		if ((rule->only_if_named || alone) && !finding.about_limiter)
+		if (!is_for(rule, values->name)
+		    || ((rule->only_if_named || alone) && !finding.about_limiter))
 			continue;
 		/* NaN: it does not hold as far as is known. */
 		if (!(opk_answer_value(values, rule->when) > 0) || !(finding.gain >= worth))

@@ -72,7 +72,8 @@ static size_t read_bar(struct reading *r, const struct opk_yaml *value)
 
 static const char limiter_keys[] =
 	"name label percent yields margin within either unsure ranges alone bar";
-static const char finding_keys[] = "name when about only_if_named says gain relieves try because";
+static const char finding_keys[] =
+	"name kernels when about only_if_named says gain relieves try because";
 
 static void report_key(struct reading *r, const struct opk_yaml *word, const char *keys)
 {
@@ -171,6 +172,8 @@ static void read_finding_key(struct reading *r, struct opk_finding_rule *rule,
 		read_formula(r, &rule->when, value);
 	else if (!strcmp(word->text, "says"))
 		rule->says = read_text(r, value);
+	else if (!strcmp(word->text, "kernels"))
+		read_names(r, &rule->kernels, value);
 	else if (!strcmp(word->text, "gain"))
 		read_formula(r, &rule->gain, value);
 	else if (!strcmp(word->text, "relieves"))
@@ -296,6 +299,7 @@ void opk_answer_rules_clear(struct opk_answer_rules *rules)
 		opk_formula_free(rules->findings.items[i].gain);
 		opk_strlist_clear(&rules->findings.items[i].relieves);
 		opk_strlist_clear(&rules->findings.items[i].about);
+		opk_strlist_clear(&rules->findings.items[i].kernels);
 	}
 	opk_strlist_clear(&rules->needs);
 	opk_formula_free(rules->doubt);
