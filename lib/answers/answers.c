@@ -270,7 +270,9 @@ static void forget(double *means, const struct opk_answers *a, const struct opk_
 		if (opk_index_find(&at, &a->columns, columns[i].name)
 		    && ((mixed && columns[i].mixed) || (of->range.count > 1 && columns[i].several)))
 			means[at] = (double)NAN;
-	if (opk_index_find(&at, &a->columns, "occupancy") && means[at] > 101)
+	/* More warps than can be: the pass of the warps took longer than that of the cycles. */
+	if (opk_index_find(&at, &a->columns, "occupancy")
+	    && means[at] > fmin(value_of(a, means, "possible"), 100) + 1)
 		means[at] = (double)NAN;
 }
 
