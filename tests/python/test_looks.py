@@ -262,7 +262,7 @@ class Pictures(unittest.TestCase):
         self.assertGreaterEqual(len(set(svg) & set(of_page)), 4)
         bars = run.timeline().axes[0].patches
         drawn = [to_hex(bar.get_facecolor()) for bar in bars]
-        self.assertEqual(drawn, [colours[kind] for kind in re.findall(r'<rect class="(c\d)" stroke-width="0.4"', picture.svg)])
+        self.assertEqual(drawn, [colours[kind] for kind in re.findall(r'<rect class="(c\d)"', picture.svg)])
         rows = {name["name"]: (metric["from"], metric["to"]) for name, metric in zip(data["columns"], data["devices"][0]["track"]["metrics"])}
         fields = [axes.get_ylim() for axes in run.timeline().axes[1:]]
         self.assertEqual(list(rows.values()), fields)

@@ -312,11 +312,10 @@ static int note_left_out(size_t *shown, const struct noise *n)
 			trusted -= values[j]->trusted;
 	}
 	if (*shown && *shown < all)
-		app_note(
-			"not shown: %zu of %zu metrics: %zu within %g%%, %zu unknown, %zu more; "
-			"--all shows them",
-			all - *shown, all, trusted, n->within, unknown,
-			all - *shown - trusted - unknown);
+		app_note("not shown: %zu of %zu metrics: %zu within %g%%, %zu unknown, %zu more; "
+		         "--all shows them",
+		         all - *shown, all, trusted, n->within, unknown,
+		         all - *shown - trusted - unknown);
 	return OPK_OK;
 }
 
