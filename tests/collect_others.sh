@@ -177,6 +177,19 @@ err_is 'offpeak-collect: note: 1 are missing: the rest of user ranges that were 
 record "$marks --range user" init ctx:0 nvtxpush:out profstart nvtxpush:in launch:k nvtxpop profstop nvtxpush:not nvtxpop profstart \
 	nvtxpush:in nvtxpush:deep nvtxpop nvtxpop profstop nvtxpop
 rows_are name 'out/in; out/in'
+# The same from offpeak_range.h, which needs no CUDA: also before its first call; the other marks mean nothing then.
+quietly '--capture-range offpeak' init ctx:0 launch:a start profstart launch:b launch:c stop profstop launch:d start launch:e
+rows_are 'short launch launches' 'b 2 1; c 3 1; e 5 1'
+quietly '--capture-range offpeak' start init ctx:0 launch:a stop launch:b
+rows_are 'short launch launches' 'a 1 1'
+quietly '--capture-range offpeak' start stop init ctx:0 launch:a start launch:b
+rows_are 'short launch launches' 'b 2 1'
+quietly "$marks" start init ctx:0 launch:a profstart launch:b start stop launch:c
+rows_are 'short launch launches' 'b 2 1; c 3 1'
+quietly '' start init ctx:0 launch:a stop launch:b
+rows_count 2
+code=1 record '--capture-range offpeak' init ctx:0 launch:a
+err_has 'the program did not call offpeak_start\(\), and --capture-range waits for it$'
 code=1 record "$marks" init ctx:0 launch:a
 err_is "offpeak-collect: note: the recording is empty: the program did not call cudaProfilerStart(), and --capture-range waits for it
 offpeak-collect: nothing was recorded: the recording is empty
@@ -189,6 +202,8 @@ info '"drops" not in j'
 quietly "$marks --interval 1ms" init primary:0 sleep:200 profstart profstart sleep:50 profstop profstop sleep:50
 log_has 1 '^cuptiPmSamplingStart'
 log_has 1 '^cuptiPmSamplingStop'
+quietly '--capture-range offpeak --interval 1ms' init primary:0 sleep:300 start sleep:100 stop sleep:400
+same "$last: samples" "$(fields run.opk samples total | tail -n 1 | awk '{ print ($1 >= 70 && $1 <= 200) }')" 1
 quietly "$marks --interval 1ms" init primary:0 sleep:200 profstart sleep:50
 samples 40
 finish

@@ -186,6 +186,20 @@ static int word_pop(const char *const *fields)
 	offpeak_range_pop();
 	return 0;
 }
+
+static int word_start(const char *const *fields)
+{
+	(void)fields;
+	offpeak_start();
+	return 0;
+}
+
+static int word_stop(const char *const *fields)
+{
+	(void)fields;
+	offpeak_stop();
+	return 0;
+}
 #else
 static int no_header(const char *const *fields)
 {
@@ -194,6 +208,8 @@ static int no_header(const char *const *fields)
 }
 #define word_push no_header
 #define word_pop no_header
+#define word_start no_header
+#define word_stop no_header
 #endif
 
 /* Prints which headers the program was built with: "nvtx payload offpeak_range" or less. */
@@ -228,6 +244,8 @@ const struct word range_words[] = {
 	{ "nvtxmark", word_nvtx_mark },
 	{ "push", word_push },
 	{ "pop", word_pop },
+	{ "start", word_start },
+	{ "stop", word_stop },
 	{ "headers", word_headers },
 	{ 0 },
 };

@@ -49,7 +49,8 @@ bool collector_init(void)
 	if (settings->set_path && settings->pass > collector.set.meta->passes)
 		return say(false, "the set has no such pass");
 	collector.kernels = kernels_new(settings->kernel);
-	collector.outside = collector_has_scope();
+	collector.marked = collector_has_scope() && settings->capture_range == collector.early;
+	collector.outside = collector_has_scope() && !collector.marked;
 	collector.pid = getpid();
 	collector.profiling = (struct profiling){
 		.settings = settings,

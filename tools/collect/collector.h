@@ -55,6 +55,7 @@ struct collector {
 	bool unheard;      /* samples, but never had CUPTI's callbacks */
 	bool outside;      /* outside of --capture-range */
 	bool marked;       /* was inside of it */
+	enum collect_capture early; /* the mark that came last, also before the settings were read */
 	bool initialized;  /* CUPTI's profiler is initialized */
 	pid_t pid;
 	bool ended;
@@ -167,8 +168,8 @@ void collector_end_capture(void);
 
 /* ---- collector_scope.c: the program's marks ---- */
 
-void collector_begin_scope(void);
-void collector_end_scope(void);
+void collector_begin_scope(enum collect_capture of);
+void collector_end_scope(enum collect_capture of);
 
 /* ---- collector_ranges.c ---- */
 

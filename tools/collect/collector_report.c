@@ -13,8 +13,11 @@ static const char *const drop_reasons[DROPS] = {
 static const char *why_empty(void)
 {
 	if (collector_has_scope() && !collector.marked)
-		return "the program did not call cudaProfilerStart(), and --capture-range waits "
-		       "for it";
+		return collector.settings.capture_range == CAPTURE_OFFPEAK
+		               ? "the program did not call offpeak_start(), and --capture-range "
+		                 "waits for it"
+		               : "the program did not call cudaProfilerStart(), and "
+		                 "--capture-range waits for it";
 	switch (collector.settings.mode) {
 	case MODE_SAMPLING:
 		return collector.unheard && !collector.profiling.segments

@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* --capture-range: records between the program's cudaProfilerStart() and cudaProfilerStop(). */
+/*
+ * --capture-range: records between the program's cudaProfilerStart() and cudaProfilerStop(), or
+ * its offpeak_start() and offpeak_stop().
+ */
 #include "collect/collector.h"
+
+void offpeak_collect_start(void);
+void offpeak_collect_stop(void);
 
 static void want_samples(bool wanted)
 {
@@ -9,11 +15,13 @@ static void want_samples(bool wanted)
 			sampler_want(collector.samplers[i], wanted);
 }
 
-void collector_begin_scope(void)
+void collector_begin_scope(enum collect_capture of)
 {
 	collector_auto bool locked = collector_lock();
 
-	if (!locked || !collector_has_scope() || !collector.outside)
+	/* The program's first use of CUDA, which reads the settings, may follow. */
+	collector.early = of;
+	if (!locked || collector.settings.capture_range != of || !collector.outside)
 		return;
 	collector.outside = false;
 	collector.marked = true;
@@ -21,14 +29,25 @@ void collector_begin_scope(void)
 	trace_pause(false);
 }
 
-void collector_end_scope(void)
+void collector_end_scope(enum collect_capture of)
 {
 	collector_auto bool locked = collector_lock();
 
-	if (!locked || !collector_has_scope() || collector.outside)
+	collector.early = CAPTURE_NONE;
+	if (!locked || collector.settings.capture_range != of || collector.outside)
 		return;
 	collector.outside = true;
 	collector_cut_range(DROP_STOPPED);
 	trace_pause(true);
 	want_samples(false);
+}
+
+__attribute__((visibility("default"))) void offpeak_collect_start(void)
+{
+	collector_begin_scope(CAPTURE_OFFPEAK);
+}
+
+__attribute__((visibility("default"))) void offpeak_collect_stop(void)
+{
+	collector_end_scope(CAPTURE_OFFPEAK);
 }

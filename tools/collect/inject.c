@@ -83,14 +83,14 @@ static void start_called(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
 	(void)id;
 	if (call->callbackSite == CUPTI_API_EXIT && !*(const CUresult *)call->functionReturnValue)
-		collector_begin_scope();
+		collector_begin_scope(CAPTURE_PROFILER_API);
 }
 
 static void stop_called(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
 	(void)id;
 	if (call->callbackSite == CUPTI_API_ENTER)
-		collector_end_scope();
+		collector_end_scope(CAPTURE_PROFILER_API);
 }
 
 #define CALL(name, function, modes)                                                                \

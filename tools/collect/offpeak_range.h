@@ -6,7 +6,13 @@
  *     ...launches...
  *     offpeak_range_pop();
  *
- * Ranges nest; each thread has its own. Without the collector both calls do nothing. Nothing needs
+ * And for `offpeak-collect --capture-range offpeak`, which records only what is between these:
+ *
+ *     offpeak_start();
+ *     ...launches...
+ *     offpeak_stop();
+ *
+ * Ranges nest; each thread has its own. Without the collector all calls do nothing. Nothing needs
  * to be linked but, on systems older than glibc 2.34, libdl. Any number of files may include this.
  */
 #ifndef OFFPEAK_RANGE_H
@@ -42,18 +48,42 @@ static inline void offpeak_range_push(const char *name)
 		push(name);
 }
 
+/* Calls the collector's function with that name, which is looked for once. */
+static inline void offpeak_range_call(const char *symbol, void (**call)(void), int *looked)
+{
+	if (!*looked) {
+		*(void **)call = offpeak_range_find(symbol);
+		*looked = 1;
+	}
+	if (*call)
+		(*call)();
+}
+
 /* Ends the range that this thread began last. */
 static inline void offpeak_range_pop(void)
 {
-	static void (*pop)(void);
+	static void (*call)(void);
 	static int looked;
 
-	if (!looked) {
-		*(void **)&pop = offpeak_range_find("offpeak_collect_pop");
-		looked = 1;
-	}
-	if (pop)
-		pop();
+	offpeak_range_call("offpeak_collect_pop", &call, &looked);
+}
+
+/* Begins what is recorded, in all threads; again after offpeak_stop() if you like. */
+static inline void offpeak_start(void)
+{
+	static void (*call)(void);
+	static int looked;
+
+	offpeak_range_call("offpeak_collect_start", &call, &looked);
+}
+
+/* Ends what is recorded. */
+static inline void offpeak_stop(void)
+{
+	static void (*call)(void);
+	static int looked;
+
+	offpeak_range_call("offpeak_collect_stop", &call, &looked);
 }
 
 #ifdef __cplusplus

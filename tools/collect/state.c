@@ -29,7 +29,7 @@ void collector_leave(const bool *locked)
 
 bool collector_has_scope(void)
 {
-	return collector.settings.capture_range == CAPTURE_PROFILER_API;
+	return collector.settings.capture_range != CAPTURE_NONE;
 }
 
 void collector_end_range(void)

@@ -28,11 +28,10 @@ static int set_library(const struct settings *settings)
 	if (!library)
 		return OPK_EFAILED;
 	setenv("CUDA_INJECTION64_PATH", library, 1);
+	setenv(SETTING_LIBRARY, library, 1);
 	/* Only ranges need this; samples have none. */
-	if (settings->mode != MODE_SAMPLING || settings->trace) {
+	if (settings->mode != MODE_SAMPLING || settings->trace)
 		setenv("NVTX_INJECTION64_PATH", library, 1);
-		setenv(SETTING_LIBRARY, library, 1);
-	}
 	return OPK_OK;
 }
 

@@ -170,7 +170,7 @@ WORDS(replay, "auto, kernel, none, rotate, user or application", "auto", "kernel
 WORDS(caches, "none or flush", "none", "flush")
 WORDS(prefer, "cheap or fewest", "cheap", "fewest")
 WORDS(backend, "range or legacy", "range", "legacy")
-WORDS(capture, "none or cudaProfilerApi", "none", "cudaProfilerApi")
+WORDS(capture, "none, cudaProfilerApi or offpeak", "none", "cudaProfilerApi", "offpeak")
 WORDS(mode, "a mode", "kernel", "launch", "user", "sampling", "trace", "sass", "pc")
 WORDS(trace, "kernels or all", "none", "kernels", "all")
 WORDS(code, "lines, none or whole", "lines", "none", "whole")

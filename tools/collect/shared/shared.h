@@ -85,6 +85,7 @@ enum collect_replay {
 enum collect_capture {
 	CAPTURE_NONE,         /* always */
 	CAPTURE_PROFILER_API, /* between cudaProfilerStart() and cudaProfilerStop() */
+	CAPTURE_OFFPEAK,      /* between offpeak_start() and offpeak_stop() of offpeak_range.h */
 };
 
 enum collect_backend { BACKEND_RANGE, BACKEND_LEGACY };
@@ -214,7 +215,8 @@ enum {
 	  FOR_LAUNCHES | FOR_RANGES | FOR_SAMPLES | FOR_TRACE | FOR_SASS, 0, "capture-range", "",      \
 	  "none\tall that the program does (default)\n"                                                \
 	  "cudaProfilerApi\tonly between its cudaProfilerStart() and\n"                                \
-	  "cudaProfilerStop(); other filters choose among that")                                       \
+	  "cudaProfilerStop(); other filters choose among that\n"                                      \
+	  "offpeak\tonly between its offpeak_start() and offpeak_stop()")                              \
 	X(DEVICE, device, device, "all", 0, 0, "device", "N|all",                                      \
 	  "only on that device (default all)")                                                         \
 	X(TRACE, trace, trace, NULL, FOR_SAMPLES | FOR_TRACE | RECORDED, 0, "trace", "",               \
