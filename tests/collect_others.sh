@@ -188,6 +188,39 @@ quietly "$marks" start init ctx:0 launch:a profstart launch:b start stop launch:
 rows_are 'short launch launches' 'b 2 1; c 3 1'
 quietly '' start init ctx:0 launch:a stop launch:b
 rows_count 2
+# From Python, without the rest of the module.
+cat >marks.py <<'PROGRAM'
+import ctypes, importlib.util, sys
+spec = importlib.util.spec_from_file_location("collect", sys.argv[1])
+collect = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(collect)
+collect.stop()
+cuda = ctypes.CDLL("libcuda.so.1")
+context, module = ctypes.c_void_p(), ctypes.c_void_p()
+assert not cuda.cuInit(0) and not cuda.cuCtxCreate_v2(ctypes.byref(context), 0, 0)
+def launch(name):
+    function = ctypes.c_void_p()
+    text = b".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry %s()\n{\nret;\n}\n" % name
+    assert not cuda.cuModuleLoadData(ctypes.byref(module), text)
+    assert not cuda.cuModuleGetFunction(ctypes.byref(function), module, name)
+    assert not cuda.cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, None, None, None)
+@collect.recorded()
+def work():
+    with collect.range("inside"):
+        launch(b"_Z1bPKfS0_Pfi")
+launch(b"_Z1aPKfS0_Pfi")
+work()
+launch(b"_Z1cPKfS0_Pfi")
+collect.start()
+launch(b"_Z1dPKfS0_Pfi")
+PROGRAM
+if [ "$have_python" = yes ]; then
+	collect 0 -c one.opk -o run.opk --capture-range offpeak -- "$tap_python" marks.py "$SOURCE/lib/python/pyoffpeak/collect.py"
+	rows_are 'short launch' 'b 2; d 4'
+	collect 0 -c one.opk -o run.opk --range user -- "$tap_python" marks.py "$SOURCE/lib/python/pyoffpeak/collect.py"
+	rows_are 'name launches' 'inside 1'
+	LD_LIBRARY_PATH=$fake/driver/.libs "$tap_python" marks.py "$SOURCE/lib/python/pyoffpeak/collect.py" || fail 'marks without the collector'
+fi
 code=1 record '--capture-range offpeak' init ctx:0 launch:a
 err_has 'the program did not call offpeak_start\(\), and --capture-range waits for it$'
 code=1 record "$marks" init ctx:0 launch:a
