@@ -50,13 +50,13 @@ struct collector {
 	uint64_t matches;       /* launches that match the name filters */
 	uint64_t begun;         /* ranges, for --max-ranges */
 	struct counts counts;
-	unsigned captures; /* number of streams being captured into graphs */
-	uint32_t depth;    /* the deepest level of user ranges */
-	bool unheard;      /* samples, but never had CUPTI's callbacks */
-	bool outside;      /* outside of --capture-range */
-	bool marked;       /* was inside of it */
-	enum collect_capture early; /* the mark that came last, also before the settings were read */
-	bool initialized;  /* CUPTI's profiler is initialized */
+	unsigned captures;          /* number of streams being captured into graphs */
+	uint32_t depth;             /* the deepest level of user ranges */
+	bool unheard;               /* samples, but never had CUPTI's callbacks */
+	bool outside;               /* outside of --capture-range */
+	bool marked;                /* was inside of it */
+	enum collect_capture early; /* the last mark, also before settings are read */
+	bool initialized;           /* CUPTI's profiler is initialized */
 	pid_t pid;
 	bool ended;
 };
