@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "collect/recording/recording.h"
@@ -28,12 +29,24 @@ struct users {
 	size_t count;
 };
 
+/* NVML has the host's numbers: in a container with its own they mean other processes. */
+static bool has_hosts_numbers(void)
+{
+	static const char first[] = "pid:[4026531836]"; /* Linux's first namespace */
+	char own[sizeof first] = "";
+	ssize_t length = readlink("/proc/self/ns/pid", own, sizeof own - 1);
+
+	return length == (ssize_t)sizeof first - 1 && !strcmp(own, first);
+}
+
 /* A range has no device: its name says which GPU was used. */
 static void write_record(struct users *users, const struct user *user)
 {
 	struct segment segment = { .activities = calloc(1, sizeof *segment.activities),
 		                   .count = 1 };
-	char *name = opk_printf("GPU %d: %s (%u)", users->device, user->name, user->process);
+	char *name = *user->name ? opk_printf("GPU %d: %s (%u)", users->device, user->name,
+	                                      user->process)
+	                         : opk_printf("GPU %d: process %u", users->device, user->process);
 
 	if (!segment.activities || !name) {
 		free(segment.activities);
@@ -65,7 +78,8 @@ static struct user *find(struct users *users, unsigned process, uint64_t now)
 		return NULL;
 	users->items[users->count] = (struct user){ .process = process, .since = now };
 	snprintf(number, sizeof number, "%u", process);
-	process_name(users->items[users->count].name, number);
+	if (has_hosts_numbers())
+		process_name(users->items[users->count].name, number);
 	return &users->items[users->count++];
 }
 
