@@ -26,7 +26,7 @@ out_has '^5 kernels, 265 launches, 26.2 ms of GPU time; NVIDIA H100 80GB HBM3 \(
 	'^ 1  histogram  19 ms  72.3%  53 launches, 3 timed$' "^    limited by atomics of few addresses: 77% of its warps' time$" \
 	'^    compute 0%  issue 1%    L1 2%       L2 12%      DRAM 2%     warps 80%$' \
 	'^    [.]{10}  [.]{10}  [.]{10}  #[.]{9}  [.]{10}  #{8}[.]{2}$' '^    Atomics move 87.3% of L2' \
-	'^    atomics go to an address; at most 18.8 ms less \(71.7% of all\)$'
+	'^    atomics go to an address; at most 18.8 ms less \(71.7% of GPU time\)$'
 same 'no line is wider than 80 columns' "$(awk 'length > 80' out)" ''
 same 'no line ends with a blank' "$(grep -c ' $' out)" 0
 # All that can be said, and then the values.
@@ -130,6 +130,7 @@ out_has '^3 ranges, 99 times, 311 ms; ' '^    SMs work in 14.2% of the time' '^ 
 # One of three launches is a warm-up: nothing can be told from such a mean.
 remark='Times differ so much that their mean says little: record without the warm-up, if there is one.'
 run 0 show "$SOURCE/tests/files/warm-up.opk"
+out_has '^    record|less [(]57.7% of all ranges[)]$|of all ranges'
 out_lacks "L1's sectors are of local memory"
 same 'remarks' "$(grep -c '^    Times differ so much that their mean says little: record without' out)" 3
 out_has '^ 1  step/forward  .*  33 times, 3 timed, [+]-422%$'

@@ -29,7 +29,7 @@
 	}
 
 	function finding(row, found) {
-		const saved = found.gain * row.time, share = row.share === null ? '' : ' (' + offpeak.formatShort(found.gain * row.share) + '% of all)';
+		const saved = found.gain * row.time, share = row.share === null ? '' : ' (' + offpeak.formatShort(found.gain * row.share) + '% of ' + row.whole + ')';
 		const most = saved > 0 ? '; at most ' + offpeak.formatBrief(saved, 'nanosecond') + ' less' + share : '';
 
 		return element('li', {}, [element('p', { class: 'says', text: found.text }),
@@ -70,6 +70,9 @@
 		const show = rows => list.replaceChildren(...rows.map((row, i) => card(run, row, i + 1)));
 		const more = element('button', { type: 'button', class: 'more', text: 'Show all ' + data.rows.length.toLocaleString('en-US'), hidden: data.rows.length <= FIRST });
 
+		data.rows.forEach(row => {
+			row.whole = data.whole;
+		});
 		show(data.rows.slice(0, FIRST));
 		more.addEventListener('click', () => {
 			show(data.rows);

@@ -62,3 +62,8 @@ const char *opk_answers_head(char out[OPK_ANSWER_TEXT], const struct opk_answers
 	         *time && kernels ? " of GPU time" : "");
 	return out;
 }
+
+const char *opk_answers_whole(const struct opk_answers *answers)
+{
+	return opk_answers_are_kernels(answers) ? "GPU time" : "all ranges";
+}

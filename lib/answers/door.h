@@ -106,6 +106,8 @@ const char *opk_answer_launches(char out[OPK_ANSWER_TEXT], const struct opk_answ
                                 const struct opk_answer *answer);
 /* What is said of a limiter that no finding is about; NULL: there are findings, or no limiter. */
 const char *opk_answer_without_finding(const struct opk_answer *answer);
+/* What a share of the time is of: "GPU time", or "all ranges". */
+const char *opk_answers_whole(const struct opk_answers *answers);
 /* "5 kernels, 265 launches, 26.2 ms of GPU time" */
 const char *opk_answers_head(char out[OPK_ANSWER_TEXT], const struct opk_answers *answers);
 

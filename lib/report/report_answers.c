@@ -185,6 +185,7 @@ static int put_answers(struct report_page *page, const struct report_run *run)
 	TRY(report_index_rows(&rows, page, run));
 	opk_json_begin_object(json);
 	opk_json_add_string(json, "head", opk_answers_head(head, run->answers));
+	opk_json_add_string(json, "whole", opk_answers_whole(run->answers));
 	opk_json_add_u64(json, "total", count);
 	opk_json_key(json, "rows");
 	opk_json_begin_array(json);

@@ -131,8 +131,9 @@ static void put_finding(struct opk_buf *out, const struct show *show,
 		advice = opk_printf("try: %s; at most %s less", finding->advice,
 		                    opk_answer_time(time, saved));
 	else
-		advice = opk_printf("try: %s; at most %s less (%.3g%% of all)", finding->advice,
-		                    opk_answer_time(time, saved), finding->gain * answer->share);
+		advice = opk_printf("try: %s; at most %s less (%.3g%% of %s)", finding->advice,
+		                    opk_answer_time(time, saved), finding->gain * answer->share,
+		                    opk_answers_whole(show->answers));
 	if (advice)
 		put_paragraph(out, show, advice);
 	out->failed |= !advice;
