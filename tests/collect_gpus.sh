@@ -17,7 +17,7 @@ watch() {
 section 'until the time is over'
 watch 0 --duration 600ms --interval 1ms
 err_is ''
-same "$last: all samples of that time" "$(fields run.opk samples total times | tail -n 1 | awk '{ print ($1 == $2 && $1 > 500 && $1 < 1500) }')" 1
+same "$last: all samples of that time" "$(fields run.opk samples total times | tail -n 1 | awk '{ print ($1 == $2 && $1 > 200 && $1 < 3000) }')" 1
 info 'j["mode"] == "sampling" and j["complete"]' \
 	'{r["name"]: r["value"] for r in j["run"]}["command"] == "offpeak-collect --watch"'
 # It asks for nothing that a program would have to make, and needs no context.
@@ -68,20 +68,23 @@ for file in run-*.opk; do
 	total=$((total + $(fields "$file" samples total | tail -n 1)))
 done
 same "$last: files" "$(ls run-*.opk | awk 'END { print (NR >= 3 && NR <= 7) }')" 1
-same "$last: all samples of that time" "$((total > 3000 && total < 8000))" 1
+same "$last: all samples of that time" "$((total > 2000 && total < 9000))" 1
 
 section 'a flight recorder'
 rm -f run*.opk
-collect 0 --watch -c pm.opk -o run.opk --interval 1ms --keep 3s --duration 9s &
-sleep 6
+collect 0 --watch -c pm.opk -o run.opk --interval 1ms --keep 3s --duration 12s &
+sleep 5
 collect 0 --dump run.opk
-sleep 2
+tries=0
+while ! ls run-*.opk >/dev/null 2>&1 && [ $((tries += 1)) -lt 50 ]; do
+	sleep 0.1
+done
 same 'a dump while sampling goes on' "$(ls run-*.opk | grep -c .)" 1
 wait
 dump=$(ls run-*.opk)
 run 0 verify "$dump"
 seconds_of() {
-	fields "$1" samples total | tail -n 1 | awk '{ print ($1 > 2500 && $1 < 6000) }'
+	fields "$1" samples total | tail -n 1 | awk '{ print ($1 > 1500 && $1 < 8000) }'
 }
 same 'the dump has the last seconds' "$(seconds_of "$dump")" 1
 same 'in the end, -o has the last seconds' "$(seconds_of run.opk)" 1
