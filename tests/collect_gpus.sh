@@ -110,7 +110,8 @@ collect 2 --watch -o run.opk
 
 section 'a GPU that can not be sampled'
 FAKE_GPU_CHIP=GA102 watch 1
-err_has '^offpeak-collect: the set was built for GH100, device 0 is a GA102: build it with --chip GA102$' 'nothing was recorded'
+err_has '^offpeak-collect: the set was built for GH100, device 0 is a GA102: build it with --chip GA102$' '^offpeak-collect: nothing was recorded, for the reason above$'
+err_lacks 'exit code|program'
 LD_LIBRARY_PATH='' watch 3
 err_has '^offpeak-collect: there is no NVIDIA driver here: '
 finish

@@ -328,6 +328,9 @@ static int end_unrecorded(const struct settings *settings, int status, bool empt
 
 	if (not_run)
 		return not_run_code();
+	if (settings->watch)
+		return say(WIFEXITED(status) && status ? WEXITSTATUS(status) : OPK_EFAILED,
+		           "nothing was recorded, for the reason above");
 	code = report_nothing(settings, empty);
 	if (settings->best_effort || is_stopped(status))
 		return end_like(status);
