@@ -159,8 +159,10 @@ static int evaluate_together(struct opk_evaluation **out, struct opk_ctx *ctx,
 	m.tasks = opk_alloc_array(count, sizeof *m.tasks);
 	if (!m.tasks)
 		return opk_nomem(ctx, "an evaluation");
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
+		TRY(opk_check_interrupt(ctx));
 		TRY(opk_eval_task_begin(&m.tasks[i], ctx, files[i], options));
+	}
 	TRY(run_shares(&m));
 	for (size_t i = 0; i < count; i++)
 		TRY(opk_eval_task_finish(&out[i], ctx, &m.tasks[i]));
