@@ -270,7 +270,7 @@ static void forget(double *means, const struct opk_answers *a, const struct opk_
 		if (opk_index_find(&at, &a->columns, columns[i].name)
 		    && ((mixed && columns[i].mixed) || (of->range.count > 1 && columns[i].several)))
 			means[at] = (double)NAN;
-	/* More warps than can be: the pass of the warps took longer than that of the cycles. */
+	/* More warps than can be: warps were counted in a pass that took longer than the other. */
 	if (opk_index_find(&at, &a->columns, "occupancy")
 	    && means[at] > fmin(value_of(a, means, "possible"), 100) + 1)
 		means[at] = (double)NAN;
@@ -280,7 +280,8 @@ static void forget(double *means, const struct opk_answers *a, const struct opk_
 static const char *remark_of(struct opk_answers *a, double launch_ns, double within)
 {
 	static const double shortest = 5000, widest = 100;
-	bool is_short = a->kernels && launch_ns<shortest, is_wide = within> widest;
+	bool is_short = a->kernels && launch_ns < shortest;
+	bool is_wide = within > widest;
 	struct opk_buf out = { 0 };
 
 	if (!is_short && !is_wide)

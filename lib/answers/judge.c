@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Applies the rules to the values of one kernel. */
-#include <fnmatch.h>
 #include <math.h>
 #include <string.h>
 
 #include "answers/answers_inside.h"
 #include "base/buf.h"
+#include "base/glob.h"
 
 /* Percent of the kernel's time, of its peak, or of the warps' time. */
 static const double busy = 60, half = 50, some = 40; /* a part */
@@ -293,7 +293,7 @@ static const char *say(struct opk_strlist *texts, const char *says,
 static bool is_for(const struct opk_finding_rule *rule, const char *name)
 {
 	for (size_t i = 0; i < rule->kernels.count; i++)
-		if (!fnmatch(rule->kernels.items[i], name, 0))
+		if (opk_glob_match(rule->kernels.items[i], name))
 			return true;
 	return !rule->kernels.count;
 }
