@@ -106,11 +106,13 @@ static bool take(struct segments *segments, struct segment *segment)
 	return any;
 }
 
-static int begin_file(struct segments *segments, const char *path)
+/* The metadata are checked for the first file, and the same in those that follow it. */
+static int begin_file(struct segments *segments, const char *path, const struct opk_meta *first)
 {
 	TRY(opk_writer_new_live(&segments->writer, segments->ctx, path));
-	TRY(opk_writer_add(segments->writer, OPK_SECTION_META, segments->meta.data,
-	                   segments->meta.size));
+	TRY(first ? opk_writer_add_meta(segments->writer, first)
+	          : opk_writer_add(segments->writer, OPK_SECTION_META, segments->meta.data,
+	                           segments->meta.size));
 	return segments->availability.size
 	               ? opk_writer_add(segments->writer, OPK_SECTION_AVAILABILITY,
 	                                segments->availability.data, segments->availability.size)
@@ -152,7 +154,7 @@ static void next_file(struct segments *segments)
 	rotating->image = recording_path(path, sizeof path, rotating->settings,
 	                                 rotating->image + 1);
 	segments->failed = false;
-	if (!rotating->image || begin_file(segments, path))
+	if (!rotating->image || begin_file(segments, path, NULL))
 		fail(segments);
 }
 
@@ -207,7 +209,7 @@ struct segments *segments_new(bool *taken, const char *path, const struct opk_me
 	if (availability)
 		opk_buf_add(&segments->availability, availability, availability_size);
 	if (!segments->meta.failed && !segments->availability.failed
-	    && !opk_ctx_new(&segments->ctx, NULL) && !begin_file(segments, path)
+	    && !opk_ctx_new(&segments->ctx, NULL) && !begin_file(segments, path, meta)
 	    && thread_start(&segments->thread, run, segments))
 		return segments;
 	*taken = !segments->writer && !lstat(path, &info);
