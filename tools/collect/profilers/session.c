@@ -29,6 +29,7 @@ struct session {
 	struct rotation rotation;
 	struct segment present; /* with a row per range so far */
 	uint32_t most_slots;    /* after the first round of a rotation */
+	uint32_t room;          /* how many ranges the present image takes */
 	size_t pass;            /* of the present image, or of the next; 0: all passes */
 	bool configured;        /* a present image exists */
 	bool open;              /* a range is in progress */
@@ -48,7 +49,7 @@ static bool rotates(const struct session *session)
 	return session->rotation.passes > 0;
 }
 
-/* How many ranges the present image can hold. */
+/* How many ranges an image takes that begins now. */
 static uint32_t room_of(const struct session *session)
 {
 	return rotates(session) ? rotation_batch(&session->rotation, session->most_slots)
@@ -136,6 +137,7 @@ static bool start(struct session *session)
 		if (!grow(session))
 			return fail(session);
 	}
+	session->room = room_of(session);
 	session->present.image = new_image(session);
 	session->present.ranges = calloc(session->profiler.slots, sizeof *session->present.ranges);
 	if (!session->present.image || !session->present.ranges)
@@ -307,7 +309,7 @@ static void finish_image(struct session *session, bool cut)
 {
 	bool used = session->present.count > 0;
 
-	cut = cut && session->present.count < room_of(session);
+	cut = cut && session->present.count < session->room;
 	if (rotates(session) && used)
 		note_speed(session);
 	decode(session);
@@ -344,7 +346,7 @@ void session_suspend(struct session *session)
 /* Makes room for another range: the next image, and with rotation the next pass. */
 static bool make_room(struct session *session)
 {
-	if (session->present.count >= room_of(session))
+	if (session->present.count >= session->room)
 		session_suspend(session);
 	return !session->broken && (session->configured || start(session));
 }
