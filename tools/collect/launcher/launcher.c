@@ -172,11 +172,16 @@ static void note_signal(int number)
 	stopped = number;
 }
 
+static void forward(int number)
+{
+	if (child > 0)
+		kill((pid_t)child, number);
+}
+
 static void pass_on(int number)
 {
 	stopped = number;
-	if (child > 0)
-		kill((pid_t)child, number);
+	forward(number);
 }
 
 /* Ctrl-C also reaches the program; other signals reach only us. Ignored ones stay ignored. */
@@ -193,13 +198,6 @@ static void take_signals(void)
 
 /* With a limit on file sizes, let writing fail; the program gets the signal's old handler. */
 static void (*file_limit)(int);
-
-/* A watch is asked for a dump by this signal. */
-static void forward(int number)
-{
-	if (child > 0)
-		kill((pid_t)child, number);
-}
 
 static void give_signals_back(void)
 {
@@ -357,7 +355,7 @@ static int finish(const struct settings *settings, struct parts *parts, int stat
 {
 	bool any = parts->count, running = parts->running > 0;
 	bool ended = !running && !parts->silent; /* no process records any more */
-	/* A long watch has named its files, but for the last one. */
+	/* A long watch has named all of its files except the last one. */
 	bool recorded = was_recorded(parts, status) || running || (settings->rotate_ns && !status);
 	opk_autostrlist struct opk_strlist made = { 0 };
 	int code = OPK_OK;
@@ -582,6 +580,7 @@ int main(int argc, char **argv)
 	TRY(cache_find(&cached, &all.items[0].settings, program));
 	if (cached)
 		return OPK_OK;
+	/* It asks a watch for a dump, and stops nothing. */
 	if (settings.watch)
 		signal(SIGUSR1, forward);
 	parts_report_leftovers(&all.items[0].settings);
