@@ -59,7 +59,7 @@ same "$last: rows" "$(fields run.opk rows short pass | sort | uniq -c | awk '{ p
 record '--replay rotate' init ctx:0 'launch*9:a' ctx:0 'launch*17:b'
 err_is 'offpeak-collect: note: 1 of the 3 passes had no launches, as there were 9: what needs them is nan; --replay kernel takes all passes of each launch'
 same "$last: rows" "$(fields run.opk rows context pass | sort | uniq -c | awk '{ print $2, $3, $1 }' | in_line)" '1 1 8; 1 2 1; 2 1 8; 2 2 8; 2 3 1'
-# Of a set with two plans, rotation takes the one of many passes, unless the user prefers the other; nothing else does.
+# Rotation alone takes the plan of many passes from a set with two plans, unless the user prefers the other.
 set=two-plans
 quietly '--replay rotate' init ctx:0 'launch*50:a'
 same "$last: turns" "$(fields run.opk rows pass counted | uniq -c | awk '{ printf "%s:%s:%s ", $2, $3, $1 }')" '1:1:8 2:2:8 3:3:8 4:4:8 5:5:8 1:1:10 '

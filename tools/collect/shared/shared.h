@@ -253,7 +253,7 @@ enum {
 	X(CUPTI, cupti_path, text, "libcupti.so", NOT_KEYED, 0, "cupti", "FILE",                       \
 	  "use this libcupti")                                                                         \
 	X(WATCH, watch, flag, NULL, FOR_SAMPLES | NOT_KEYED, 0, "watch", NULL,                         \
-	  "no program: samples GPUs, whatever runs on them, until a signal comes")                     \
+	  "no program: samples all that runs on the GPUs, until a signal comes")                       \
 	X(DURATION, duration_ns, time, NULL, FOR_SAMPLES | NOT_KEYED, 0, "duration", "TIME",           \
 	  "with --watch: or until this time is over: 60s, 10min, 2h")                                  \
 	X(ROTATE_FILES, rotate_ns, time, NULL, FOR_SAMPLES | NOT_KEYED, 0, "rotate-files", "TIME",     \
