@@ -199,20 +199,22 @@ static int check_probe(const struct settings *settings, const char *program)
 }
 
 /* The files of a flight recorder have an eighth of its time each, so that old ones can go. */
-static int check_watch(struct settings *settings, const char *program)
+static void divide_kept(struct settings *settings)
 {
 	enum { FILES = 8, LEAST_MS = 1000, MS_NS = 1000000 };
+	uint64_t ms = settings->keep_ns / FILES / MS_NS;
 	char text[32];
 
+	ms = ms < LEAST_MS ? LEAST_MS : ms;
+	settings->rotate_ns = ms * MS_NS;
+	snprintf(text, sizeof text, "%" PRIu64 "ms", ms);
+	settings_export(SETTING_ROTATE_FILES, text);
+}
+
+static int check_watch(const struct settings *settings, const char *program)
+{
 	if (settings->keep_ns && settings->rotate_ns)
 		return say(OPK_EUSAGE, "--keep or --rotate-files, not both");
-	if (settings->keep_ns) {
-		settings->rotate_ns = settings->keep_ns / FILES;
-		if (settings->rotate_ns < (uint64_t)LEAST_MS * MS_NS)
-			settings->rotate_ns = (uint64_t)LEAST_MS * MS_NS;
-		snprintf(text, sizeof text, "%" PRIu64 "ms", settings->rotate_ns / MS_NS);
-		settings_export(SETTING_ROTATE_FILES, text);
-	}
 	if (program)
 		return say(OPK_EUSAGE, "--watch runs no program: %s", program);
 	if (settings->cache)
@@ -256,6 +258,8 @@ int command_line_read(struct settings *settings, struct opk_strlist *sets, char 
 		                    : OPK_OK;
 	if (!code && settings->watch)
 		code = check_watch(settings, argv[optind]);
+	if (!code && settings->watch && settings->keep_ns)
+		divide_kept(settings);
 	if (settings->watch)
 		*program = watch_program;
 	if (!code && !settings->cache)
