@@ -298,9 +298,11 @@ for words in 'out:a err:b init ctx:0 launch:k out:c err:d cat' 'init ctx:0 launc
 done
 exec 2>&3
 rm -f run*.opk
-record --best-effort env:LD_LIBRARY_PATH env:LD_PRELOAD
+record '--best-effort --own-cupti' env:LD_LIBRARY_PATH env:LD_PRELOAD
 out_is "LD_LIBRARY_PATH=$LD_LIBRARY_PATH
 LD_PRELOAD=${LD_PRELOAD-}"
+LD_PRELOAD=$tmp/nothing.so record --best-effort env:LD_PRELOAD
+out_is "LD_PRELOAD=$tmp/nothing.so:$(dirname "$(readlink -f "$BUILD/.libs/liboffpeak-preload.so")")/liboffpeak-preload.so"
 
 section 'signals'
 # The launcher forwards signals that only it receives, and leaves Ctrl-C to the program.

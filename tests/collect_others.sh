@@ -109,6 +109,71 @@ quietly '' init ctx:0 launch:k '?subscribe'
 out_is 'subscribe: 39'
 unset FAKE_GPU_CUPTI_VERSION
 
+section "the program's own use of CUPTI comes first"
+FAKE_APP_LINKED=1
+export FAKE_APP_LINKED
+comes_first='which comes first'
+# Launches: nothing is recorded from its call until it gives back what it used.
+set=three
+for mode in '--replay kernel' '--replay rotate' '--range user' '--backend legacy --replay kernel'; do
+	set=three
+	[ "$mode" != '--range user' ] || set=one
+	record "$mode" init ctx:0 push:a launch:k pop push:b launch:k subscribe launch:k heard unsubscribe pop \
+		sleep:600 push:c launch:k pop
+	out_is 'heard 1'
+	err_has "^offpeak-collect: the program uses CUPTI's callbacks itself, $comes_first: nothing is recorded meanwhile; --own-cupti "
+	info 'sum(d["count"] for d in j["drops"] if "used CUPTI itself" in d["reason"]) == '"$(case $mode in *user) echo 2 ;; *) echo 1 ;; esac)"
+	case $mode in
+	*user) rows_are name 'a; b; c' ;;
+	*) rows_are launch '1; 2; 3' ;;
+	esac
+done
+set=one
+record '' init ctx:0 launch:k activities launch:k launch:k activities:off traced sleep:600 launch:k
+out_is 'traced 2'
+rows_count 2
+record '' init ctx:0 launch:k sample launch:k
+err_has "^offpeak-collect: the program uses a profiler of CUPTI itself, $comes_first: nothing is recorded meanwhile"
+rows_count 1
+# It began before it used CUDA, and never ends.
+code=1 record '' subscribe init ctx:0 launch:k heard
+out_is 'heard 1'
+code=1 record '' activities init ctx:0 launch:k traced
+out_is 'traced 1'
+# It used CUPTI before CUDA alone.
+record '' subscribe unsubscribe init ctx:0 launch:k
+rows_count 1
+# Counts and samples of instructions.
+for set in sass pc; do
+	make_set $set profiler=$set
+	record '' init ctx:0 launch:k activities launch:k activities:off traced sleep:600 launch:k
+	out_is 'traced 1'
+	err_has "$comes_first"
+done
+# Samples do without callbacks, but not beside another profiler; a trace ends with the program's own.
+set=pm
+quietly '--interval 1ms' init primary:0 subscribe launch:k heard sleep:100
+out_is 'heard 1'
+samples 50
+record '--interval 1ms' init primary:0 launch:k sleep:100 sample sleep:100
+err_has "^offpeak-collect: the program uses a profiler of CUPTI itself, $comes_first: sampling ends; "
+samples 50
+record '--interval 1ms --trace kernels' init primary:0 launch:k launch:k activities launch:k traced sleep:100
+out_is 'traced 1'
+err_has "^offpeak-collect: the program uses CUPTI's activity records itself, $comes_first: the trace ends; "
+same "$last: kernels" "$(fields run.opk activities kind | grep -c kernel)" 2
+samples 50
+record '--interval 1ms --trace kernels' activities init primary:0 launch:k traced sleep:100
+out_is 'traced 1'
+err_has "$comes_first: nothing is traced; "
+samples 50
+# The other way round.
+set=one
+record --own-cupti init ctx:0 launch:k '?subscribe' launch:k
+out_is 'subscribe: 39'
+rows_count 2
+unset FAKE_APP_LINKED
+
 section 'one file of CUPTI a process'
 cp "$cupti" libcupti.so.99
 set=pm

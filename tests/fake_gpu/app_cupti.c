@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Words that call CUPTI, from the library that FAKE_APP_CUPTI names. */
+/*
+ * Words that call CUPTI, from the library that FAKE_APP_CUPTI names; with FAKE_APP_LINKED as if the
+ * program were linked with it: what is preloaded comes first.
+ */
 #include <cupti.h>
 #include <cupti_pmsampling.h>
 #include <cupti_profiler_target.h>
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,13 +15,14 @@
 #include "fake_gpu/app.h"
 
 static CUpti_SubscriberHandle subscriber;
-static unsigned heard;
+static unsigned heard, traced;
 
 static void *find(const char *symbol)
 {
 	const char *path = getenv("FAKE_APP_CUPTI");
-	void *library = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
-	void *function = library ? dlsym(library, symbol) : NULL;
+	bool linked = getenv("FAKE_APP_LINKED") != NULL;
+	void *library = path ? dlopen(path, RTLD_NOW | (linked ? RTLD_GLOBAL : RTLD_LOCAL)) : NULL;
+	void *function = library ? dlsym(linked ? RTLD_DEFAULT : library, symbol) : NULL;
 
 	if (!function) {
 		fprintf(stderr, "fake_app: no %s: FAKE_APP_CUPTI names a libcupti\n", symbol);
@@ -106,22 +111,44 @@ static void CUPTIAPI give_buffer(uint8_t **buffer, size_t *size, size_t *most)
 static void CUPTIAPI take_buffer(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size,
                                  size_t valid)
 {
-	(void)context, (void)stream, (void)buffer, (void)size, (void)valid;
+	CUpti_Activity *record = NULL;
+
+	(void)context, (void)stream, (void)size;
+	while (valid && !CALL(cuptiActivityGetNextRecord)(buffer, valid, &record))
+		traced += record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+	free(buffer);
 }
 
-/* Records activities as torch.profiler does. */
+/* Records activities as torch.profiler does; with "off" no more. */
 static int word_activities(const char *const *fields)
 {
-	int status = CALL(cuptiActivityRegisterCallbacks)(give_buffer, take_buffer);
+	int status;
 
-	(void)fields;
+	if (!strcmp(fields[0], "off"))
+		return CALL(cuptiActivityDisable)(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+	status = CALL(cuptiActivityRegisterCallbacks)(give_buffer, take_buffer);
 	return status ? status
 	              : (int)CALL(cuptiActivityEnable)(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
 }
 
+/* Prints how many kernels are in the records so far. */
+static int word_traced(const char *const *fields)
+{
+	int status = CALL(cuptiActivityFlushAll)(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+
+	(void)fields;
+	printf("traced %u\n", traced);
+	return status;
+}
+
 const struct word cupti_words[] = {
-	{ "activities", word_activities }, { "load", word_load },
-	{ "subscribe", word_subscribe },   { "unsubscribe", word_unsubscribe },
-	{ "heard", word_heard },           { "finalize", word_finalize },
-	{ "sample", word_sample },         { 0 },
+	{ "activities", word_activities },
+	{ "load", word_load },
+	{ "subscribe", word_subscribe },
+	{ "unsubscribe", word_unsubscribe },
+	{ "heard", word_heard },
+	{ "finalize", word_finalize },
+	{ "sample", word_sample },
+	{ "traced", word_traced },
+	{ 0 },
 };

@@ -210,7 +210,7 @@ struct session *collector_open(struct collector_context *entry)
 {
 	struct session *session;
 
-	if (!wanted_device(entry->device) || !enter(entry->context))
+	if (collector.resting || !wanted_device(entry->device) || !enter(entry->context))
 		return NULL;
 	session = open_session(entry);
 	leave();
@@ -314,7 +314,8 @@ static struct segments *find_segments(int device, bool *never)
 
 void collector_trace(void)
 {
-	if (trace_start(&collector.profiling, find_segments, collector_has_scope()))
+	if (collector_may_trace()
+	    && trace_start(&collector.profiling, find_segments, collector_has_scope()))
 		collector_end_before_nvidia();
 }
 
@@ -331,6 +332,10 @@ struct collector_context *collector_find_or_open(CUcontext context)
 	struct collector_context *entry = collector_find(context);
 	int device = entry ? entry->device : device_of(context);
 
+	if (entry && entry->rests && !collector.resting) {
+		entry->rests = false;
+		entry->session = collector_open(entry);
+	}
 	/* If its device is unknown, the context is gone; its handle may be reused. */
 	if (entry || device < 0)
 		return entry;
@@ -470,7 +475,7 @@ void collector_end_capture(void)
 		collector.captures--;
 }
 
-static void close_samplers(void)
+void collector_close_samplers(void)
 {
 	for (size_t i = 0; i < MAX_DEVICES; i++) {
 		if (collector.samplers[i])
@@ -495,7 +500,7 @@ static void end_all(const struct counts *traced)
 	collector.counts.drops[DROP_FINALIZED] += subscriber_lost();
 	for (size_t i = 0; i < collector.context_count; i++)
 		collector_close(&collector.contexts[i]);
-	close_samplers();
+	collector_close_samplers();
 	pc_launches_write(collector.counts.drops[DROP_FINALIZED] ? NULL
 	                                                         : collector.profiling.segments);
 	collector.ended = true;

@@ -21,6 +21,7 @@ struct collector_context {
 	struct sass *sass;       /* instead, for counts of instructions */
 	struct pc_sampler *pc;   /* instead, for samples of instructions */
 	bool refused;            /* can't be profiled */
+	bool rests;              /* closed for the program's own use of CUPTI */
 	bool waits;              /* it can as soon as another context of its GPU is not sampled */
 };
 
@@ -58,6 +59,7 @@ struct collector {
 	enum collect_capture early; /* the last mark, also before settings are read */
 	bool initialized;           /* CUPTI's profiler is initialized */
 	pid_t pid;
+	bool resting;               /* the program uses CUPTI itself */
 	bool ended;
 };
 
@@ -109,6 +111,8 @@ void collector_trace(void);
 void collector_forget(CUcontext context);
 /* Writes what has waited for almost the flush interval; false when collection has ended. */
 bool collector_flush(void);
+/* Ends sampling. The lock is held. */
+void collector_close_samplers(void);
 /* Counts a loss or event. */
 void collector_note(enum drop what);
 /* Writes the rest, ends the recording, and reports what is missing. */
@@ -170,6 +174,22 @@ void collector_end_capture(void);
 
 void collector_begin_scope(enum collect_capture of);
 void collector_end_scope(enum collect_capture of);
+
+/* ---- collector_way.c: the program's own use of CUPTI, which comes first ---- */
+
+/* What the program uses, as bits of enum program_use; 0 with --own-cupti. */
+unsigned collector_program_uses(void);
+/* Closes what records launches and ranges, until `resting` ends. The lock is held. */
+void collector_rest(unsigned use);
+/* Rests if the program used CUPTI before CUDA; whether the collector rests. */
+bool collector_begins_resting(void);
+/* False, with a message, if the program has CUPTI's activity records already. */
+bool collector_may_trace(void);
+
+/* ---- inject.c ---- */
+
+/* Leaves the callbacks to the program, without what they are for. */
+void inject_leave_callbacks(void);
 
 /* ---- collector_ranges.c ---- */
 

@@ -124,6 +124,8 @@ static bool begin(const struct launch *launch)
 	uint64_t index = ++collector.launches;
 
 	tally->launches = index;
+	if (collector.resting)
+		return false;
 	if (collector.outside)
 		return rest(launch);
 	if (!kernel || !kernel->wanted || !wanted_by_ranges())

@@ -95,9 +95,9 @@ static bool can_begin(const struct user_nest *nest)
 
 	if (collector.captures)
 		collector.counts.drops[DROP_CAPTURE]++;
-	else if (collector.range.session)
+	else if (collector.range.session && !collector.resting)
 		collector.counts.drops[reason_of(nest)]++;
-	else
+	else if (!collector.resting)
 		return !settings->max_ranges || collector.begun < settings->max_ranges;
 	return false;
 }

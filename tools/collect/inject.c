@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "collect/collector.h"
+#include "collect/shared/program_cupti.h"
 #include "collect/subscriber.h"
 
 enum { TICK_US = 250000, WATCH_US = 10000 };
@@ -175,6 +176,14 @@ static void watch_without_callbacks(void)
 		thread_detach(watch, NULL);
 }
 
+void inject_leave_callbacks(void)
+{
+	if (!needs_callbacks())
+		watch_without_callbacks();
+	else
+		subscriber_leave();
+}
+
 /* Contexts that wait for their preparation; a destroyed one is removed. */
 static struct {
 	pthread_mutex_t lock;
@@ -319,9 +328,28 @@ static bool subscribe(void)
 	       && enable_all();
 }
 
+/* Whether the callbacks were free. */
+static bool subscribe_again(char other[SUBSCRIBER_NAME])
+{
+	bool free = take(other) == CUPTI_SUCCESS;
+
+	return free && enable_all();
+}
+
+/* The lock is held while it subscribes, so that the program does not come between. */
+static void end_rest(void)
+{
+	collector_auto bool locked = collector_lock();
+	char other[SUBSCRIBER_NAME];
+
+	if (locked && !(collector_program_uses() & ~USE_BUFFERS))
+		collector.resting = !subscribe_again(other);
+}
+
 /*
  * If a program calls cuptiFinalize(), that ends our subscription, too. If the program or another
- * library has subscribed since, wait until the callbacks are free.
+ * library has subscribed since, wait until the callbacks are free. A launch whose end is not heard
+ * has the lock.
  */
 static void renew_subscription(void)
 {
@@ -332,10 +360,8 @@ static void renew_subscription(void)
 		return;
 	if (!lost)
 		collector_note(DROP_FINALIZED);
-	lost = take(other) != CUPTI_SUCCESS;
-	if (!lost)
-		enable_all();
-	else if (!told)
+	lost = !subscribe_again(other);
+	if (lost && !told)
 		say(0,
 		    "since a cuptiFinalize() of the program CUPTI's callbacks belong to %s: what "
 		    "it launches is missing until they are free",
@@ -350,7 +376,10 @@ static void *tick(void *data)
 {
 	do {
 		usleep(TICK_US);
-		renew_subscription();
+		if (collector.resting)
+			end_rest();
+		else
+			renew_subscription();
 	} while (collector_flush());
 	return data;
 }
@@ -375,7 +404,7 @@ __attribute__((visibility("default"))) int InitializeInjection(void)
 	/* CUPTI's records already contain what the driver's other calls would show. */
 	if (collector.settings.mode == MODE_TRACE && !collector_has_scope())
 		return 1;
-	if (collector.settings.watch || !subscribe())
+	if (collector.settings.watch || (!collector_begins_resting() && !subscribe()))
 		return 1;
 	if (collector.settings.mode == MODE_USER_RANGE)
 		collector_listen_to_ranges();

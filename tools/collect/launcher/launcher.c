@@ -217,6 +217,27 @@ static void hold_signals(void)
 /* The error that prevented the program's start, or 0. */
 static int not_run;
 
+/*
+ * In the child: the program's own calls of CUPTI come to a library first, through which the
+ * recording makes way for them.
+ */
+static void preload(void)
+{
+	const char *library = getenv("CUDA_INJECTION64_PATH"), *others = getenv("LD_PRELOAD");
+	opk_autofree char *path = NULL, *all = NULL;
+
+	if (!library || getenv(settings_table[SETTING_OWN_CUPTI].variable))
+		return;
+	path = opk_printf("%.*s" PRELOADED_LIBRARY, (int)(strrchr(library, '/') - library),
+	                  library);
+	/* These separate the names in the variable. */
+	if (!path || access(path, R_OK) || strpbrk(path, " :"))
+		return;
+	all = opk_printf("%s%s%s", others ? others : "", others && *others ? ":" : "", path);
+	if (all)
+		setenv("LD_PRELOAD", all, 1);
+}
+
 /* The child writes its error to the pipe; a started program closes the pipe. */
 static void become(char **program, int report)
 {
@@ -227,6 +248,8 @@ static void become(char **program, int report)
 	/* Until it waits for this signal. */
 	if (program == watch_program)
 		signal(SIGUSR1, SIG_IGN);
+	else
+		preload();
 	execvp(program[0], program);
 	problem = errno;
 	say(0, "%s: %s", program[0], strerror(problem));

@@ -179,6 +179,8 @@ bool trace_start(const struct profiling *profiling, trace_begin_fn *begin, bool 
 /* While paused, records neither new launches nor ranges that end. */
 void trace_pause(bool pause);
 
+/* Leaves CUPTI's records to the program for good, with what came so far; false: it had none. */
+bool trace_leave(void);
 /* Ends tracing, hands on the rest, for which it calls trace_begin_fn(), and adds its counts. */
 void trace_stop(struct counts *counts);
 

@@ -33,6 +33,7 @@ static struct {
 	bool running, ending, paused;
 	bool stuck;   /* records can't be handed on yet */
 	bool refused; /* records can never be handed on: there will be no recording */
+	bool left;    /* the program has CUPTI's records */
 	struct opk_activity *pending;
 	size_t count, capacity;
 	pid_t pid;        /* forks share this state, but not the GPU */
@@ -333,8 +334,7 @@ static void hand_on(void)
 
 static void flush(uint32_t how)
 {
-
-	if (!trace.counts.drops[DROP_DEAF])
+	if (!trace.counts.drops[DROP_DEAF] && !trace.left)
 		trace.counts.drops[DROP_DEAF] = !TARGET_CALL(cuptiActivityFlushAll, how);
 }
 
@@ -404,13 +404,29 @@ void trace_pause(bool pause)
 
 	if (!lock())
 		return;
-	active = trace.running && !trace.refused;
+	active = trace.running && !trace.refused && !trace.left;
 	trace.paused = pause && active;
 	unlock();
 	if (active && pause)
 		disable_kinds(wanted_kinds());
 	else if (active)
 		enable_kinds();
+}
+
+bool trace_leave(void)
+{
+	bool had = lock();
+
+	if (!had)
+		return false;
+	had = trace.running && !trace.refused && !trace.left;
+	unlock();
+	if (!had)
+		return false;
+	flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+	disable_kinds(wanted_kinds());
+	trace.left = true;
+	return true;
 }
 
 bool trace_start(const struct profiling *profiling, trace_begin_fn *begin, bool paused)
@@ -447,9 +463,9 @@ void trace_stop(struct counts *counts)
 	if (!running)
 		return;
 	pthread_join(trace.thread, NULL);
-	if (!trace.refused)
+	if (!trace.refused && !trace.left)
 		disable_kinds(wanted_kinds());
 	/* All buffers came back, unless another client of CUPTI registered and received them. */
-	trace.counts.drops[DROP_TAKEN] = trace.buffers > 0;
+	trace.counts.drops[DROP_TAKEN] = trace.left || trace.buffers > 0;
 	counts_add(counts, &trace.counts);
 }

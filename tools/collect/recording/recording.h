@@ -110,7 +110,9 @@ void code_rows_hand_on(struct code_rows *rows, struct segments *segments);
 	X(HARDWARE, "PC samples that the hardware dropped; a longer --interval helps")             \
 	X(PATCHED, "records of instructions that CUPTI dropped")                                   \
 	X(UNHEARD, "launched while another library had CUPTI's callbacks after a cuptiFinalize() " \
-	           "of the program, counted as one")
+	           "of the program, counted as one")                                               \
+	X(RESTED, "times in which the program used CUPTI itself; --own-cupti records then, and "   \
+	          "spoils the program's own profile")
 
 enum drop {
 #define X(id, reason) DROP_##id,

@@ -252,6 +252,9 @@ enum {
 	  "range (default) or legacy: CUPTI's older interface")                                        \
 	X(CUPTI, cupti_path, text, "libcupti.so", NOT_KEYED, 0, "cupti", "FILE",                       \
 	  "use this libcupti")                                                                         \
+	X(OWN_CUPTI, own_cupti, flag, NULL, 0, 0, "own-cupti", NULL,                                   \
+	  "record also while the program uses CUPTI itself, as torch.profiler does: its\n"             \
+	  "own profile may be empty then; by default it comes first")                                  \
 	X(WATCH, watch, flag, NULL, FOR_SAMPLES | NOT_KEYED, 0, "watch", NULL,                         \
 	  "no program: samples all that runs on the GPUs, until a signal comes")                       \
 	X(DURATION, duration_ns, time, NULL, FOR_SAMPLES | NOT_KEYED, 0, "duration", "TIME",           \
@@ -438,6 +441,8 @@ extern struct tally *tally;
 
 /* The end of the path of the library that is loaded into programs. */
 #define COLLECTOR_LIBRARY "/liboffpeak-inject.so"
+/* Beside it: it sees what the program itself calls of CUPTI. */
+#define PRELOADED_LIBRARY "/liboffpeak-preload.so"
 /*
  * The first of these files that is in a process's memory; `count` if none is. False with errno if
  * the process can't be inspected.

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The program's own use of CUPTI comes first: a recording that would stand in its way rests, or
+ * ends. liboffpeak-preload.so sees the program's calls.
+ */
+#include <dlfcn.h>
+
+#include "collect/collector.h"
+#include "collect/shared/program_cupti.h"
+#include "collect/subscriber.h"
+
+unsigned collector_program_uses(void)
+{
+	static __typeof__(offpeak_program_uses) *ask;
+
+	if (!ask)
+		*(void **)&ask = dlsym(RTLD_DEFAULT, "offpeak_program_uses");
+	return ask && !collector.settings.own_cupti ? ask() : 0;
+}
+
+/* Sampling and tracing need nothing else that the program may want. */
+static bool is_of_launches(void)
+{
+	return collector.settings.mode != MODE_SAMPLING && collector.settings.mode != MODE_TRACE;
+}
+
+static const char *name_of(unsigned use)
+{
+	return use & USE_CALLBACKS  ? "CUPTI's callbacks"
+	       : use & USE_COUNTERS ? "a profiler of CUPTI"
+	                            : "CUPTI's activity records";
+}
+
+static void tell(unsigned use, const char *what)
+{
+	static unsigned told;
+
+	if (!(told & use))
+		say(0,
+		    "the program uses %s itself, which comes first: %s; --own-cupti records all "
+		    "the same, and spoils the program's own profile",
+		    name_of(use), what);
+	told |= use;
+}
+
+void collector_rest(unsigned use)
+{
+	if (collector.resting)
+		return;
+	collector.resting = true;
+	collector.counts.drops[DROP_RESTED]++;
+	collector_cut_range(DROP_RESTED);
+	for (size_t i = 0; i < collector.context_count; i++) {
+		collector_close(&collector.contexts[i]);
+		collector.contexts[i].rests = true;
+	}
+	tell(use, "nothing is recorded meanwhile");
+}
+
+bool collector_begins_resting(void)
+{
+	collector_auto bool locked = collector_lock();
+	unsigned uses = collector_program_uses() & ~USE_BUFFERS;
+
+	if (locked && uses && is_of_launches())
+		collector_rest(uses);
+	return collector.resting;
+}
+
+bool collector_may_trace(void)
+{
+	if (!(collector_program_uses() & (USE_ACTIVITIES | USE_BUFFERS)))
+		return true;
+	collector_note(DROP_TAKEN);
+	tell(USE_ACTIVITIES, "nothing is traced");
+	return false;
+}
+
+/* What the mode can't have beside that use. The lock is held. */
+static void give(unsigned use)
+{
+	if (is_of_launches() && use != USE_BUFFERS)
+		collector_rest(use);
+	if (collector.settings.mode == MODE_SAMPLING && use == USE_COUNTERS) {
+		tell(use, "sampling ends");
+		collector_close_samplers();
+	}
+}
+
+__attribute__((visibility("default"))) void offpeak_make_way(unsigned use)
+{
+	bool locked;
+
+	if (collector.settings.own_cupti)
+		return;
+	if (collector.settings.trace && use & (USE_ACTIVITIES | USE_BUFFERS) && trace_leave())
+		tell(USE_ACTIVITIES, "the trace ends");
+	locked = collector_lock();
+	if (locked)
+		give(use);
+	collector_leave(&locked);
+	/* A callback may wait for the lock. */
+	if (collector.resting)
+		subscriber_leave();
+	else if (use == USE_CALLBACKS)
+		inject_leave_callbacks();
+}

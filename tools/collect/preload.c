@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * liboffpeak-preload.so, which the launcher preloads into the program: the program's calls of CUPTI
+ * that a recording stands in the way of come here first. The collector makes way, and then CUPTI
+ * gets the call. It needs only libc, since each program of a job loads it.
+ */
+#include <cupti.h>
+#include <cupti_pcsampling.h>
+#include <cupti_pmsampling.h>
+#include <cupti_profiler_target.h>
+#include <cupti_range_profiler.h>
+#include <cupti_sass_metrics.h>
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "collect/shared/program_cupti.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* Numbers of what is in use; activity records: a bit a kind. */
+static struct {
+	unsigned callbacks, counters;
+	uint64_t activities;
+	bool buffers;
+} used;
+
+EXPORT unsigned offpeak_program_uses(void)
+{
+	return (used.callbacks ? USE_CALLBACKS : 0) | (used.activities ? USE_ACTIVITIES : 0)
+	       | (used.counters ? USE_COUNTERS : 0) | (used.buffers ? USE_BUFFERS : 0);
+}
+
+/* A function of a library that is loaded; NULL: there is none. */
+static void *find(const char *path, const char *symbol)
+{
+	void *library = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD) : NULL;
+	void *function = library ? dlsym(library, symbol) : NULL;
+
+	if (library)
+		dlclose(library);
+	return function;
+}
+
+/* CUPTI's own function: modules of Python bring a CUPTI that only they see. */
+static void *real(const char *symbol)
+{
+	void *function = dlsym(RTLD_NEXT, symbol);
+	char *path = function ? NULL : cupti_loaded(NULL);
+
+	if (!function)
+		function = find(path, symbol);
+	free(path);
+	return function;
+}
+
+/* CUPTI's function, called; before CUPTI is loaded nothing works. */
+#define CALL(symbol, ...)                                                                          \
+	({                                                                                         \
+		__typeof__(symbol) *function = real(#symbol);                                      \
+		function ? function(__VA_ARGS__) : CUPTI_ERROR_NOT_INITIALIZED;                    \
+	})
+
+/* Before the program uses CUDA there is no collector. */
+static void make_way(enum program_use use)
+{
+	__typeof__(offpeak_make_way) *ask = find(getenv("CUDA_INJECTION64_PATH"),
+	                                         "offpeak_make_way");
+
+	if (ask)
+		ask(use);
+}
+
+/* ---- callbacks ---- */
+
+/* The call is repeated only where CUPTI says that the callbacks are taken: they may be shared. */
+#define SUBSCRIBE(symbol, ...)                                                                     \
+	do {                                                                                       \
+		CUptiResult status = CALL(symbol, __VA_ARGS__);                                    \
+                                                                                                   \
+		used.callbacks++;                                                                  \
+		if (status == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {                    \
+			make_way(USE_CALLBACKS);                                                   \
+			status = CALL(symbol, __VA_ARGS__);                                        \
+		}                                                                                  \
+		used.callbacks -= status != CUPTI_SUCCESS;                                         \
+		return status;                                                                     \
+	} while (0)
+
+EXPORT CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *subscriber, CUpti_CallbackFunc callback,
+                                  void *data)
+{
+	SUBSCRIBE(cuptiSubscribe, subscriber, callback, data);
+}
+
+#if CUPTI_API_VERSION >= 130000
+EXPORT CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle *subscriber,
+                                     CUpti_CallbackFunc callback, void *data,
+                                     CUpti_SubscriberParams *params)
+{
+	SUBSCRIBE(cuptiSubscribe_v2, subscriber, callback, data, params);
+}
+#endif
+
+EXPORT CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle subscriber)
+{
+	CUptiResult status = CALL(cuptiUnsubscribe, subscriber);
+
+	used.callbacks -= !status && used.callbacks;
+	return status;
+}
+
+EXPORT CUptiResult cuptiFinalize(void)
+{
+	CUptiResult status = CALL(cuptiFinalize);
+
+	used.callbacks = used.counters = 0;
+	used.activities = 0;
+	return status;
+}
+
+/* ---- activity records ---- */
+
+static uint64_t bit(CUpti_ActivityKind kind)
+{
+	return (unsigned)kind < 64 ? (uint64_t)1 << kind : (uint64_t)1 << 63;
+}
+
+static CUptiResult enabled(CUpti_ActivityKind kind, CUptiResult status)
+{
+	if (status)
+		used.activities &= ~bit(kind);
+	return status;
+}
+
+static CUptiResult disabled(CUpti_ActivityKind kind, CUptiResult status)
+{
+	if (!status)
+		used.activities &= ~bit(kind);
+	return status;
+}
+
+static void enabling(CUpti_ActivityKind kind)
+{
+	used.activities |= bit(kind);
+	make_way(USE_ACTIVITIES);
+}
+
+EXPORT CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc requested,
+                                                  CUpti_BuffersCallbackCompleteFunc completed)
+{
+	used.buffers = true;
+	make_way(USE_BUFFERS);
+	return CALL(cuptiActivityRegisterCallbacks, requested, completed);
+}
+
+EXPORT CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
+{
+	enabling(kind);
+	return enabled(kind, CALL(cuptiActivityEnable, kind));
+}
+
+EXPORT CUptiResult cuptiActivityEnableAndDump(CUpti_ActivityKind kind)
+{
+	enabling(kind);
+	return enabled(kind, CALL(cuptiActivityEnableAndDump, kind));
+}
+
+EXPORT CUptiResult cuptiActivityEnableContext(CUcontext context, CUpti_ActivityKind kind)
+{
+	enabling(kind);
+	return enabled(kind, CALL(cuptiActivityEnableContext, context, kind));
+}
+
+EXPORT CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind)
+{
+	return disabled(kind, CALL(cuptiActivityDisable, kind));
+}
+
+EXPORT CUptiResult cuptiActivityDisableContext(CUcontext context, CUpti_ActivityKind kind)
+{
+	return disabled(kind, CALL(cuptiActivityDisableContext, context, kind));
+}
+
+/* ---- profilers ---- */
+
+#define PROFILER(enable, enable_params, disable, disable_params)                                   \
+	EXPORT CUptiResult enable(enable_params *params)                                           \
+	{                                                                                          \
+		CUptiResult status;                                                                \
+                                                                                                   \
+		used.counters++;                                                                   \
+		make_way(USE_COUNTERS);                                                            \
+		status = CALL(enable, params);                                                     \
+		used.counters -= status != CUPTI_SUCCESS;                                          \
+		return status;                                                                     \
+	}                                                                                          \
+	EXPORT CUptiResult disable(disable_params *params)                                         \
+	{                                                                                          \
+		CUptiResult status = CALL(disable, params);                                        \
+                                                                                                   \
+		used.counters -= !status && used.counters;                                         \
+		return status;                                                                     \
+	}
+
+PROFILER(cuptiProfilerBeginSession, CUpti_Profiler_BeginSession_Params, cuptiProfilerEndSession,
+         CUpti_Profiler_EndSession_Params)
+PROFILER(cuptiRangeProfilerEnable, CUpti_RangeProfiler_Enable_Params, cuptiRangeProfilerDisable,
+         CUpti_RangeProfiler_Disable_Params)
+PROFILER(cuptiPmSamplingEnable, CUpti_PmSampling_Enable_Params, cuptiPmSamplingDisable,
+         CUpti_PmSampling_Disable_Params)
+PROFILER(cuptiPCSamplingEnable, CUpti_PCSamplingEnableParams, cuptiPCSamplingDisable,
+         CUpti_PCSamplingDisableParams)
+PROFILER(cuptiSassMetricsEnable, CUpti_SassMetricsEnable_Params, cuptiSassMetricsDisable,
+         CUpti_SassMetricsDisable_Params)

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The libcupti that the program has loaded; and what the program does with it. */
+#ifndef OPK_COLLECT_PROGRAM_CUPTI_H
+#define OPK_COLLECT_PROGRAM_CUPTI_H
+
+/* The path of the first loaded libcupti, but for `except`; free(). NULL: there is none. */
+char *cupti_loaded(const char *except);
+
+/*
+ * What the program uses of CUPTI itself, in bits. liboffpeak-preload.so sees its calls, and asks
+ * the collector to make way: offpeak_make_way() of liboffpeak-inject.so, with one of these bits,
+ * before CUPTI gets the call. The collector asks offpeak_program_uses() of the preloaded library.
+ */
+enum program_use {
+	USE_CALLBACKS = 1,  /* it subscribed */
+	USE_ACTIVITIES = 2, /* it enabled activity records */
+	USE_COUNTERS = 4,   /* it enabled a profiler */
+	USE_BUFFERS = 8,    /* it has registered, at any time, where activity records go to */
+};
+void offpeak_make_way(unsigned use);
+unsigned offpeak_program_uses(void);
+
+#endif
