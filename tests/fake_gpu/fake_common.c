@@ -116,6 +116,8 @@ bool fake_fails(const char *function, int *status)
 	if (!fails || *status >= 0)
 		return fails;
 	if (*status <= STATUS_SLEEP) {
+		/* NVIDIA's libraries register more as calls first need it. */
+		atexit(clean_up);
 		__atomic_add_fetch(&asleep, 1, __ATOMIC_ACQ_REL);
 		usleep((useconds_t)(STATUS_SLEEP - *status) * 1000);
 		__atomic_sub_fetch(&asleep, 1, __ATOMIC_ACQ_REL);

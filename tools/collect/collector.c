@@ -2,10 +2,12 @@
 /* Contexts, devices and their profilers, from the first context to the final counts. */
 #include "collect/collector.h"
 
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "collect/shared/program_cupti.h"
 #include "collect/subscriber.h"
 
 static const double flush_interval_s = 1;
@@ -61,6 +63,15 @@ bool collector_init(void)
 	return collector.kernels && (collector.profiling.ops || !has_ranges());
 }
 
+static void finish_before_exit(void)
+{
+	__typeof__(offpeak_preloaded) *preloaded;
+
+	*(void **)&preloaded = dlsym(RTLD_DEFAULT, "offpeak_preloaded");
+	if (preloaded)
+		preloaded(collector_finish);
+}
+
 /*
  * Exit handlers run in reverse order of registration. NVIDIA's libraries register theirs when they
  * are loaded and with the first calls; preparing a session after these ran crashes or hangs. So the
@@ -73,6 +84,7 @@ void collector_end_before_nvidia(void)
 
 	if (__atomic_fetch_add(&times, 1, __ATOMIC_RELAXED) < ENOUGH)
 		atexit(collector_finish);
+	finish_before_exit();
 }
 
 bool collector_initialize(void)
@@ -140,6 +152,8 @@ static void sample_device(int device)
 	if (device < 0 || device >= MAX_DEVICES || collector.sampled[device])
 		return;
 	collector.sampled[device] = true;
+	if (!collector_may_sample())
+		return;
 	patience_begin(&patience, collector.settings.wait_s);
 	do
 		if (begin_device(NULL, device))

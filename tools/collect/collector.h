@@ -183,8 +183,9 @@ unsigned collector_program_uses(void);
 void collector_rest(unsigned use);
 /* Rests if the program used CUPTI before CUDA; whether the collector rests. */
 bool collector_begins_resting(void);
-/* False, with a message, if the program has CUPTI's activity records already. */
+/* False, with a message, if the program has CUPTI's activity records, or a profiler, already. */
 bool collector_may_trace(void);
+bool collector_may_sample(void);
 
 /* ---- inject.c ---- */
 

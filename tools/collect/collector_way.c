@@ -4,6 +4,7 @@
  * ends. liboffpeak-preload.so sees the program's calls.
  */
 #include <dlfcn.h>
+#include <string.h>
 
 #include "collect/collector.h"
 #include "collect/shared/program_cupti.h"
@@ -76,6 +77,15 @@ bool collector_may_trace(void)
 	return false;
 }
 
+bool collector_may_sample(void)
+{
+	if (!(collector_program_uses() & USE_COUNTERS))
+		return true;
+	collector_note(DROP_RESTED);
+	tell(USE_COUNTERS, "nothing is sampled");
+	return false;
+}
+
 /* What the mode can't have beside that use. The lock is held. */
 static void give(unsigned use)
 {
@@ -84,6 +94,8 @@ static void give(unsigned use)
 	if (collector.settings.mode == MODE_SAMPLING && use == USE_COUNTERS) {
 		tell(use, "sampling ends");
 		collector_close_samplers();
+		/* Devices that the program uses later are not sampled, either. */
+		memset(collector.sampled, true, sizeof collector.sampled);
 	}
 }
 

@@ -71,6 +71,46 @@ static void make_way(enum program_use use)
 		ask(use);
 }
 
+/* ---- the program's end ---- */
+
+static void (*leaving)(void);
+
+EXPORT void offpeak_preloaded(void (*before_exit)(void))
+{
+	leaving = before_exit;
+}
+
+EXPORT void exit(int status)
+{
+	__typeof__(exit) *function = dlsym(RTLD_NEXT, "exit");
+
+	if (leaving)
+		leaving();
+	function(status);
+	__builtin_unreachable();
+}
+
+typedef int main_fn(int count, char **arguments, char **environment);
+static main_fn *program;
+
+/* libc ends a program whose main() returns by an exit() of its own. */
+static int run(int count, char **arguments, char **environment)
+{
+	exit(program(count, arguments, environment));
+}
+
+int __libc_start_main(main_fn *main, int count, char **arguments, void (*init)(void),
+                      void (*fini)(void), void (*loader_fini)(void), void *stack);
+
+EXPORT int __libc_start_main(main_fn *main, int count, char **arguments, void (*init)(void),
+                             void (*fini)(void), void (*loader_fini)(void), void *stack)
+{
+	__typeof__(__libc_start_main) *function = dlsym(RTLD_NEXT, "__libc_start_main");
+
+	program = main;
+	return function(run, count, arguments, init, fini, loader_fini, stack);
+}
+
 /* ---- callbacks ---- */
 
 /* The call is repeated only where CUPTI says that the callbacks are taken: they may be shared. */
@@ -203,6 +243,9 @@ EXPORT CUptiResult cuptiActivityDisableContext(CUcontext context, CUpti_Activity
 		return status;                                                                     \
 	}
 
+/* Programs ask for the counters' availability after that, which needs the counters. */
+PROFILER(cuptiProfilerInitialize, CUpti_Profiler_Initialize_Params, cuptiProfilerDeInitialize,
+         CUpti_Profiler_DeInitialize_Params)
 PROFILER(cuptiProfilerBeginSession, CUpti_Profiler_BeginSession_Params, cuptiProfilerEndSession,
          CUpti_Profiler_EndSession_Params)
 PROFILER(cuptiRangeProfilerEnable, CUpti_RangeProfiler_Enable_Params, cuptiRangeProfilerDisable,

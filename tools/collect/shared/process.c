@@ -33,6 +33,11 @@ bool thread_start(pthread_t *thread, void *(*run)(void *data), void *data)
 	int failed;
 
 	sigfillset(&all);
+	/* A fault of this thread meets the program's handler, if it has one. */
+	sigdelset(&all, SIGSEGV);
+	sigdelset(&all, SIGBUS);
+	sigdelset(&all, SIGFPE);
+	sigdelset(&all, SIGILL);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	failed = pthread_create(thread, NULL, run, data);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -19,5 +19,10 @@ enum program_use {
 };
 void offpeak_make_way(unsigned use);
 unsigned offpeak_program_uses(void);
+/*
+ * The preloaded library calls this function before the program's exit handlers run. NVIDIA's
+ * libraries register handlers in the midst of calls, and crash in a call that goes on after that.
+ */
+void offpeak_preloaded(void (*before_exit)(void));
 
 #endif
