@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Usage: COLLECTOR=DIR SETS=DIR tests/gpu/own_cupti.sh [SAMPLE...]
+# Usage: COLLECTOR=DIR SETS=DIR [MODES='pm trace'] tests/gpu/own_cupti.sh [SAMPLE...]
 # CUPTI's own samples, and torch.profiler, alone and under each mode of the collector: what they print must be the
 # same but for numbers. COLLECTOR has offpeak-collect and its libraries, SETS one.opk (one pass), answers.opk and
 # pm-overview.opk. Prints for each mode how many lines differ from the run alone, and how many do between two runs alone.
@@ -21,7 +21,7 @@ declare -A modes=(
 	[trace]="--trace all"
 	[pc]="--source pc"
 )
-order='kernel rotate launch user pm pm+trace trace pc'
+order=${MODES:-kernel rotate launch user pm pm+trace trace pc}
 
 # Lines in an order of their own, with all numbers alike: times and addresses differ in each run.
 plain() {
@@ -46,7 +46,7 @@ look() {
 		timeout 100 "$collect" --best-effort ${modes[$mode]} --force -o "$work/run.opk" -- "$@" >"$work/under" 2>"$work/err.$name.$mode"
 		code=$?
 		printf ' | %s %d%s' "$mode" "$(differ "$work/alone" "$work/under")" "$([ $code = 0 ] || echo " (exit $code)")"
-		cp "$work/under" "$work/out.$name.$mode"
+		diff <(plain "$work/alone") <(plain "$work/under") >"$work/diff.$name.$mode"
 	done
 	echo
 }
@@ -67,4 +67,4 @@ cd "$work" || exit 1
 [ $# = 0 ] && look torch.profiler python3 "$here/torch_profiler.py"
 # What the collector said, each message once with the places.
 cd "$work" && grep -h '^offpeak-collect' err.* | sed -E 's/[0-9]+/N/g' | sort | uniq -c | sort -rn | head -n 40
-[ -z "${OUT:-}" ] || tar -czf "$OUT/own_cupti.tar.gz" err.* out.*
+[ -z "${OUT:-}" ] || tar -czf "$OUT/own_cupti.tar.gz" err.* diff.*
