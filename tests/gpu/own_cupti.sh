@@ -54,11 +54,17 @@ look() {
 echo "$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader), CUPTI $(readlink "$cupti/lib64/libcupti.so.13")"
 cp -r "$cupti/samples" "$work/samples"
 cp -r "$cupti/include" "$cupti/lib64" "$work" 2>/dev/null
+build() {
+	cd "$work/samples/$1" && timeout 200 make -s CUDA_INSTALL_PATH=/usr/local/cuda >"$work/make.$1" 2>&1 && touch "$work/built.$1"
+}
+for makefile in "$work"/samples/*/Makefile; do
+	build "$(basename "$(dirname "$makefile")")" &
+done
+wait
 for makefile in "$work"/samples/*/Makefile; do
 	sample=$(basename "$(dirname "$makefile")")
 	[ $# = 0 ] || [[ " $* " == *" $sample "* ]] || continue
-	(cd "$work/samples/$sample" && timeout 200 make -s CUDA_INSTALL_PATH=/usr/local/cuda >"$work/make.log" 2>&1) ||
-		{ echo "$sample: not built: $(grep -m 1 -i error "$work/make.log")"; continue; }
+	[ -e "$work/built.$sample" ] || { echo "$sample: not built: $(grep -m 1 -i error "$work/make.$sample")"; continue; }
 	program=$(find "$work/samples/$sample" -maxdepth 1 -type f -perm -u+x ! -name '*.so*' | head -n 1)
 	[ -n "$program" ] || { echo "$sample: no program"; continue; }
 	cd "$work/samples/$sample" && look "$sample" "$program"
