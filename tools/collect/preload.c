@@ -243,7 +243,6 @@ EXPORT CUptiResult cuptiActivityDisableContext(CUcontext context, CUpti_Activity
 		return status;                                                                     \
 	}
 
-/* Programs ask for the counters' availability after that, which needs the counters. */
 PROFILER(cuptiProfilerInitialize, CUpti_Profiler_Initialize_Params, cuptiProfilerDeInitialize,
          CUpti_Profiler_DeInitialize_Params)
 PROFILER(cuptiProfilerBeginSession, CUpti_Profiler_BeginSession_Params, cuptiProfilerEndSession,
@@ -256,3 +255,14 @@ PROFILER(cuptiPCSamplingEnable, CUpti_PCSamplingEnableParams, cuptiPCSamplingDis
          CUpti_PCSamplingDisableParams)
 PROFILER(cuptiSassMetricsEnable, CUpti_SassMetricsEnable_Params, cuptiSassMetricsDisable,
          CUpti_SassMetricsDisable_Params)
+
+/* The answer needs the counters for a moment, and programs ask before they enable anything. */
+#define AVAILABILITY(ask, ask_params)                                                              \
+	EXPORT CUptiResult ask(ask_params *params)                                                 \
+	{                                                                                          \
+		make_way(USE_COUNTERS);                                                            \
+		return CALL(ask, params);                                                          \
+	}
+
+AVAILABILITY(cuptiProfilerGetCounterAvailability, CUpti_Profiler_GetCounterAvailability_Params)
+AVAILABILITY(cuptiPmSamplingGetCounterAvailability, CUpti_PmSampling_GetCounterAvailability_Params)
