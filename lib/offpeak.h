@@ -956,6 +956,8 @@ struct opk_table_options {
 	opk_log_fn *log;
 	void *log_data;
 	const struct opk_table_inside *inside; /* for the library itself; leave NULL */
+	/* "1s", "10min": samples of so much time make a row, over all files, which are one run. */
+	const char *resample;
 };
 
 /*

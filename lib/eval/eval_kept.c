@@ -18,7 +18,7 @@ int opk_eval_job_of_file(struct opk_eval_job *job, bool **unwanted, struct opk_c
 
 	TRY(opk_file_meta(&meta, ctx, file));
 	TRY(opk_file_segments(&segments, &count, ctx, file));
-	TRY(opk_filter_segments(unwanted, ctx, filter, meta->profiler, segments, count));
+	TRY(opk_filter_segments(unwanted, ctx, filter, meta->profiler, segments, count, 0));
 	*job = (struct opk_eval_job){
 		.file = file,
 		.meta = meta,

@@ -11,7 +11,7 @@
 struct eval_args {
 	struct raw_args raw;
 	unsigned format, layout, first_sample, join, launch_columns, evaluator, kernel_names, per;
-	const char *columns, *aggregate, *by, *level, *sort;
+	const char *columns, *aggregate, *by, *level, *sort, *resample;
 	struct option_list where;
 	uint64_t workers, top;
 	bool allow_incomplete, strict;
@@ -41,6 +41,9 @@ static const struct option_spec specs[] = {
 	  "PM samples, or what they say of the kernels or launches that were recorded beside them; "
 	  "counts and samples of code",
 	  OPTION_WORD, offsetof(struct eval_args, per) },
+	{ "resample", 0, "TIME",
+	  "PM sampling: a row for each second (1s), minute (1min) or other time, over all files",
+	  OPTION_TEXT, offsetof(struct eval_args, resample) },
 	{ "join", 0, "recorded|none",
 	  "recorded (default): one row of ranges that belong together; or none", OPTION_WORD,
 	  offsetof(struct eval_args, join) },
@@ -181,6 +184,18 @@ static int check_per(struct app *app, const struct eval_args *args)
 	return OPK_OK;
 }
 
+static int check_resample(const struct eval *eval, const struct eval_args *args)
+{
+	if (args->raw.image || args->aggregate || args->per || args->first_sample
+	    || eval->to_database || eval->is_tree || args->join || args->allow_incomplete)
+		return app_error(
+			eval->app, OPK_EUSAGE,
+			"eval: --resample has rows of its own, of whole recordings: no --raw, "
+			"--aggregate, --per, --first-sample, --join, --layout tree, "
+			"--allow-incomplete or database");
+	return OPK_OK;
+}
+
 static int check_inputs(struct app *app, const struct raw_args *raw)
 {
 	if (!raw->image && !app->argument_count)
@@ -244,6 +259,8 @@ static int choose(struct eval *eval, const struct eval_args *args)
 			"eval: --kernel-names: a database has kernel and symbol of each range");
 	if (!code && args->aggregate)
 		code = check_aggregate(eval->app, args, eval);
+	if (!code && args->resample)
+		code = check_resample(eval, args);
 	return code;
 }
 
@@ -403,6 +420,7 @@ static int read_files(struct eval *eval, const struct eval_args *args,
 	options.is_long = eval->is_long && !eval->to_database;
 	options.aggregate = eval->key;
 	options.level = eval->level;
+	options.resample = args->resample;
 	options.log = app_log;
 	options.inside = &inside;
 	return make_table(eval, args->raw.image, &options);
