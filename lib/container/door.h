@@ -421,6 +421,19 @@ int opk_file_join(struct opk_file **out, struct opk_ctx *ctx, const char *const 
                   size_t count);
 
 /*
+ * Recordings of which those of one watch are joined to one, in the place of its first file: they
+ * have PM samples, and facts of the same process. Begins zeroed; borrows the other files.
+ */
+struct opk_runs {
+	struct opk_file **files;
+	bool *joined; /* one per file: it is freed with this */
+	size_t count;
+};
+int opk_runs_find(struct opk_runs *runs, struct opk_ctx *ctx, struct opk_file *const *files,
+                  size_t count);
+void opk_runs_clear(struct opk_runs *runs);
+
+/*
  * One image's segment by itself, for recordings whose tables together take too much memory.
  * opk_recording_segment() borrows from it.
  */

@@ -138,8 +138,7 @@ static int begin(struct opk_file *file, struct opk_ctx *ctx, const char *const *
 {
 	file->fd = -1;
 	file->complete = true;
-	file->path = count > 2 ? opk_printf("%s and %zu more", paths[0], count - 1)
-	                       : opk_printf("%s and %s", paths[0], paths[1]);
+	file->path = opk_printf("%s and %zu more", paths[0], count - 1);
 	file->joint = opk_alloc(sizeof *file->joint);
 	file->meta = opk_alloc(sizeof *file->meta);
 	if (!file->path || !file->joint || !file->meta)
@@ -165,4 +164,75 @@ int opk_file_join(struct opk_file **out, struct opk_ctx *ctx, const char *const 
 		TRY(add_part(file, ctx, sorted[i], i));
 	*out = opk_take(file);
 	return OPK_OK;
+}
+
+/* ---- which files are of one watch -------------------------------------------------------- */
+
+/* What only files of one process have in common; NULL: out of memory. */
+static char *key_of(const struct opk_meta *meta, size_t number)
+{
+	const char *process = opk_meta_fact(meta, "process"),
+		   *started = opk_meta_fact(meta, "started");
+
+	if (meta->profiler != OPK_PROFILER_PM || !*process || !*started)
+		return opk_printf("%zu", number);
+	return opk_printf("%s %s %s", opk_meta_host(meta), process, started);
+}
+
+/* Files that can't be joined, such as a file and its copy, stay as they are. */
+static int add_run(struct opk_runs *runs, struct opk_ctx *ctx, struct opk_file *const *files,
+                   const size_t *members, size_t count)
+{
+	opk_autofree const char **paths = opk_alloc_array(count, sizeof *paths);
+	struct opk_file *joint = NULL;
+
+	if (!paths)
+		return opk_nomem(ctx, "files");
+	for (size_t i = 0; i < count; i++)
+		paths[i] = files[members[i]]->path;
+	if (count > 1)
+		TRY(opk_allow(ctx, opk_file_join(&joint, ctx, paths, count), OPK_EUSAGE));
+	for (size_t i = 0; i < (joint ? 1 : count); i++) {
+		runs->joined[runs->count] = joint != NULL;
+		runs->files[runs->count++] = joint ? joint : files[members[i]];
+	}
+	return OPK_OK;
+}
+
+int opk_runs_find(struct opk_runs *runs, struct opk_ctx *ctx, struct opk_file *const *files,
+                  size_t count)
+{
+	opk_autofree size_t *members = opk_alloc_array(count + 1, sizeof *members);
+	opk_autostrlist struct opk_strlist keys = { 0 };
+	const struct opk_meta *meta;
+
+	runs->files = opk_alloc_array(count + 1, sizeof *runs->files);
+	runs->joined = opk_alloc_array(count + 1, sizeof *runs->joined);
+	if (!members || !runs->files || !runs->joined)
+		return opk_nomem(ctx, "files");
+	for (size_t i = 0; i < count; i++) {
+		TRY(opk_file_meta(&meta, ctx, files[i]));
+		if (!opk_strlist_take(&keys, key_of(meta, i)))
+			return opk_nomem(ctx, "files");
+	}
+	for (size_t i = 0; i < count; i++) {
+		size_t found = 0;
+
+		for (size_t j = 0; j < count; j++)
+			if (!strcmp(keys.items[i], keys.items[j]))
+				members[found++] = j;
+		if (*members == i)
+			TRY(add_run(runs, ctx, files, members, found));
+	}
+	return OPK_OK;
+}
+
+void opk_runs_clear(struct opk_runs *runs)
+{
+	for (size_t i = 0; i < runs->count; i++)
+		if (runs->joined[i])
+			opk_file_free(runs->files[i]);
+	free(runs->files);
+	free(runs->joined);
+	*runs = (struct opk_runs){ 0 };
 }

@@ -178,6 +178,21 @@ static void fill_row(struct opk_made_rows *made, size_t at, const struct opk_spo
 	};
 }
 
+/* A row that has a single sample says nothing of where in the sample it happened. */
+static void note_short(const struct opk_evaluation *evaluation, struct opk_ctx *ctx)
+{
+	uint64_t interval = evaluation->bins->interval;
+	size_t count = 0;
+
+	for (size_t i = 0; i < evaluation->made.count; i++)
+		count += evaluation->made.ran[i].time_ns / 2 > interval;
+	if (count)
+		opk_log(ctx,
+		        "%zu of %zu rows have samples that are longer than the time of a row: choose a "
+		        "longer time",
+		        count, evaluation->made.count);
+}
+
 int opk_evaluation_read_bins(struct opk_evaluation *evaluation, struct opk_ctx *ctx)
 {
 	struct opk_made_rows *made = &evaluation->made;
@@ -201,5 +216,6 @@ int opk_evaluation_read_bins(struct opk_evaluation *evaluation, struct opk_ctx *
 	}
 	made->count = count;
 	evaluation->is_made = true;
+	note_short(evaluation, ctx);
 	return OPK_OK;
 }
