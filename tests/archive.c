@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * archive IN.opk OUT.opk PROCESS MS...: a file of a long watch, which has the samples of a recording
- * once for each MS, so many milliseconds later; the watch is this process.
+ * archive IN.opk OUT.opk PROCESS MS...: a file of a long watch, which has the samples of a
+ * recording once for each MS, so many milliseconds later; the watch is this process.
  */
 #include <string.h>
 

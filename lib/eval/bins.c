@@ -153,7 +153,8 @@ static int read_rows(struct opk_spool_row **out, double **values, size_t *count,
 		struct opk_spooled read;
 
 		TRY(opk_spools_next(&read, all + *count * metrics, ctx, &evaluation->spools));
-		if (*count >= most || read.row.segment >= evaluation->bins->gpus.count)
+		if (*count >= most || !read.row.row
+		    || read.row.segment >= evaluation->bins->gpus.count)
 			return opk_fail(ctx, OPK_EINPUT, "the evaluation's result is damaged");
 		rows[*count] = read.row;
 		rows[*count].dropped = *count;
@@ -193,6 +194,38 @@ static void note_short(const struct opk_evaluation *evaluation, struct opk_ctx *
 		        count, evaluation->made.count);
 }
 
+/* Whether samples go on to the end of the row, but for what clocks differ. */
+static bool is_full(const struct opk_spool_row *row, uint64_t interval)
+{
+	return row->covered_ns + 2 * row->covered_ns / row->row >= interval;
+}
+
+/* Keeps of each GPU the last row, or the one before it while the last one's time is not over. */
+static int keep_latest(struct opk_spool_row *rows, size_t *count, struct opk_ctx *ctx,
+                       const struct opk_bins *bins)
+{
+	opk_autofree size_t *chosen = opk_alloc_array(bins->gpus.count + 1, sizeof *chosen);
+	size_t kept = 0;
+
+	if (!chosen)
+		return fail_nomem(ctx);
+	/* One more than the row's number. */
+	for (size_t i = 0; i < *count; i++) {
+		size_t *of_gpu = &chosen[rows[i].segment];
+		bool last = true;
+
+		for (size_t j = i + 1; last && j < *count; j++)
+			last = rows[j].segment != rows[i].segment;
+		if (!*of_gpu || !last || is_full(&rows[i], bins->interval))
+			*of_gpu = i + 1;
+	}
+	for (size_t i = 0; i < *count; i++)
+		if (chosen[rows[i].segment] == i + 1)
+			rows[kept++] = rows[i];
+	*count = kept;
+	return OPK_OK;
+}
+
 int opk_evaluation_read_bins(struct opk_evaluation *evaluation, struct opk_ctx *ctx)
 {
 	struct opk_made_rows *made = &evaluation->made;
@@ -201,6 +234,8 @@ int opk_evaluation_read_bins(struct opk_evaluation *evaluation, struct opk_ctx *
 	opk_autofree double *values = NULL;
 
 	TRY(read_rows(&rows, &values, &count, evaluation, ctx));
+	if (evaluation->bins->latest)
+		TRY(keep_latest(rows, &count, ctx, evaluation->bins));
 	made->ranges = opk_alloc_array(count + 1, sizeof *made->ranges);
 	made->ran = opk_alloc_array(count + 1, sizeof *made->ran);
 	made->values = opk_alloc_array(count + 1, metrics * sizeof *values + 1);

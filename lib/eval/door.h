@@ -127,6 +127,7 @@ struct opk_eval_inside {
 	 */
 	const char *by;
 	uint64_t resample_ns; /* samples of so much time make a row; 0: each is one */
+	bool latest_bin;      /* with it: only each GPU's latest row whose time is over */
 	bool cupti_only;   /* skips PerfWorks' evaluator, which gives the same bits in less time */
 	bool without_rows; /* columns alone, for statistics that have rows from elsewhere */
 	bool without_sass; /* rows of instructions: opcodes and SASS texts are not wanted */

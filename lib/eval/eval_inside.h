@@ -168,7 +168,7 @@ int opk_means_make(void **image, size_t *size, struct opk_ctx *ctx, struct opk_c
  * image, since those of days don't fit into memory.
  */
 
-/* An image: when its first sample begins and ends, and its last one ends; 0 and the most: unknown. */
+/* An image, and when its first sample begins and ends, and its last one ends, if known. */
 struct opk_binned {
 	size_t section, first_row, gpu;
 	uint64_t start, first, end;
@@ -177,6 +177,7 @@ struct opk_binned {
 struct opk_bins {
 	struct opk_file *file;
 	uint64_t interval; /* ns; a bin begins at each multiple of it */
+	bool latest;       /* only the latest row of each GPU is wanted */
 	struct opk_grouping gpus;
 	struct opk_texts texts;    /* of the groups */
 	struct opk_binned *images; /* in the order of time */

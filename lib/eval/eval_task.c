@@ -74,6 +74,7 @@ static int begin_bins(struct opk_eval_task *task, struct opk_ctx *ctx, struct op
 	TRY(opk_bins_new(&task->evaluation->bins, ctx, file, job->filter,
 	                 opk_eval_inside(options)->resample_ns));
 	job->bins = task->evaluation->bins;
+	task->evaluation->bins->latest = opk_eval_inside(options)->latest_bin;
 	return OPK_OK;
 }
 

@@ -136,6 +136,8 @@ static int list_facts(enum opk_fact facts[OPK_FACT_COUNT], size_t *count, struct
 	for (size_t i = 0; table->layout != OPK_TABLE_GROUPS && !code && i < table->input_count;
 	     i++)
 		code = find_facts(found, ctx, table, &table->inputs[i]);
+	if (table->inside.with_origin)
+		found[OPK_FACT_DEVICE] = found[OPK_FACT_HOST] = found[OPK_FACT_GPU] = true;
 	*count = code ? 0 : opk_facts_list(facts, &options);
 	return code;
 }

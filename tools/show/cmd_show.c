@@ -254,7 +254,7 @@ const struct command show_command = {
 		"several passes has a mean alone. The mean of a ratio, percentage or rate is that of all\n"
 		"launches together: a note says so, and weighted_by in CSV and JSON. PM samples are shown\n"
 		"by device: the mean of a sample, without the first one, which begins at an earlier event.\n"
-		"Several files of a watch, as --rotate-files makes them, are one long recording.\n"
+		"Several files of one watch of a GPU are one long recording, in the order of time.\n"
 		"\n"
 		"Where what ran was recorded, alone or beside PM samples, there are tables of kernels by\n"
 		"time, with the shares of peaks that their samples have, of streams, of copies, and of NVTX\n"
