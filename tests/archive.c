@@ -30,6 +30,10 @@ static void add_later(struct opk_writer *writer, const struct opk_file *file,
 	struct opk_time *times = calloc(count + 1, sizeof *times);
 	void *image;
 
+	if (!segment->times) {
+		fprintf(stderr, "samples without times\n");
+		exit(1);
+	}
 	must(opk_file_read(&image, &size, ctx, file, segment->image));
 	must(opk_writer_add(writer, OPK_SECTION_DATA, image, size));
 	for (size_t i = 0; i < count; i++)

@@ -59,7 +59,7 @@ resampled() {
 		}' "$1" | sort
 }
 
-section 'sums are those of the rows of eval'
+section 'sums equal sums of rows'
 sums=sm__inst_executed.sum,sm__warps_active.sum,gpu__time_duration.sum,lts__t_sectors.sum
 for bin in 100000000:100ms 1000000000:1s 250000000:250ms 7000000:7ms; do
 	run 0 eval "$training" --columns start_ns,end_ns,$sums
@@ -79,7 +79,7 @@ resampled out 10000000 5 6 >got
 equal got wanted
 same "$last: GPUs" "$(cut -d , -f 2 got | sort -u | tr '\n' ' ')" '0 1 '
 
-section 'ratios are those of the sums'
+section 'ratios are ratios of sums'
 works eval "$ranks" --resample 20ms --metrics sm__warps_active.avg.pct_of_peak_sustained_active,sm__warps_active.sum,sm__cycles_active.sum
 same "$last" "$(sed 1d out | awk -F , '$8 && ($6 / ($7 / $8 / 64 * 100) > 1 + 1e-12 || $6 / ($7 / $8 / 64 * 100) < 1 - 1e-12)')" ''
 same "$last: rows" "$(sed 1d out | awk -F , '$8' | grep -c .)" 16
@@ -112,7 +112,7 @@ equal by-1 by-2
 equal by-1 by-5
 works eval "$training" --resample 300ms
 equal out by-1
-# A pause between two files is no row, and a bin that two files share is one.
+# A pause between two files has no row, and a bin that two files share has one.
 archive "$training" hours-1.opk 79 0 3600000
 archive "$training" hours-2.opk 79 3654
 works eval hours-1.opk hours-2.opk --resample 1s --columns samples,covered_ns

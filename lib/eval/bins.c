@@ -11,7 +11,7 @@ static int fail_nomem(struct opk_ctx *ctx)
 
 /* ---- when the samples of each image were taken ------------------------------------------- */
 
-/* The group keeps its texts: those of an image's table go with it. */
+/* The group keeps its own texts, since the image's table is freed. */
 static int find_gpu(size_t *out, struct opk_bins *bins, struct opk_ctx *ctx,
                     const struct opk_segment *segment)
 {
@@ -179,7 +179,7 @@ static void fill_row(struct opk_made_rows *made, size_t at, const struct opk_spo
 	};
 }
 
-/* A row that has a single sample says nothing of where in the sample it happened. */
+/* Notes that rows are shorter than samples, so that many times have no row. */
 static void note_short(const struct opk_evaluation *evaluation, struct opk_ctx *ctx)
 {
 	uint64_t interval = evaluation->bins->interval;
@@ -194,7 +194,7 @@ static void note_short(const struct opk_evaluation *evaluation, struct opk_ctx *
 		        count, evaluation->made.count);
 }
 
-/* Whether samples go on to the end of the row, but for what clocks differ. */
+/* Whether samples go on to the end of the row, to within two samples. */
 static bool is_full(const struct opk_spool_row *row, uint64_t interval)
 {
 	return row->covered_ns + 2 * row->covered_ns / row->row >= interval;

@@ -18,8 +18,8 @@ struct sums {
 };
 
 /*
- * A GPU's last two images of sums. Samples are in the order of time but for what the clocks of two
- * images differ, so that a late one still finds its bin.
+ * A GPU's last two images of sums. The clocks of two images differ a little, and a sample of the
+ * second one may be earlier than the first one's last: it still finds its bin.
  */
 struct gpu {
 	struct sums sums[2];

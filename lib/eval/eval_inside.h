@@ -163,7 +163,7 @@ int opk_means_make(void **image, size_t *size, struct opk_ctx *ctx, struct opk_c
                    const struct opk_eval_job *job, size_t number);
 
 /*
- * Rows of samples of a bin of time: those of a GPU are summed, and the sum is evaluated. bins.c
+ * Rows for bins of time: the samples of a GPU in a bin are summed, and the sum is evaluated. bins.c
  * plans it and reads the rows, bins_make.c makes the images. Tables of samples are read image by
  * image, since those of days don't fit into memory.
  */

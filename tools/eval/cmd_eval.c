@@ -469,7 +469,7 @@ const struct command eval_command = {
 		"--resample 1s has a row for each second, and each GPU, of the PM samples of all files,\n"
 		"which are those of one watch in any order: run-*.opk, quoted or not. The counters of a\n"
 		"row's samples are summed before metrics are evaluated, so that ratios and percentages are\n"
-		"those of the second. Rows begin at whole multiples of the time. A sample is in the row of\n"
+		"right for the whole second. Rows begin at whole multiples of the time. A sample is in the row of\n"
 		"its middle; the first one of a watch, which begins at an earlier event, is in none.\n"
 		"samples says how many the row has, and covered_ns their time: less than the row's where\n"
 		"sampling began or ended in it, or samples were lost, and there values that add up are less\n"
