@@ -145,7 +145,7 @@ refuses 2 "'1x' is not a time such as 100ms, 1s or 10min" eval run-1.opk --resam
 refuses 2 'is not a time' eval run-1.opk --resample 0s
 refuses 2 'is not a time' eval run-1.opk --resample s
 refuses 2 'only PM samples can be summed over time' eval "$simple" --resample 1s
-refuses 2 'has no PM samples, which go on from file to file' eval run-1.opk "$simple" --resample 1s
+refuses 2 'has no PM samples: only files of a watch are one recording' eval run-1.opk "$simple" --resample 1s
 refuses 2 'run-1.opk is named twice' eval run-1.opk run-2.opk run-1.opk --resample 1s
 refuses 2 'its metrics differ from those of' eval run-1.opk "$ranks" --resample 1s
 refuses 2 '--resample has rows of its own' eval run-1.opk --resample 1s --aggregate all

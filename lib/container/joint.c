@@ -66,7 +66,8 @@ static int look_at(struct part *part, struct opk_ctx *ctx, const char *path, siz
 	TRY(opk_file_meta(&meta, ctx, file));
 	if (meta->profiler != OPK_PROFILER_PM)
 		return opk_fail(ctx, OPK_EUSAGE,
-		                "%s: has no PM samples, which go on from file to file", path);
+		                "%s: has no PM samples: only files of a watch are one recording",
+		                path);
 	return read_first(&part->first_ns, ctx, file);
 }
 
