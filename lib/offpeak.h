@@ -944,8 +944,7 @@ struct opk_table_options {
 	bool keep_first_sample; /* by default left out, since it begins at an earlier event */
 	enum opk_rows rows;     /* always OPK_ROWS_LAUNCHES for a trace without metrics */
 	enum opk_kernel_style kernel_names;
-	/* A row for each value instead of a column: files may have different metrics then. */
-	bool is_long;
+	bool is_long; /* a row for each value, not a column: files may have different metrics */
 	/*
 	 * Gives statistics, a row for each group of rows with one key and each value; key and level
 	 * are as for opk_sum(). Values named in `columns` choose rows. A trace without metrics can
@@ -956,6 +955,7 @@ struct opk_table_options {
 	opk_log_fn *log;
 	void *log_data;
 	const struct opk_table_inside *inside; /* for the library itself; leave NULL */
+	const char *resample; /* "1s": PM samples of so much time, of all files, are a row */
 };
 
 /*

@@ -443,8 +443,8 @@ CTX_TEST(rows_without_memory)
 		ck_ok(ctx, opk_filter_new(&filter, ctx, &texts[i], 1));
 		fail_allocation(1);
 		ck_code(ctx,
-		        opk_filter_segments(&unwanted, ctx, filter, OPK_PROFILER_RANGE, &segment,
-		                            1),
+		        opk_filter_segments(&unwanted, ctx, filter, OPK_PROFILER_RANGE, &segment, 1,
+		                            0),
 		        OPK_ENOMEM);
 		ck_assert(allocation_failed());
 		ck_assert_ptr_null(unwanted);

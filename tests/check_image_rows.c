@@ -331,7 +331,7 @@ FAKE_TEST(out_of_memory)
 			code = opk_file_segments(&segments, &count, ctx, file);
 		if (!code)
 			code = opk_filter_segments(&unwanted, ctx, filter, OPK_PROFILER_RANGE,
-			                           segments, count);
+			                           segments, count, 0);
 		if (!allocation_failed())
 			n = 0;
 		ck_assert(code == (n ? OPK_ENOMEM : OPK_OK));

@@ -90,14 +90,17 @@ static void add_ranges(struct opk_ctx *ctx, struct opk_writer *writer, uint32_t 
 	ck_ok(ctx, opk_writer_add_ranges(writer, ranges, 3, sizeof(struct opk_range)));
 }
 
-static void add_times(struct opk_ctx *ctx, struct opk_writer *writer)
+static void add_times(struct opk_ctx *ctx, struct opk_writer *writer, uint64_t from)
 {
-	static const struct opk_time times[] = { { 1, 2, 0 }, { 2, 3, 0 }, { 3, 4, 0 } };
+	const struct opk_time times[] = { { from, from + 1, 0 },
+		                          { from + 1, from + 2, 0 },
+		                          { from + 2, from + 3, 0 } };
 
 	ck_ok(ctx, opk_writer_add_times(writer, times, 3, sizeof(struct opk_time)));
 }
 
-static void write_recording(struct opk_ctx *ctx, const char *name, bool samples, bool whole)
+/* `samples`: when the first one begins; 0: ranges instead. */
+static void write_recording(struct opk_ctx *ctx, const char *name, uint64_t samples, bool whole)
 {
 	static const struct opk_drop drop = { "no memory", 1 };
 	static const struct opk_stats stats = { 6, 6, 1, &drop, 1, 0 };
@@ -114,7 +117,7 @@ static void write_recording(struct opk_ctx *ctx, const char *name, bool samples,
 	for (uint32_t group = 1; group < 3; group++) {
 		ck_ok(ctx, opk_writer_add(writer, OPK_SECTION_DATA, fake_image(), FAKE_IMAGE_SIZE));
 		if (samples)
-			add_times(ctx, writer);
+			add_times(ctx, writer, samples + 1000 * group);
 		else
 			add_ranges(ctx, writer, group);
 	}
@@ -156,9 +159,10 @@ static void fill_folder(void)
 
 	make_folder();
 	ctx = fake_ctx();
-	write_recording(ctx, "run.opk", false, true);
-	write_recording(ctx, "torn.opk", false, false);
-	write_recording(ctx, "samples.opk", true, true);
+	write_recording(ctx, "run.opk", 0, true);
+	write_recording(ctx, "torn.opk", 0, false);
+	write_recording(ctx, "samples.opk", 1, true);
+	write_recording(ctx, "later.opk", 5000, true);
 	put_file("set.yaml", set_text, strlen(set_text));
 	put_file("including.yaml", including_text, strlen(including_text));
 	put_file("wrong.yaml", wrong_text, strlen(wrong_text));
@@ -476,6 +480,32 @@ static int evaluate_samples(struct opk_ctx *ctx)
 	return evaluated(ctx, "samples.opk", NULL);
 }
 
+/* Two files of a watch as a table of two rows. */
+static int resample(struct opk_ctx *ctx)
+{
+	const struct opk_table_options options = OPTIONS(options, .resample = "4us");
+	opk_autofree char *first = opk_strdup(in_folder("samples.opk"));
+	opk_autofree char *second = opk_strdup(in_folder("later.opk"));
+	freed(opk_table) *table = NULL;
+	const union opk_cell *cells;
+	const bool *known;
+	size_t rows = 0;
+
+	if (!first || !second)
+		return OPK_ENOMEM;
+	fake.image_is_pm = true;
+	TRY(opk_table_new(&table, ctx, (const char *const[]){ second, first }, 2, &options));
+	do {
+		int code = opk_table_next(&cells, &known, table);
+
+		if (code)
+			return opk_add(ctx, code, "a table");
+		rows += cells != NULL;
+	} while (cells);
+	ck_assert_uint_eq(rows, 2);
+	return OPK_OK;
+}
+
 static int draw_samples(struct opk_ctx *ctx)
 {
 	const struct opk_picture_options options = OPTIONS(options);
@@ -617,22 +647,28 @@ static int swallow(void *data, const void *bytes, size_t size)
 static int rows_out(struct opk_ctx *ctx, enum opk_format format)
 {
 	static const struct opk_column columns[] = { { "name", OPK_CELL_STRING },
-		                                     { "n", OPK_CELL_UINT } };
+		                                     { "n", OPK_CELL_UINT },
+		                                     { "value", OPK_CELL_DOUBLE } };
 	struct opk_out_options options = OPTIONS(options, .format = format, .width = 20);
 	freed(opk_out) *out = NULL;
 
 	TRY(opk_out_new(&out, ctx, &options, swallow, NULL));
-	TRY(opk_out_table(out, "rows", columns, 2));
+	TRY(opk_out_table(out, "rows", columns, 3));
+	TRY(opk_out_role(out, 1, OPK_ROLE_LABEL));
+	TRY(opk_out_constant(out, "chip", "GH100"));
+	TRY(opk_out_unit(out, 2, "bytes"));
 	for (uint64_t i = 0; i < 3; i++)
-		TRY(opk_out_row(out,
-		                (union opk_cell[]){ { .string = "a, \"b\"" }, { .uint = i } }));
+		TRY(opk_out_row(out, (union opk_cell[]){ { .string = "a, \"b\"" },
+		                                         { .uint = i },
+		                                         { .number = 0.5 } }));
 	return opk_out_finish(out);
 }
 
 static int output(struct opk_ctx *ctx)
 {
 	static const enum opk_format formats[] = { OPK_FORMAT_TABLE, OPK_FORMAT_CSV,
-		                                   OPK_FORMAT_JSON, OPK_FORMAT_NDJSON };
+		                                   OPK_FORMAT_JSON, OPK_FORMAT_NDJSON,
+		                                   OPK_FORMAT_OPENMETRICS };
 
 	for (size_t i = 0; i < COUNT(formats); i++)
 		TRY(rows_out(ctx, formats[i]));
@@ -716,6 +752,7 @@ static const struct family {
 	{ HERE, "evaluation of many files", evaluate_many, false, true },
 	{ HERE, "evaluation, joined", evaluate_joined, false, true },
 	{ HERE, "evaluation of samples", evaluate_samples, false, true },
+	{ HERE, "samples over time", resample, false, true },
 	{ HERE, "picture of samples", draw_samples, false, true },
 	{ HERE, "evaluation of a set", evaluate_set, false, true },
 	{ HERE, "evaluation of an image", evaluate_image, false, true },
@@ -729,7 +766,7 @@ static const struct family {
 	{ HERE, "files", files, false, false },
 };
 
-enum { INPUTS = 14, EACH = 150, SAMPLES = 150 };
+enum { INPUTS = 15, EACH = 150, SAMPLES = 150 };
 
 static void ignore(void *data, const char *message)
 {

@@ -209,7 +209,7 @@ for name in values x.sqlite x.sqlite3 x.db; do
 done
 files_are 'values x.db x.sqlite x.sqlite3 '
 refuses 2 'a database needs a file: -o FILE.db' eval "$simple" --format sqlite
-refuses 2 'use table, csv, json, ndjson or sqlite' eval "$simple" --format xml
+refuses 2 'use table, csv, json, ndjson, openmetrics or sqlite' eval "$simple" --format xml
 refuses 2 'use table, csv, json or ndjson' chips --format sqlite
 wanted=2 pattern='no metric' keeps_target eval "$simple" --metrics no__such.sum --format sqlite
 fresh

@@ -17,7 +17,7 @@ section 'examples of the table in docs/guide.md'
 cp "$simple" run.opk
 cp "$recordings/gh100-nested.opk" run2.opk
 sed -n '/^| format |/,/^$/p' "$SOURCE/docs/guide.md" | sed -n 's/.*`\(offpeak [^`]*\)` |$/\1/p' >commands
-same 'rows of the table with an example' "$(wc -l <commands | tr -d ' ')" 5
+same 'rows of the table with an example' "$(wc -l <commands | tr -d ' ')" 6
 while read -r command; do
 	if possible "$command"; then
 		same "$command: exit code" "$(sh -c "$command" >got 2>err </dev/null; echo $?)" 0

@@ -113,7 +113,9 @@ int opk_file_add_place(struct opk_ctx *ctx, int code, const struct opk_file *fil
 	char type[5];
 
 	opk_section_type_name(type, file->sections[i].type);
-	return opk_add(ctx, code, "%s: section %zu (%s)", file->path, i + 1, type);
+	return opk_add(ctx, code, "%s: section %zu (%s)",
+	               opk_section_path(file, &file->sections[i]), opk_section_number(file, i),
+	               type);
 }
 
 /* Small, as threads of other programs may have little stack. */
@@ -132,8 +134,9 @@ int opk_section_crc(uint32_t *crc, struct opk_ctx *ctx, const struct opk_file *f
 	while (left) {
 		size_t size = left < most ? (size_t)left : most;
 
-		if (!opk_pread_all(file->fd, piece, size, at))
-			return opk_fail_errno(ctx, OPK_EINPUT, "can't read", file->path);
+		if (!opk_section_pread(file, section, piece, size, at))
+			return opk_fail_errno(ctx, OPK_EINPUT, "can't read",
+			                      opk_section_path(file, section));
 		*crc = opk_crc32(*crc, piece, size);
 		at += size;
 		left -= size;

@@ -96,7 +96,21 @@ struct opk_file {
 	struct opk_stats_storage *stats;
 	struct opk_recording *recording;
 	struct opk_activity_table *activities;
+	struct opk_joint *joint; /* NULL: it is a single file */
 };
+
+/* Reads stored bytes, which begin at byte `at` of the section's file; false: errno. */
+bool opk_section_pread(const struct opk_file *file, const struct opk_section *section, void *to,
+                       size_t size, uint64_t at);
+/* The path of the file that a section is in. */
+const char *opk_section_path(const struct opk_file *file, const struct opk_section *section);
+/* Its number there, from 1. */
+size_t opk_section_number(const struct opk_file *file, size_t i);
+struct opk_joint {
+	struct opk_merger *merger; /* has the metadata */
+	struct opk_strlist paths;  /* of the files, in the order of time */
+};
+void opk_joint_free(struct opk_joint *joint);
 
 /* False if the checksums differ. */
 bool opk_same_crc(uint32_t stored, uint32_t computed);
@@ -212,6 +226,8 @@ int opk_merger_put_head(struct opk_merger *merger, struct opk_writer *writer, co
 /* Copies all of file `number` but images, with their tables, and the head: records and modules. */
 int opk_merger_copy_records(struct opk_merger *merger, struct opk_writer *writer,
                             struct opk_file *file, size_t number);
+/* OPK_EUSAGE: files can't be one run: some have the same data, or are of different GPUs. */
+int opk_merger_check_run(const struct opk_merger *merger);
 /* Logs files, or images in them, that occur several times. */
 void opk_merger_note_twice(const struct opk_merger *merger);
 

@@ -51,8 +51,9 @@ static int read_stored(struct opk_buf *stored, struct opk_ctx *ctx, const struct
 	bytes = make_room(stored, section->stored_size);
 	if (!bytes)
 		return opk_nomem(ctx, "a section");
-	if (!opk_pread_all(file->fd, bytes, stored->size, section->offset))
-		return opk_fail_errno(ctx, OPK_EINPUT, "can't read", file->path);
+	if (!opk_section_pread(file, section, bytes, stored->size, section->offset))
+		return opk_fail_errno(ctx, OPK_EINPUT, "can't read",
+		                      opk_section_path(file, section));
 	if (!opk_same_crc(section->crc, opk_crc32(0, bytes, stored->size)))
 		return opk_fail(ctx, OPK_EINPUT, "damaged: its CRC-32 differs from the one stored");
 	return OPK_OK;

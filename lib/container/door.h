@@ -23,6 +23,7 @@ struct opk_section {
 	uint32_t linked_crc;  /* CRC-32 of that section's header */
 	uint32_t header_crc;  /* CRC-32 of all header fields above; `offset` is not in the header */
 	size_t link; /* number of that section: the base with OPK_SECTION_BASED; a table's image */
+	size_t part, number; /* of a joint file: the file that it is in, and its number there */
 };
 
 #define OPK_SECTION_DEFLATED 1u
@@ -410,6 +411,38 @@ struct opk_segment {
  */
 int opk_file_segments(const struct opk_segment **segments, size_t *count, struct opk_ctx *ctx,
                       struct opk_file *file);
+
+/*
+ * Opens the files of one long watch as one recording in the order of time, with what their metadata
+ * have in common. Nothing is copied, and each read opens its file again. A single file is opened as
+ * it is. OPK_EUSAGE: some have no PM samples, other metrics, the same data twice, or other GPUs.
+ */
+int opk_file_join(struct opk_file **out, struct opk_ctx *ctx, const char *const *paths,
+                  size_t count);
+
+/*
+ * Recordings of which those of one watch are joined to one, in the place of its first file: they
+ * have PM samples, and facts of the same process. Begins zeroed; borrows the other files.
+ */
+struct opk_runs {
+	struct opk_file **files;
+	bool *joined; /* one per file: it is freed with this */
+	size_t count;
+};
+int opk_runs_find(struct opk_runs *runs, struct opk_ctx *ctx, struct opk_file *const *files,
+                  size_t count);
+void opk_runs_clear(struct opk_runs *runs);
+
+/*
+ * One image's segment by itself, for recordings whose tables together take too much memory.
+ * opk_recording_segment() borrows from it.
+ */
+struct opk_recording;
+int opk_recording_of_image(struct opk_recording **out, struct opk_ctx *ctx, struct opk_file *file,
+                           size_t image);
+const struct opk_segment *opk_recording_segment(const struct opk_recording *recording);
+void opk_recording_free(struct opk_recording *recording);
+OPK_DEFINE_AUTO(opk_recording)
 
 /*
  * Writes under the final name from the start, while recording: each section is in the file when

@@ -487,6 +487,17 @@ void opk_merger_note_twice(const struct opk_merger *m)
 	opk_twice_note(&m->twice, m->ctx);
 }
 
+int opk_merger_check_run(const struct opk_merger *m)
+{
+	if (m->twice.found.count)
+		return opk_fail(m->ctx, OPK_EUSAGE, "%s", m->twice.found.items[0]);
+	if (m->common.many_hosts)
+		return opk_fail(m->ctx, OPK_EUSAGE,
+		                "the files are of different hosts or GPUs, and not one run: merge "
+		                "them first, or take those of each host by themselves");
+	return OPK_OK;
+}
+
 const struct opk_meta *opk_merger_meta(const struct opk_merger *m)
 {
 	return m->meta;

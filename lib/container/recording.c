@@ -16,7 +16,7 @@ struct opk_recording {
 	struct opk_time_table times;
 };
 
-static void opk_recording_free(struct opk_recording *recording)
+void opk_recording_free(struct opk_recording *recording)
 {
 	if (!recording)
 		return;
@@ -26,7 +26,6 @@ static void opk_recording_free(struct opk_recording *recording)
 	free(recording->tables);
 	free(recording);
 }
-OPK_DEFINE_AUTO(opk_recording)
 
 void opk_file_free(struct opk_file *file)
 {
@@ -35,6 +34,7 @@ void opk_file_free(struct opk_file *file)
 	if (file->fd >= 0)
 		close(file->fd);
 	opk_meta_storage_free(file->meta);
+	opk_joint_free(file->joint);
 	opk_stats_storage_free(file->stats);
 	opk_recording_free(file->recording);
 	opk_activity_table_free(file->activities);
@@ -134,10 +134,25 @@ static void set_rows(struct opk_recording *recording)
 	}
 }
 
+/* Finds the segment of one image. */
+static int find_segment(struct opk_recording *recording, size_t *bad, struct opk_ctx *ctx,
+                        const struct opk_file *file, size_t image)
+{
+	recording->segments = opk_alloc_array(1, sizeof(struct opk_segment));
+	recording->tables = opk_alloc_array(1, sizeof(struct tables));
+	if (!recording->segments || !recording->tables)
+		return opk_nomem(ctx, "a recording");
+	recording->segments->image = image;
+	recording->count = 1;
+	for (size_t i = image + 1; i < file->section_count && i - image <= OPK_LINK_DISTANCE; i++)
+		if (opk_is_table(file->sections[i].type) && file->sections[i].link == image)
+			TRY(take_table(recording->tables, bad, ctx, file, i));
+	return OPK_OK;
+}
+
 static int load(struct opk_recording *recording, size_t *bad, struct opk_ctx *ctx,
                 const struct opk_file *file)
 {
-	TRY(find_segments(recording, bad, ctx, file));
 	for (size_t i = 0; i < recording->count; i++) {
 		if (recording->tables[i].ranges) {
 			*bad = recording->tables[i].ranges;
@@ -209,11 +224,33 @@ static int get_recording(size_t *bad, struct opk_ctx *ctx, struct opk_file *file
 		return OPK_OK;
 	TRY(opk_allow(ctx, opk_file_meta(&meta, ctx, file), OPK_EINPUT));
 	recording = opk_alloc(sizeof *recording);
-	TRY(recording ? load(recording, bad, ctx, file) : opk_nomem(ctx, "a recording"));
+	TRY(recording ? find_segments(recording, bad, ctx, file) : opk_nomem(ctx, "a recording"));
+	TRY(load(recording, bad, ctx, file));
 	if (meta)
 		place(recording, meta);
 	file->recording = opk_take(recording);
 	return OPK_OK;
+}
+
+int opk_recording_of_image(struct opk_recording **out, struct opk_ctx *ctx, struct opk_file *file,
+                           size_t image)
+{
+	opk_auto(opk_recording) struct opk_recording *recording = opk_alloc(sizeof *recording);
+	const struct opk_meta *meta;
+	size_t bad;
+
+	TRY(opk_file_meta(&meta, ctx, file));
+	TRY(recording ? find_segment(recording, &bad, ctx, file, image)
+	              : opk_nomem(ctx, "a recording"));
+	TRY(load(recording, &bad, ctx, file));
+	place(recording, meta);
+	*out = opk_take(recording);
+	return OPK_OK;
+}
+
+const struct opk_segment *opk_recording_segment(const struct opk_recording *recording)
+{
+	return recording->segments;
 }
 
 int opk_file_link(size_t *bad, struct opk_ctx *ctx, struct opk_file *file,

@@ -278,9 +278,18 @@ static bool is_own_json(const struct start *start)
 	return end[0] == '"' && end[1] == ':' && end[2] && !opk_is_blank(end[2]);
 }
 
+/* Prometheus' text format; a file without metrics only says where it ends. */
+static bool is_metrics(const struct start *start)
+{
+	return begins(start, "# HELP offpeak_", strlen("# HELP offpeak_"))
+	       || !strcmp(start->bytes, "# EOF\n");
+}
+
 static bool is_table(const struct start *start)
 {
-	return is_text(start) && (is_own_json(start) || is_csv(start) || is_text_table(start));
+	return is_text(start)
+	       && (is_own_json(start) || is_csv(start) || is_text_table(start)
+	           || is_metrics(start));
 }
 
 /* ---- kinds */

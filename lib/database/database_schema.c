@@ -234,6 +234,9 @@ const struct opk_column *opk_database_fact(enum opk_fact fact, enum opk_profiler
 	/* Rows of code have their function instead. */
 	if (is_code && (fact == OPK_FACT_NAME || fact == OPK_FACT_KERNEL))
 		return NULL;
+	/* A database has samples as they were recorded. */
+	if (fact == OPK_FACT_BINNED || fact == OPK_FACT_COVERED)
+		return NULL;
 	return opk_fact_column(fact, profiler);
 }
 

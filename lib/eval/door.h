@@ -43,7 +43,7 @@ struct opk_joined {
 
 /* A row of what ran. The row's `range` has what its launches have in common. */
 struct opk_ran {
-	const char *kind;  /* "kernel", "copy" or "set"; "idle" */
+	const char *kind;  /* "kernel", "copy" or "set"; "idle"; "bin": samples of some time */
 	uint64_t launches; /* in the row; for idle time: pauses */
 	/* All launches; range.duration_ns has the mean launch, or all idle time. */
 	uint64_t time_ns;
@@ -126,6 +126,8 @@ struct opk_eval_inside {
 	 * or several; NULL: nothing. OPK_EUSAGE: any other word.
 	 */
 	const char *by;
+	uint64_t resample_ns; /* samples of so much time make a row; 0: each is one */
+	bool latest_bin;      /* with it: only each GPU's latest row whose time is over */
 	bool cupti_only;   /* skips PerfWorks' evaluator, which gives the same bits in less time */
 	bool without_rows; /* columns alone, for statistics that have rows from elsewhere */
 	bool without_sass; /* rows of instructions: opcodes and SASS texts are not wanted */
@@ -147,6 +149,8 @@ enum opk_fact {
 	OPK_FACT_SAMPLE, /* index over all images of the evaluation, from 0 */
 	OPK_FACT_SAMPLE_START,
 	OPK_FACT_SAMPLE_END,
+	OPK_FACT_BINNED,  /* how many samples the row is made of */
+	OPK_FACT_COVERED, /* the time of these samples */
 	OPK_FACT_SPANS_EARLIER,
 	OPK_FACT_RANGE, /* index, as for samples */
 	OPK_FACT_NAME,

@@ -166,6 +166,7 @@ void opk_evaluation_free(struct opk_evaluation *evaluation)
 	free(evaluation->explained);
 	free(evaluation->bound);
 	opk_joining_free(evaluation->joining);
+	opk_bins_free(evaluation->bins);
 	opk_measured_clear(&evaluation->passes);
 	free(evaluation);
 }

@@ -51,6 +51,9 @@ struct opk_eval_job {
 	const struct opk_joining *joining;
 	size_t first_mean, end_mean;
 	bool partial; /* of the segments above alone: the result is an image, not values */
+	/* NULL, or rows are bins of time, from first_bin until before end_bin. */
+	const struct opk_bins *bins;
+	uint64_t first_bin, end_bin;
 	struct opk_eval_warm *warm; /* NULL: a child that ends with the job */
 	struct opk_result *parts;   /* partial results, instead of segments; NULL: none */
 	size_t part_count;
@@ -63,9 +66,10 @@ struct opk_spool_header {
 	struct opk_nv_versions versions; /* of the libraries that made the values */
 };
 struct opk_spool_row {
-	uint64_t dropped;      /* rows before it that the filter refused */
-	uint64_t segment, row; /* in the file; in the segment. Bare image: 0 and the row */
-	uint64_t start_ns, end_ns;
+	uint64_t dropped; /* rows before it that the filter refused */
+	/* In the file; in the segment. Bare image: 0 and the row. Bin: its GPU, and its samples. */
+	uint64_t segment, row;
+	uint64_t start_ns, end_ns, covered_ns;
 	uint32_t spans_earlier;
 };
 struct opk_spool_trailer {

@@ -392,6 +392,48 @@ static int evaluate_joined(struct work *w)
 	return OPK_OK;
 }
 
+/* ---- rows of bins of time */
+
+static int evaluate_bin(struct work *w, size_t slot, const struct opk_bin *bin)
+{
+	uint64_t interval = w->job->bins->interval;
+	struct opk_spool_row row = {
+		.segment = bin->gpu,
+		.row = bin->samples,
+		.start_ns = bin->number * interval,
+		.end_ns = (bin->number + 1) * interval,
+		.covered_ns = bin->covered_ns,
+	};
+	int code = opk_values_of_range(w->values, &w->by, w->ctx, slot);
+
+	if (code == OPK_EUSAGE && check_metrics(w))
+		return OPK_EUSAGE;
+	if (code)
+		return opk_add(w->ctx, opk_blame_image(code), "while evaluating summed samples");
+	put_row(w, &row, NULL);
+	w->counts.rows++;
+	return OPK_OK;
+}
+
+static int use_bins(void *data, const void *image, size_t size, const struct opk_bin *bins,
+                    size_t count)
+{
+	struct work *w = data;
+
+	if (!w->prepared)
+		TRY(prepare(w, image, size));
+	TRY(opk_values_of_image(&w->by, w->ctx, image, size, opk_measured_by(&w->measured, 0)));
+	for (size_t i = 0; i < count; i++)
+		TRY(evaluate_bin(w, i, &bins[i]));
+	return OPK_OK;
+}
+
+static int evaluate_bins(struct work *w)
+{
+	TRY(opk_bins_make(w->ctx, w->child, w->job, use_bins, w, &w->counts.incomplete_samples));
+	return w->prepared ? OPK_OK : prepare(w, NULL, 0);
+}
+
 static int evaluate_bare(struct work *w)
 {
 	void *image = opk_child_guarded_copy(w->job->image, w->job->image_size);
@@ -445,7 +487,9 @@ int opk_eval_in_child(struct opk_ctx *ctx, void *data, struct opk_child *child)
 	__attribute__((cleanup(clear))) struct work w = { .ctx = ctx, .job = data, .child = child };
 
 	TRY(allocate(&w));
-	if (w.job->joining)
+	if (w.job->bins)
+		TRY(evaluate_bins(&w));
+	else if (w.job->joining)
 		TRY(evaluate_joined(&w));
 	else
 		TRY(w.job->file ? evaluate_file(&w) : evaluate_bare(&w));

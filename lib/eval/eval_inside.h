@@ -4,6 +4,7 @@
 #define OPK_EVAL_INSIDE_H
 
 #include "base/ctx.h"
+#include "container/container.h"
 #include "eval/door.h"
 #include "eval/eval.h"
 #include "resolve/resolve.h"
@@ -102,11 +103,11 @@ uint64_t opk_segment_describe(struct opk_row *row, struct opk_range *room,
                               const struct opk_segment *segment, uint64_t i);
 /*
  * One per segment: whether its tables show that the filter takes none of its rows. `filter` may be
- * NULL. free()
+ * NULL. `first` is the number of the first segment's first row. free()
  */
 int opk_filter_segments(bool **unwanted, struct opk_ctx *ctx, const struct opk_filter *filter,
                         enum opk_profiler profiler, const struct opk_segment *segments,
-                        size_t count);
+                        size_t count, size_t first);
 
 /*
  * Rows made of several ranges, each of which may have only one pass: their counters make a mean
@@ -161,6 +162,53 @@ void opk_joining_free(struct opk_joining *joining);
 int opk_means_make(void **image, size_t *size, struct opk_ctx *ctx, struct opk_child *child,
                    const struct opk_eval_job *job, size_t number);
 
+/*
+ * Rows for bins of time: the samples of a GPU in a bin are summed, and the sum is evaluated. bins.c
+ * plans it and reads the rows, bins_make.c makes the images. Tables of samples are read image by
+ * image, since those of days don't fit into memory.
+ */
+
+/* An image, and when its first sample begins and ends, and its last one ends, if known. */
+struct opk_binned {
+	size_t section, first_row, gpu;
+	uint64_t start, first, end;
+};
+
+struct opk_bins {
+	struct opk_file *file;
+	uint64_t interval; /* ns; a bin begins at each multiple of it */
+	bool latest;       /* only the latest row of each GPU is wanted */
+	struct opk_grouping gpus;
+	struct opk_texts texts;    /* of the groups */
+	struct opk_binned *images; /* in the order of time */
+	size_t count, row_count;
+};
+/* *out is to be freed in any case. */
+int opk_bins_new(struct opk_bins **out, struct opk_ctx *ctx, struct opk_file *file,
+                 const struct opk_filter *filter, uint64_t interval);
+void opk_bins_free(struct opk_bins *bins);
+
+/* The bytes of a GPU's images of sums, unless a single sum takes more. */
+enum { OPK_SUMS_BYTES = 16 << 20 };
+
+struct opk_bin {
+	uint64_t number; /* it begins at that many intervals */
+	size_t gpu;
+	uint64_t samples, covered_ns;
+};
+/* Takes an image with the sum of each of these bins. */
+typedef int opk_bins_fn(void *data, const void *image, size_t size, const struct opk_bin *bins,
+                        size_t count);
+/* In a child: makes the images of the job's bins, and adds up samples that were only begun. */
+int opk_bins_make(struct opk_ctx *ctx, struct opk_child *child, const struct opk_eval_job *job,
+                  opk_bins_fn *use, void *data, uint64_t *incomplete);
+
+/* Reads the rows that children made of bins, as rows in memory. */
+int opk_evaluation_read_bins(struct opk_evaluation *evaluation, struct opk_ctx *ctx);
+
+/* Facts of a bin that are not known of its samples, 1 << fact each. */
+#define opk_facts_of_bins (UINT64_C(1) << OPK_FACT_BINNED | UINT64_C(1) << OPK_FACT_COVERED)
+
 /* Reads the rows that children made from means, as rows in memory. rows.c */
 int opk_evaluation_read_joined(struct opk_evaluation *evaluation, struct opk_ctx *ctx);
 
@@ -202,6 +250,7 @@ struct opk_evaluation {
 	size_t segment_count;
 	struct opk_range sample;     /* facts of samples that have only times */
 	struct opk_joining *joining; /* NULL: each row is a range */
+	struct opk_bins *bins;       /* NULL: rows are not bins of time */
 	struct opk_measured passes;
 	struct opk_strlist doubts; /* see opk_evaluation_doubts() */
 	bool *explained, *bound;   /* one per metric: see opk_evaluation_is_explained() */

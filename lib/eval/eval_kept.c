@@ -18,7 +18,7 @@ int opk_eval_job_of_file(struct opk_eval_job *job, bool **unwanted, struct opk_c
 
 	TRY(opk_file_meta(&meta, ctx, file));
 	TRY(opk_file_segments(&segments, &count, ctx, file));
-	TRY(opk_filter_segments(unwanted, ctx, filter, meta->profiler, segments, count));
+	TRY(opk_filter_segments(unwanted, ctx, filter, meta->profiler, segments, count, 0));
 	*job = (struct opk_eval_job){
 		.file = file,
 		.meta = meta,
@@ -108,7 +108,7 @@ static bool suits(const struct opk_eval_job *job)
 {
 	uint64_t size = 0;
 
-	if (!job->file || job->joining)
+	if (!job->file || job->file->joint || job->joining)
 		return false;
 	for (size_t i = job->first; i < job->end; i++)
 		size += job->file->sections[job->segments[i].image].plain_size;

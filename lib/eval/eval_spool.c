@@ -162,6 +162,56 @@ static int run_parts(struct opk_spools *spools, struct opk_ctx *ctx,
 	return code || served ? code : run(spools->results, ctx, parts, count, contain);
 }
 
+/* ---- bins of time */
+
+/* Each part has the bins from the first sample of an image on, with its share of the bytes. */
+static size_t divide_bins(struct opk_eval_job *parts, size_t count, const struct opk_eval_job *job,
+                          uint64_t total)
+{
+	const struct opk_bins *bins = job->bins;
+	uint64_t done = 0;
+	size_t part = 0;
+
+	*parts = *job;
+	for (size_t i = 0; i < bins->count; i++) {
+		uint64_t bin = bins->images[i].first / bins->interval;
+
+		if (part + 1 < count && done >= total / count * (part + 1)
+		    && bin > parts[part].first_bin) {
+			parts[part++].end_bin = bin;
+			parts[part] = *job;
+			parts[part].first_bin = bin;
+		}
+		done += job->file->sections[bins->images[i].section].plain_size + image_cost;
+	}
+	return part + 1;
+}
+
+static int run_bins(struct opk_spools *spools, struct opk_ctx *ctx, const struct opk_eval_job *job,
+                    size_t workers)
+{
+	const struct opk_bins *bins = job->bins;
+	opk_autofree struct opk_eval_job *parts = NULL;
+	struct opk_contain_options contain;
+	uint64_t total = 0, largest = 0;
+	size_t count;
+
+	for (size_t i = 0; i < bins->count; i++) {
+		uint64_t size = job->file->sections[bins->images[i].section].plain_size;
+
+		total += size + image_cost;
+		largest = size > largest ? size : largest;
+	}
+	count = count_parts(total, bins->count, workers);
+	parts = opk_alloc_array(count, sizeof *parts);
+	if (!parts)
+		return opk_nomem(ctx, "an evaluation");
+	count = divide_bins(parts, count, job, total);
+	contain = opk_eval_contain(largest + bins->gpus.count * OPK_SUMS_BYTES);
+	TRY(opk_spools_init(spools, ctx, count));
+	return run(spools->results, ctx, parts, count, &contain);
+}
+
 int opk_eval_run(struct opk_spools *spools, struct opk_ctx *ctx, const struct opk_eval_job *job,
                  const struct opk_eval_options *options)
 {
@@ -170,6 +220,8 @@ int opk_eval_run(struct opk_spools *spools, struct opk_ctx *ctx, const struct op
 	uint64_t total = 0, largest = job->image_size;
 	struct opk_contain_options contain;
 
+	if (job->bins)
+		return run_bins(spools, ctx, job, options->workers);
 	for (size_t i = job->first; i < job->end; i++) {
 		if (job->unwanted[i])
 			continue;

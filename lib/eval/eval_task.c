@@ -50,6 +50,34 @@ static const char *join_of(const struct opk_eval_options *options, const struct 
 	return how && *how ? how : NULL;
 }
 
+/* Its job has no segments: tables are read image by image. */
+static int begin_bins(struct opk_eval_task *task, struct opk_ctx *ctx, struct opk_file *file,
+                      const struct opk_eval_options *options, struct opk_filter *filter)
+{
+	opk_auto(opk_filter) struct opk_filter *taken = filter;
+	struct opk_eval_job *job = &task->job;
+	const struct opk_meta *meta;
+
+	TRY(opk_file_meta(&meta, ctx, file));
+	if (meta->profiler != OPK_PROFILER_PM)
+		return opk_fail(ctx, OPK_EUSAGE, "only PM samples can be summed over time");
+	*job = (struct opk_eval_job){
+		.file = file,
+		.meta = meta,
+		.chip = meta->chip,
+		.has_profiler = true,
+		.profiler = meta->profiler,
+		.gpu_time_shift = meta->gpu_time_shift,
+		.end_bin = UINT64_MAX,
+	};
+	TRY(opk_evaluation_begin(&task->evaluation, ctx, job, options, opk_take(taken)));
+	TRY(opk_bins_new(&task->evaluation->bins, ctx, file, job->filter,
+	                 opk_eval_inside(options)->resample_ns));
+	job->bins = task->evaluation->bins;
+	task->evaluation->bins->latest = opk_eval_inside(options)->latest_bin;
+	return OPK_OK;
+}
+
 static int begin_task(struct opk_eval_task *task, struct opk_ctx *ctx, struct opk_file *file,
                       const struct opk_eval_options *options, struct opk_filter *filter)
 {
@@ -58,6 +86,8 @@ static int begin_task(struct opk_eval_task *task, struct opk_ctx *ctx, struct op
 	struct opk_joining *joining;
 	const char *how;
 
+	if (opk_eval_inside(options)->resample_ns)
+		return begin_bins(task, ctx, file, options, opk_take(taken));
 	TRY(opk_eval_job_of_file(job, &task->unwanted, ctx, file, filter));
 	TRY(opk_evaluation_begin(&task->evaluation, ctx, job, options, opk_take(taken)));
 	if (opk_eval_inside(options)->without_rows) {
@@ -102,6 +132,8 @@ static int finish(struct opk_evaluation *evaluation, struct opk_ctx *ctx, const 
 {
 	TRY(opk_evaluation_finish(evaluation, ctx));
 	TRY(opk_evaluation_note_remarks(evaluation, ctx, of));
+	if (evaluation->bins)
+		return opk_evaluation_read_bins(evaluation, ctx);
 	return evaluation->joining ? opk_evaluation_read_joined(evaluation, ctx) : OPK_OK;
 }
 

@@ -542,7 +542,7 @@ uint64_t opk_segment_describe(struct opk_row *row, struct opk_range *room,
 		describe_by_time(row, room, segment, &segment->times[i]);
 		unknown &= ~times;
 	}
-	return unknown | FACT(OPK_FACT_SPANS_EARLIER);
+	return unknown | FACT(OPK_FACT_SPANS_EARLIER) | opk_facts_of_bins;
 }
 
 /* `first`: the number of its first row; NULL if an image before it has no table. */
@@ -565,11 +565,10 @@ static int may_want(bool *out, struct opk_ctx *ctx, const struct opk_filter *fil
 
 int opk_filter_segments(bool **unwanted, struct opk_ctx *ctx, const struct opk_filter *filter,
                         enum opk_profiler profiler, const struct opk_segment *segments,
-                        size_t count)
+                        size_t count, size_t first)
 {
 	opk_autofree bool *out = opk_alloc_array(count + 1, sizeof *out);
 	bool numbered = true, wanted;
-	size_t first = 0;
 
 	if (!out)
 		return opk_nomem(ctx, "an evaluation");

@@ -20,6 +20,8 @@ static const struct {
 	[OPK_FACT_SAMPLE] = { { "sample", OPK_CELL_UINT }, OF_SAMPLES },
 	[OPK_FACT_SAMPLE_START] = { { "start_ns", OPK_CELL_UINT }, OF_SAMPLES },
 	[OPK_FACT_SAMPLE_END] = { { "end_ns", OPK_CELL_UINT }, OF_SAMPLES },
+	[OPK_FACT_BINNED] = { { "samples", OPK_CELL_UINT }, OF_SAMPLES },
+	[OPK_FACT_COVERED] = { { "covered_ns", OPK_CELL_UINT }, OF_SAMPLES },
 	[OPK_FACT_SPANS_EARLIER] = { { "spans_earlier", OPK_CELL_BOOL }, OF_SAMPLES },
 	[OPK_FACT_RANGE] = { { "range", OPK_CELL_UINT }, OF_RANGES | OF_CODE },
 	[OPK_FACT_NAME] = { { "name", OPK_CELL_STRING }, OF_RANGES | OF_CODE },
@@ -267,6 +269,10 @@ union opk_cell opk_fact_get(struct opk_fact_text *text, enum opk_fact fact,
 		return number(row->start_ns);
 	case OPK_FACT_SAMPLE_END:
 		return number(row->end_ns);
+	case OPK_FACT_BINNED:
+		return number(row->ran ? row->ran->samples : 1);
+	case OPK_FACT_COVERED:
+		return number(row->ran ? row->ran->time_ns : row->end_ns - row->start_ns);
 	case OPK_FACT_SPANS_EARLIER:
 		return (union opk_cell){ .boolean = row->spans_earlier };
 	case OPK_FACT_NAME:

@@ -315,14 +315,15 @@ static int read_row(const struct opk_row **row, struct opk_ctx *ctx,
 	return take_row(row, ctx, evaluation, &read);
 }
 
-/* Joined ranges already met the conditions on facts. */
+/* Joined ranges already met the conditions on facts, and so did the samples of bins. */
 static int is_wanted(bool *wanted, struct opk_ctx *ctx, struct opk_evaluation *evaluation,
                      const struct opk_row *row)
 {
 	*wanted = true;
 	if (!evaluation->joining)
 		TRY(opk_filter_accepts(wanted, ctx, evaluation->filter,
-		                       opk_evaluation_profiler(evaluation), row, 0));
+		                       opk_evaluation_profiler(evaluation), row,
+		                       evaluation->bins ? ~opk_facts_of_bins : 0));
 	if (!*wanted || !evaluation->condition_count)
 		return OPK_OK;
 	*wanted = opk_filter_takes(evaluation->filter, compute_also(evaluation));

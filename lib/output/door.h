@@ -5,7 +5,13 @@
 
 #include "base/ctx.h"
 
-enum opk_format { OPK_FORMAT_TABLE, OPK_FORMAT_CSV, OPK_FORMAT_JSON, OPK_FORMAT_NDJSON };
+enum opk_format {
+	OPK_FORMAT_TABLE,
+	OPK_FORMAT_CSV,
+	OPK_FORMAT_JSON,
+	OPK_FORMAT_NDJSON,
+	OPK_FORMAT_OPENMETRICS, /* one table, no record; OPK_EUSAGE: rows have the same labels */
+};
 
 struct opk_out_options {
 	size_t size;
@@ -69,8 +75,8 @@ int opk_out_nested_row(struct opk_out *out, size_t depth, const union opk_cell *
 int opk_out_span(struct opk_out *out, const char *title, size_t first, size_t count);
 
 /*
- * Only for tables for people: sets the unit of this column's doubles, as NVIDIA writes it or any
- * other. Doubles are shown with five digits, in a unit that makes them short ("GB/s" for
+ * Only for tables for people and OpenMetrics: sets the unit of this column's doubles, as NVIDIA
+ * writes it or any other. Tables show five digits, in a unit that makes doubles short ("GB/s" for
  * "bytes/second"), which is in the heading. NULL: this column shares the unit of the one before it,
  * so that both are easy to compare.
  */
@@ -89,6 +95,12 @@ int opk_out_optional(struct opk_out *out, size_t column);
  * line of its own, instead of being broken within a word.
  */
 int opk_out_whole(struct opk_out *out, size_t column);
+
+/* Only for OpenMetrics: what a column is. By default numbers are values, and texts are left out. */
+enum opk_out_role { OPK_ROLE_NONE, OPK_ROLE_VALUE, OPK_ROLE_LABEL, OPK_ROLE_NAME };
+int opk_out_role(struct opk_out *out, size_t column, enum opk_out_role role);
+/* Only for OpenMetrics: a label of all rows of this table, unless the value is "". */
+int opk_out_constant(struct opk_out *out, const char *name, const char *value);
 
 /*
  * Puts a heading over the next rows, with prose below it, until the next heading; "": no heading.

@@ -14,6 +14,7 @@ static const struct {
 	[OPK_FORMAT_CSV] = { &opk_out_csv_ops, false },
 	[OPK_FORMAT_JSON] = { &opk_out_json_ops, false },
 	[OPK_FORMAT_NDJSON] = { &opk_out_json_ops, true },
+	[OPK_FORMAT_OPENMETRICS] = { &opk_out_openmetrics_ops, false },
 };
 
 int opk_out_new(struct opk_out **out, struct opk_ctx *ctx, const struct opk_out_options *given,
@@ -62,6 +63,7 @@ static void clear_table(struct opk_out *out)
 	opk_strlist_clear(&out->units);
 	clear_headings(&out->spans);
 	clear_headings(&out->headings);
+	opk_openmetrics_free(opk_take(out->metrics));
 }
 
 void opk_out_free(struct opk_out *out)
@@ -110,7 +112,7 @@ int opk_out_record(struct opk_out *out, const struct opk_column *columns,
 
 static void end_table(struct opk_out *out)
 {
-	if (out->in_table && out->ops->end_table)
+	if (out->in_table && out->ops->end_table && !out->code)
 		out->ops->end_table(out);
 	out->in_table = false;
 	clear_table(out);
@@ -176,7 +178,7 @@ int opk_out_span(struct opk_out *out, const char *title, size_t first, size_t co
 
 int opk_out_unit(struct opk_out *out, size_t column, const char *unit)
 {
-	if (out->in_table && out->ops->unit && column < out->column_count)
+	if (out->in_table && !out->code && out->ops->unit && column < out->column_count)
 		out->ops->unit(out, column, unit);
 	return flush(out, FLUSH_AT);
 }
@@ -200,6 +202,20 @@ int opk_out_whole(struct opk_out *out, size_t column)
 {
 	if (out->in_table && column < out->column_count && column < 64)
 		out->whole |= UINT64_C(1) << column;
+	return flush(out, FLUSH_AT);
+}
+
+int opk_out_role(struct opk_out *out, size_t column, enum opk_out_role role)
+{
+	if (out->in_table && !out->code && out->ops->role && column < out->column_count)
+		out->ops->role(out, column, role);
+	return flush(out, FLUSH_AT);
+}
+
+int opk_out_constant(struct opk_out *out, const char *name, const char *value)
+{
+	if (out->in_table && !out->code && out->ops->constant)
+		out->ops->constant(out, name, value);
 	return flush(out, FLUSH_AT);
 }
 

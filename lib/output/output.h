@@ -11,6 +11,8 @@
 
 /* Shared by the row writers: one struct of functions per format, cells as text. */
 
+struct opk_openmetrics;
+
 struct opk_out_ops {
 	void (*record)(struct opk_out *out, const struct opk_column *columns,
 	               const union opk_cell *cells, size_t count);
@@ -24,6 +26,8 @@ struct opk_out_ops {
 	void (*span)(struct opk_out *out, const char *title, size_t first, size_t count);
 	void (*unit)(struct opk_out *out, size_t column, const char *unit);
 	void (*heading)(struct opk_out *out, const char *title, const char *text);
+	void (*role)(struct opk_out *out, size_t column, enum opk_out_role role);
+	void (*constant)(struct opk_out *out, const char *name, const char *value);
 };
 
 /* A heading over columns, or over the rows from `first` on. */
@@ -71,13 +75,18 @@ struct opk_out {
 	struct opk_strlist units; /* of the columns */
 	size_t unit_column;       /* has the unit of each row; or NO_COLUMN */
 	/* One bit per column. */
-	uint64_t optional; /* left out if there is no room */
-	uint64_t whole;    /* names, which are not broken */
-	uint64_t shared;   /* shares the unit of the column before it */
+	uint64_t optional;               /* left out if there is no room */
+	uint64_t whole;                  /* names, which are not broken */
+	uint64_t shared;                 /* shares the unit of the column before it */
+	struct opk_openmetrics *metrics; /* of the table; else NULL */
 };
 #define NO_COLUMN SIZE_MAX
 
-extern const struct opk_out_ops opk_out_table_ops, opk_out_csv_ops, opk_out_json_ops;
+extern const struct opk_out_ops opk_out_table_ops, opk_out_csv_ops, opk_out_json_ops,
+	opk_out_openmetrics_ops;
+
+/* The metrics of a table, which wait for its end: openmetrics.c. */
+void opk_openmetrics_free(struct opk_openmetrics *metrics);
 
 /* Appends a cell as text: %.17g, nan, yes and no, lists with blanks. */
 void opk_cell_text(struct opk_buf *out, enum opk_cell_type type, const union opk_cell *cell);

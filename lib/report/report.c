@@ -42,12 +42,11 @@ static int open_run(struct report_run *run, struct opk_ctx *ctx,
 		                             .data = run,
 		                             .begin = report_begin_values };
 	struct opk_summary_options summary = OPK_INIT(summary);
-	int code = opk_file_open(&run->file, ctx, run->path);
+	int code;
 
 	summary.kernel = options->kernel;
 	summary.kernel_names = options->kernel_names;
-	if (!code)
-		code = opk_file_meta(&run->meta, ctx, run->file);
+	code = opk_file_meta(&run->meta, ctx, run->file);
 	if (!code && !strcmp(run->meta->kind, "set"))
 		return opk_fail(ctx, OPK_EINPUT,
 		                "%s is a set, with which to record: there is nothing to report yet",
@@ -111,8 +110,11 @@ static void clear(struct report_page *page)
 		opk_roofline_free(page->runs[i].roofline);
 		opk_hot_free(page->runs[i].hot);
 		opk_summary_free(page->runs[i].summary);
-		opk_file_free(page->runs[i].file);
 	}
+	opk_runs_clear(&page->recordings);
+	for (size_t i = 0; i < page->file_count; i++)
+		opk_file_free(page->files[i]);
+	free(page->files);
 	opk_sources_free(page->sources);
 	free(page->runs);
 	free(page->not_compared);
@@ -183,6 +185,34 @@ static int write_file(struct opk_ctx *ctx, const struct opk_buf *text, const cha
 	return opk_newfile_commit(&file);
 }
 
+/* The files of one watch are one recording. */
+static int open_runs(struct report_page *page, const char *const *paths, size_t count,
+                     const struct opk_report_options *options)
+{
+	page->files = opk_alloc_array(count, sizeof *page->files);
+	page->runs = opk_alloc_array(count, sizeof *page->runs);
+	if (!page->files || !page->runs)
+		return opk_nomem(page->ctx, "a page");
+	for (; page->file_count < count; page->file_count++) {
+		const char *path = paths[page->file_count];
+		int code = opk_file_open(&page->files[page->file_count], page->ctx, path);
+
+		if (code)
+			return opk_add(page->ctx, code, "can't report %s", path);
+	}
+	TRY(opk_runs_find(&page->recordings, page->ctx, page->files, count));
+	page->run_count = page->recordings.count;
+	for (size_t i = 0; i < page->run_count; i++) {
+		struct report_run *run = &page->runs[i];
+
+		run->number = i;
+		run->file = page->recordings.files[i];
+		run->path = run->file->path;
+		TRY(open_run(run, page->ctx, options));
+	}
+	return OPK_OK;
+}
+
 int opk_report(struct opk_ctx *ctx, const char *const *paths, size_t count,
                const struct opk_report_options *given, const char *path)
 {
@@ -200,15 +230,7 @@ int opk_report(struct opk_ctx *ctx, const char *const *paths, size_t count,
 	if (options.embed_source)
 		TRY(opk_sources_new(&page.sources, ctx, options.source_maps,
 		                    options.source_map_count));
-	page.runs = opk_alloc_array(count, sizeof *page.runs);
-	if (!page.runs)
-		return opk_nomem(ctx, "a page");
-	page.run_count = count;
-	for (size_t i = 0; !code && i < count; i++) {
-		page.runs[i].number = i;
-		page.runs[i].path = paths[i];
-		code = open_run(&page.runs[i], ctx, &options);
-	}
+	code = open_runs(&page, paths, count, &options);
 	if (!code)
 		code = check_pattern(&page, options.kernel);
 	if (!code)

@@ -67,6 +67,9 @@ struct report_page {
 	struct opk_buf contents;
 	struct opk_json_writer json; /* of the open data block, writes into `block` */
 	struct opk_buf block;
+	struct opk_file **files;
+	size_t file_count;
+	struct opk_runs recordings; /* made of these files */
 	struct report_run *runs;
 	size_t run_count;
 	enum opk_kernel_style style;

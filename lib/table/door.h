@@ -22,6 +22,8 @@ struct opk_table_inside {
 	 * default these count twice, with a note in the log of the context.
 	 */
 	bool refuse_twice;
+	/* Columns for the device, the host and the GPU, also where all rows have the same. */
+	bool with_origin;
 	/* Opcodes and SASS texts are wanted, also where no column and condition names them. */
 	bool with_sass;
 };

@@ -84,6 +84,7 @@ static bool is_shown(const struct opk_facts_options *options, enum opk_fact fact
 {
 	switch (fact) {
 	case OPK_FACT_SAMPLE:
+		return !options->found[OPK_FACT_BINNED];
 	case OPK_FACT_SAMPLE_START:
 	case OPK_FACT_SAMPLE_END:
 	case OPK_FACT_RANGE:

@@ -9,6 +9,8 @@
 #include "set/door.h"
 #include "table/table_inside.h"
 
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
 /* ---- a new one */
 
 static bool copy_texts(struct opk_strlist *to, const char *const *texts, size_t count)
@@ -17,6 +19,26 @@ static bool copy_texts(struct opk_strlist *to, const char *const *texts, size_t 
 		if (!opk_strlist_add(to, texts[i]))
 			return false;
 	return true;
+}
+
+/* Reads "100ms" as ns. */
+static int parse_time(uint64_t *out, struct opk_ctx *ctx, const char *text)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = {
+		{ "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 }, { "min", 60e9 }, { "h", 3600e9 }
+	};
+	char *end;
+	double number = *text >= '0' && *text <= '9' ? strtod(text, &end) : 0;
+
+	for (size_t i = 0; number > 0 && i < COUNT(units); i++)
+		if (!strcmp(end, units[i].name) && number * units[i].ns <= 0x1p62) {
+			*out = (uint64_t)(number * units[i].ns + 0.5);
+			return OPK_OK;
+		}
+	return opk_fail(ctx, OPK_EUSAGE, "'%s' is not a time such as 100ms, 1s or 10min", text);
 }
 
 /* Copies the options that the table keeps; their texts are the caller's. */
@@ -30,6 +52,8 @@ static int take_options(struct opk_table *table, struct opk_ctx *ctx)
 	opk_copy_options(&table->eval, sizeof table->eval, options->eval);
 	table->eval.size = sizeof table->eval;
 	table->eval_inside = *opk_eval_inside(&table->eval);
+	if (options->resample)
+		TRY(parse_time(&table->eval_inside.resample_ns, ctx, options->resample));
 	table->eval.inside = &table->eval_inside;
 	if (!copy_texts(&table->metrics, table->eval.metrics, table->eval.metric_count)
 	    || !copy_texts(&table->chosen, options->columns, options->column_count)
@@ -97,8 +121,6 @@ static int make_room(struct opk_table *table, struct opk_ctx *ctx)
 /* ---- facts of the files */
 
 static const char *const files_facts[] = { "chip", "profiler", "set", "recorded_set" };
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static const char *set_of(const struct opk_table *table, const struct opk_table_file *input)
 {

@@ -78,7 +78,9 @@ static int find_facts(bool found[OPK_FACT_COUNT], struct opk_ctx *ctx,
 
 	if (!input->file)
 		return OPK_OK;
-	if (!opk_table_is_timeline(input) && !opk_table_is_code(input))
+	found[OPK_FACT_BINNED] = found[OPK_FACT_COVERED] = opk_table_is_resampled(table);
+	if (!opk_table_is_timeline(input) && !opk_table_is_code(input)
+	    && !opk_table_is_resampled(table))
 		return opk_facts_find_recorded(found, ctx, input->file, all);
 	count = opk_evaluation_ranges(&ranges, input->evaluation);
 	opk_facts_find_ran(found, ranges, count, all);
@@ -134,6 +136,8 @@ static int list_facts(enum opk_fact facts[OPK_FACT_COUNT], size_t *count, struct
 	for (size_t i = 0; table->layout != OPK_TABLE_GROUPS && !code && i < table->input_count;
 	     i++)
 		code = find_facts(found, ctx, table, &table->inputs[i]);
+	if (table->inside.with_origin)
+		found[OPK_FACT_DEVICE] = found[OPK_FACT_HOST] = found[OPK_FACT_GPU] = true;
 	*count = code ? 0 : opk_facts_list(facts, &options);
 	return code;
 }

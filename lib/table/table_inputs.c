@@ -19,8 +19,29 @@ static bool has_code_alone(const struct opk_table *table, const struct opk_table
 	       && strcmp(input->meta->kind, "set") != 0;
 }
 
+/* The files of one run become a single input. */
+static int join_inputs(struct opk_table *table, struct opk_ctx *ctx)
+{
+	opk_autofree const char **paths = opk_alloc_array(table->input_count, sizeof *paths);
+	struct opk_table_file *input = table->inputs;
+
+	if (!paths)
+		return opk_nomem(ctx, "a table");
+	for (size_t i = 0; i < table->input_count; i++)
+		paths[i] = table->inputs[i].path;
+	TRY(opk_file_join(&input->file, ctx, paths, table->input_count));
+	for (size_t i = 0; i < table->input_count; i++)
+		free(table->inputs[i].path);
+	table->input_count = 1;
+	input->path = opk_strdup(input->file->path);
+	return input->path ? opk_file_meta(&input->meta, ctx, input->file)
+	                   : opk_nomem(ctx, "a table");
+}
+
 static int open_inputs(struct opk_table *table, struct opk_ctx *ctx)
 {
+	if (opk_table_is_resampled(table))
+		return join_inputs(table, ctx);
 	for (size_t i = 0; i < table->input_count; i++) {
 		struct opk_table_file *input = &table->inputs[i];
 
@@ -180,6 +201,8 @@ static int check_twice(const struct opk_table *table, struct opk_ctx *ctx)
 
 	if (!files)
 		return opk_nomem(ctx, "a table");
+	if (opk_table_is_resampled(table))
+		return OPK_OK;
 	for (size_t i = 0; i < table->input_count; i++)
 		files[i] = table->inputs[i].file;
 	return opk_twice_check(ctx, files, table->input_count,
@@ -239,7 +262,8 @@ static int add_names(struct opk_table *table, struct opk_ctx *ctx,
 
 static int prepare_rows(struct opk_table *table, struct opk_ctx *ctx, struct opk_table_file *input)
 {
-	TRY(add_names(table, ctx, input));
+	if (!opk_table_is_resampled(table))
+		TRY(add_names(table, ctx, input));
 	TRY(find_inflated(ctx, input));
 	return table->layout == OPK_TABLE_GROUPS ? opk_table_aggregate(table, ctx, input) : OPK_OK;
 }
@@ -257,6 +281,12 @@ static void number_groups(struct opk_table *table)
 
 static int check_options(const struct opk_table_options *options, struct opk_ctx *ctx)
 {
+	if (options->resample
+	    && (options->aggregate || options->rows != OPK_ROWS_RECORDED
+	        || options->keep_first_sample))
+		return opk_fail(ctx, OPK_EUSAGE,
+		                "samples are summed over time as they were recorded, without the "
+		                "first one: no statistics, no other rows, no first sample");
 	if (options->level && !options->aggregate)
 		return opk_fail(ctx, OPK_EUSAGE, "a level goes with statistics");
 	if (options->aggregate && options->rows != OPK_ROWS_RECORDED)

@@ -86,6 +86,12 @@ struct opk_table {
 	uint64_t *has_values, *has_metrics; /* room for the watch: one per column; one per metric */
 };
 
+/* Whether samples of some time make a row; all files are then a single input. */
+static inline bool opk_table_is_resampled(const struct opk_table *table)
+{
+	return table->eval_inside.resample_ns > 0;
+}
+
 static inline bool opk_table_is_timeline(const struct opk_table_file *input)
 {
 	return input->rows == OPK_ROWS_KERNELS || input->rows == OPK_ROWS_LAUNCHES;

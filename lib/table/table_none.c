@@ -34,7 +34,7 @@ static size_t ranges_of(const struct opk_range **ranges, struct opk_table *table
 {
 	size_t count = 0;
 
-	if (opk_table_is_timeline(input))
+	if (opk_table_is_timeline(input) || opk_table_is_resampled(table))
 		return opk_evaluation_ranges(ranges, input->evaluation);
 	if (input->file && opk_file_ranges(ranges, &count, table->ctx, input->file))
 		opk_clear_errors(table->ctx);

@@ -285,6 +285,6 @@ void opk_table_note_rows(struct opk_table *table)
 	if (table->layout != OPK_TABLE_LONG)
 		opk_table_note_nan(table);
 	for (size_t i = 0; i < table->input_count; i++)
-		if (table->inputs[i].rows != OPK_ROWS_TABLES)
+		if (table->inputs[i].rows != OPK_ROWS_TABLES && !opk_table_is_resampled(table))
 			note_clocks(table->ctx, &table->inputs[i]);
 }

@@ -283,6 +283,7 @@ static void clear(struct opk_trace *trace)
 		opk_trace_where_clear(&file->where);
 	}
 	free(trace->files);
+	opk_runs_clear(&trace->recordings);
 	opk_trace_out_clear(&trace->out);
 	opk_trace_tracks_clear(&trace->tracks);
 	opk_kernel_names_free(trace->names);
@@ -302,7 +303,8 @@ int opk_trace_write(struct opk_trace_counts *counts, struct opk_ctx *ctx,
 		.first = UINT64_MAX,
 	};
 
-	TRY(begin(&trace, files, count));
+	TRY(opk_runs_find(&trace.recordings, ctx, files, count));
+	TRY(begin(&trace, trace.recordings.files, trace.recordings.count));
 	TRY(opk_twice_check(ctx, files, count, OPK_OK));
 	TRY(look_at_all(&trace));
 	TRY(put_all(&trace));

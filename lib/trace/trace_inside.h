@@ -215,6 +215,7 @@ struct opk_trace {
 	struct opk_ctx *ctx;
 	struct opk_trace_options options;
 	struct opk_eval_options eval; /* from these options */
+	struct opk_runs recordings;
 	struct opk_trace_file *files;
 	size_t file_count;
 	struct opk_trace_out out;

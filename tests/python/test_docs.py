@@ -20,6 +20,7 @@ FILES = {
     "user.opk": "nested",
     "roofline.opk": "roofline",
     "samples.opk": "pm-small",
+    "watch-1.opk": "training-pm",
     "timeline.opk": "training-kernels",
     "hot.opk": "hot",
     "ranks.opk": "ranks",

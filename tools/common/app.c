@@ -228,6 +228,7 @@ void app_close(struct app *app)
 	free(app->wheels);
 	opk_strlist_clear(&app->inputs);
 	opk_strlist_clear(&app->sets);
+	opk_strlist_clear(&app->expanded);
 	while (app->output_count)
 		free(app->outputs[--app->output_count].path);
 	free(app->outputs);

@@ -19,12 +19,13 @@ struct app_output {
 
 struct app {
 	const char *command;
-	char **arguments; /* without the options; ends with NULL */
+	char **arguments; /* without the options */
 	size_t argument_count;
 	unsigned format; /* from --format, an enum opk_format from 1; 0: not given */
 	bool csv_safe;
 	const char *output;
 	struct opk_strlist inputs, sets; /* common/files.h */
+	struct opk_strlist expanded;     /* the arguments, if some of them were patterns */
 	struct app_output *outputs;
 	size_t output_count, output_capacity;
 	bool stdout_taken; /* a file goes to stdout: tables go to stderr */

@@ -2,6 +2,7 @@
 /* Checks names of input and output files against each other. */
 #include "common/files.h"
 
+#include <glob.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -15,6 +16,41 @@
 static int add(struct app *app, struct opk_strlist *files, const char *path)
 {
 	return opk_strlist_add(files, path) ? OPK_OK : app_nomem(app);
+}
+
+/* A pattern that the shell left alone; a file may have such a name. */
+static bool is_pattern(const char *text)
+{
+	return strpbrk(text, "*?[") && access(text, F_OK);
+}
+
+static int add_matches(struct app *app, const char *pattern)
+{
+	glob_t found = { 0 };
+	int code = OPK_OK;
+
+	if (glob(pattern, 0, NULL, &found))
+		code = app_error(app, OPK_EINPUT, "%s: there is no such file", pattern);
+	for (size_t i = 0; !code && i < found.gl_pathc; i++)
+		code = add(app, &app->expanded, found.gl_pathv[i]);
+	globfree(&found);
+	return code;
+}
+
+int files_expand(struct app *app)
+{
+	size_t patterns = 0;
+
+	for (size_t i = 0; i < app->argument_count; i++)
+		patterns += is_pattern(app->arguments[i]);
+	if (!patterns)
+		return OPK_OK;
+	for (size_t i = 0; i < app->argument_count; i++)
+		TRY(is_pattern(app->arguments[i]) ? add_matches(app, app->arguments[i])
+		                                  : add(app, &app->expanded, app->arguments[i]));
+	app->arguments = app->expanded.items;
+	app->argument_count = app->expanded.count;
+	return OPK_OK;
 }
 
 int files_read(struct app *app, const char *path)

@@ -5,6 +5,8 @@
 
 #include "common/app.h"
 
+/* Arguments like 'run-*.opk' become the files of such names, sorted; OPK_EINPUT: there are none. */
+int files_expand(struct app *app);
 /* Notes an input file of the command: an argument, or an option's value. */
 int files_read(struct app *app, const char *path);
 /* For a SET: the name of a shipped set, or of metrics, is not a file. */

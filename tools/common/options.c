@@ -370,6 +370,8 @@ int app_parse(struct app *app, const struct command *command, void *args, int ar
 	argv[1 + count] = NULL;
 	app->arguments = argv + 1;
 	app->argument_count = count;
+	if (command->arguments == ARGUMENTS_ARE_FILES)
+		TRY(files_expand(app));
 	if (app->argument_count > command->max_arguments)
 		return app_error(app, OPK_EUSAGE, "%s: surplus argument '%s'%s", command->name,
 		                 app->arguments[command->max_arguments],

@@ -77,16 +77,21 @@ static bool page(const char *command, const char *text, size_t size, size_t widt
 
 /* ---- the writer */
 
-enum { DATABASE = OPK_FORMAT_NDJSON + 1 };
+enum { DATABASE = OPK_FORMAT_OPENMETRICS + 1 };
 
 static const struct {
 	const char *ending;
 	unsigned format;
 } endings[] = {
-	{ ".csv", OPK_FORMAT_CSV },       { ".json", OPK_FORMAT_JSON },
-	{ ".ndjson", OPK_FORMAT_NDJSON }, { ".jsonl", OPK_FORMAT_NDJSON },
-	{ ".txt", OPK_FORMAT_TABLE },     { ".db", DATABASE },
-	{ ".sqlite", DATABASE },          { ".sqlite3", DATABASE },
+	{ ".csv", OPK_FORMAT_CSV },
+	{ ".json", OPK_FORMAT_JSON },
+	{ ".ndjson", OPK_FORMAT_NDJSON },
+	{ ".jsonl", OPK_FORMAT_NDJSON },
+	{ ".txt", OPK_FORMAT_TABLE },
+	{ ".prom", OPK_FORMAT_OPENMETRICS },
+	{ ".db", DATABASE },
+	{ ".sqlite", DATABASE },
+	{ ".sqlite3", DATABASE },
 };
 
 /* An index of endings[]; COUNT(endings): none of them. */
@@ -119,11 +124,14 @@ int app_choose_format(struct app *app)
 		                 ".ndjson, .txt (a table)%s or --format",
 		                 app->output, opk_ending(app->output),
 		                 strcmp(app->command, "eval") ? "" : ", .db (SQLite)");
-	if (endings[found].format == DATABASE)
-		return app_error(app, OPK_EUSAGE,
-		                 "-o %s: only eval writes databases; use .csv, .json, .ndjson, "
-		                 ".txt (a table) or --format",
-		                 app->output);
+	if (endings[found].format == DATABASE
+	    || (endings[found].format == OPK_FORMAT_OPENMETRICS
+	        && strcmp(app->command, "eval") != 0))
+		return app_error(
+			app, OPK_EUSAGE,
+			"-o %s: only eval writes databases and metrics; use .csv, .json, .ndjson, "
+			".txt (a table) or --format",
+			app->output);
 	app->format = 1 + endings[found].format;
 	return OPK_OK;
 }

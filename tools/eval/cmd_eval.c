@@ -11,7 +11,7 @@
 struct eval_args {
 	struct raw_args raw;
 	unsigned format, layout, first_sample, join, launch_columns, evaluator, kernel_names, per;
-	const char *columns, *aggregate, *by, *level, *sort;
+	const char *columns, *aggregate, *by, *level, *sort, *resample;
 	struct option_list where;
 	uint64_t workers, top;
 	bool allow_incomplete, strict;
@@ -19,7 +19,7 @@ struct eval_args {
 
 /* Words of options; those of --first-sample are an enum first_sample. */
 enum {
-	SQLITE = OPK_FORMAT_NDJSON + 2,
+	SQLITE = OPK_FORMAT_OPENMETRICS + 2,
 	LAYOUT_LONG = 2,
 	LAYOUT_TREE = 3,
 	JOIN_NONE = 2,
@@ -28,8 +28,8 @@ enum {
 };
 
 static const struct option_spec specs[] = {
-	{ "format", 0, "table|csv|json|ndjson|sqlite",
-	  "csv (default), or as FILE ends: .csv, .json, .ndjson, .txt; .db, .sqlite: a database",
+	{ "format", 0, "table|csv|json|ndjson|openmetrics|sqlite",
+	  "csv (default), or as FILE ends: .csv, .json, .ndjson, .txt; .prom: Prometheus' text; .db, .sqlite: a database",
 	  OPTION_WORD, offsetof(struct eval_args, format) },
 	{ "layout", 0, "wide|long|tree",
 	  "wide (default): a column a metric; long: a row a value; tree: ranges inside others",
@@ -41,6 +41,9 @@ static const struct option_spec specs[] = {
 	  "PM samples, or what they say of the kernels or launches that were recorded beside them; "
 	  "counts and samples of code",
 	  OPTION_WORD, offsetof(struct eval_args, per) },
+	{ "resample", 0, "TIME",
+	  "PM sampling: a row for each second (1s), minute (1min) or other time, over all files",
+	  OPTION_TEXT, offsetof(struct eval_args, resample) },
 	{ "join", 0, "recorded|none",
 	  "recorded (default): one row of ranges that belong together; or none", OPTION_WORD,
 	  offsetof(struct eval_args, join) },
@@ -100,6 +103,15 @@ static int choose_format(struct eval *eval, const struct eval_args *args)
 		              + 1;
 	if (!app->format)
 		app->format = OPK_FORMAT_CSV + 1;
+	return OPK_OK;
+}
+
+/* Prometheus has a row's values, a metric each. */
+static int check_metrics(const struct eval *eval)
+{
+	if (eval->is_tree || eval->is_long)
+		return app_error(eval->app, OPK_EUSAGE,
+		                 "--format openmetrics: each value has a line: no --layout");
 	return OPK_OK;
 }
 
@@ -181,6 +193,18 @@ static int check_per(struct app *app, const struct eval_args *args)
 	return OPK_OK;
 }
 
+static int check_resample(const struct eval *eval, const struct eval_args *args)
+{
+	if (args->raw.image || args->aggregate || args->per || args->first_sample
+	    || eval->to_database || eval->is_tree || args->join || args->allow_incomplete)
+		return app_error(
+			eval->app, OPK_EUSAGE,
+			"eval: --resample has rows of its own, of whole recordings: no --raw, "
+			"--aggregate, --per, --first-sample, --join, --layout tree, "
+			"--allow-incomplete or database");
+	return OPK_OK;
+}
+
 static int check_inputs(struct app *app, const struct raw_args *raw)
 {
 	if (!raw->image && !app->argument_count)
@@ -223,6 +247,8 @@ static int choose(struct eval *eval, const struct eval_args *args)
 	eval->per = (enum eval_per)args->per;
 	if (!code)
 		code = choose_format(eval, args);
+	if (!code && eval_is_metrics(eval))
+		code = check_metrics(eval);
 	if (!code && eval->is_tree)
 		code = check_tree(eval->app, eval);
 	if (!code && eval->to_database && (args->sort || args->top))
@@ -244,102 +270,9 @@ static int choose(struct eval *eval, const struct eval_args *args)
 			"eval: --kernel-names: a database has kernel and symbol of each range");
 	if (!code && args->aggregate)
 		code = check_aggregate(eval->app, args, eval);
+	if (!code && args->resample)
+		code = check_resample(eval, args);
 	return code;
-}
-
-/* Options for samples, or for ranges and their statistics. */
-static int check_trace(struct eval *eval, const char *path)
-{
-	bool first = eval->drops_as_told || eval->first_sample != FIRST_DROP;
-	const char *option = eval->per == PER_SAMPLE               ? "--per sample"
-	                     : first                               ? "--first-sample"
-	                     : eval->single                        ? "--join none"
-	                     : eval->level                         ? "--level"
-	                     : eval->is_tree                       ? "--layout tree"
-	                     : eval->is_long && !eval->to_database ? "--layout long"
-	                                                           : NULL;
-
-	if (option)
-		return app_error(
-			eval->app, OPK_EUSAGE,
-			"%s: %s only says what ran and when: it has no samples and values, "
-			"and no ranges that could be joined or be inside each other",
-			option, path);
-	if (eval->key && strcmp(eval->key, "kernel") != 0)
-		return app_error(eval->app, OPK_EUSAGE,
-		                 "--aggregate %s: %s says what ran and when, which is put together "
-		                 "by kernel",
-		                 eval->key, path);
-	for (size_t i = 0; i < eval->order.key_count; i++)
-		if (eval->order.keys[i].statistic)
-			return app_error(eval->app, OPK_EUSAGE,
-			                 "--sort %s:%s: %s only says what ran and when: time_ns is "
-			                 "a sum, duration_ns a mean, and they have no statistics",
-			                 eval->order.keys[i].name, eval->order.keys[i].statistic,
-			                 path);
-	return OPK_OK;
-}
-
-/* Checks the options against the files. */
-static int check_files(struct eval *eval)
-{
-	const struct opk_table_file *file;
-	int code = OPK_OK;
-
-	for (size_t i = 0; !code && (file = opk_table_get_file(eval->table, i)); i++)
-		if (file->meta && !strcmp(file->meta->mode, "trace"))
-			code = check_trace(eval, file->path);
-	/* Here a row is all launches of a kernel, not a key group. */
-	if (!opk_table_get_file(eval->table, 0)->aggregate) {
-		free(eval->key);
-		eval->key = NULL;
-	}
-	return code;
-}
-
-static bool is_trace(struct app *app, const char *path)
-{
-	opk_auto(opk_file) struct opk_file *file = NULL;
-	const struct opk_meta *meta;
-
-	return !opk_file_open(&file, app->ctx, path) && !opk_file_meta(&meta, app->ctx, file)
-	       && !strcmp(meta->mode, "trace");
-}
-
-/* Rows of such a recording are functions by default. */
-static bool is_code(struct app *app)
-{
-	opk_auto(opk_file) struct opk_file *file = NULL;
-	struct opk_errors_mark mark;
-	const struct opk_meta *meta;
-	bool is;
-
-	opk_errors_mark(&mark, app->ctx);
-	is = app->argument_count && !opk_file_open(&file, app->ctx, *app->arguments)
-	     && !opk_file_meta(&meta, app->ctx, file) && opk_profiler_is_code(meta->profiler);
-	opk_errors_rewind(app->ctx, &mark);
-	return is;
-}
-
-/* Adds to the table's message which option can't be used for a trace without metrics. */
-static int name_option(struct eval *eval, int failure)
-{
-	struct app *app = eval->app;
-	struct opk_errors_mark mark;
-	int code = OPK_OK;
-
-	if (failure != OPK_EUSAGE)
-		return failure;
-	opk_errors_mark(&mark, app->ctx);
-	for (size_t i = 0; !code && i < app->argument_count; i++) {
-		if (!is_trace(app, app->arguments[i]))
-			break;
-		code = check_trace(eval, app->arguments[i]);
-	}
-	if (code)
-		return opk_errors_keep(app->ctx, &mark, code);
-	opk_errors_rewind(app->ctx, &mark);
-	return failure;
 }
 
 static enum opk_rows rows_of(const struct eval *eval)
@@ -378,6 +311,7 @@ static int read_files(struct eval *eval, const struct eval_args *args,
 		.only_sources = eval->to_database,
 		.is_tree = eval->is_tree,
 		.refuse_twice = args->strict,
+		.with_origin = eval_is_metrics(eval),
 		.with_sass = eval->to_database || eval_sorted_has_sass(eval),
 	};
 
@@ -386,7 +320,8 @@ static int read_files(struct eval *eval, const struct eval_args *args,
 	eval_options->where = args->where.items;
 	eval_options->where_count = args->where.count;
 	eval_options->inside = &eval_inside;
-	eval->of_code = eval->per >= PER_INSTRUCTION || (!eval->per && is_code(eval->app));
+	eval->of_code = eval->per >= PER_INSTRUCTION || (!eval->per && eval_is_code(eval->app));
+	eval_inside.latest_bin = eval_is_metrics(eval);
 	eval_inside.cupti_only = args->evaluator == ONLY_CUPTI;
 	eval_inside.by = eval->key ? NULL : args->by;
 	if (!eval->key) {
@@ -403,6 +338,7 @@ static int read_files(struct eval *eval, const struct eval_args *args,
 	options.is_long = eval->is_long && !eval->to_database;
 	options.aggregate = eval->key;
 	options.level = eval->level;
+	options.resample = args->resample;
 	options.log = app_log;
 	options.inside = &inside;
 	return make_table(eval, args->raw.image, &options);
@@ -411,8 +347,8 @@ static int read_files(struct eval *eval, const struct eval_args *args,
 static int evaluate(struct eval *eval, const struct eval_args *args,
                     struct opk_eval_options *options)
 {
-	TRY(name_option(eval, read_files(eval, args, options)));
-	TRY(check_files(eval));
+	TRY(eval_name_option(eval, read_files(eval, args, options)));
+	TRY(eval_check_files(eval));
 	return eval_print(eval);
 }
 
@@ -529,6 +465,21 @@ const struct command eval_command = {
 		"wide, long and \"values\" (quoted, as it is a word of SQL), whatever --layout says.\n"
 		"nan is NULL there. An older database of that name is replaced, not added to: name all\n"
 		"recordings at once. docs/formats.md has the tables, and how Parquet is made of it.\n"
+		"\n"
+		"--resample 1s has a row for each second, and each GPU, of the PM samples of all files,\n"
+		"which are those of one watch in any order: run-*.opk, quoted or not. The counters of a\n"
+		"row's samples are summed before metrics are evaluated, so that ratios and percentages are\n"
+		"right for the whole second. Rows begin at whole multiples of the time. A sample is in the row of\n"
+		"its middle; the first one of a watch, which begins at an earlier event, is in none.\n"
+		"samples says how many the row has, and covered_ns their time: less than the row's where\n"
+		"sampling began or ended in it, or samples were lost, and there values that add up are less\n"
+		"by as much. A time without samples has no row. --where chooses samples by facts, and rows\n"
+		"by values, samples and covered_ns.\n"
+		"\n"
+		"--format openmetrics writes Prometheus' text format, for node_exporter's textfile\n"
+		"collector, as does -o FILE.prom: a gauge offpeak_NAME for each value, with seconds or bytes\n"
+		"at its end where it has these units, and the row's other columns as labels. Two rows can't\n"
+		"have the same labels. With --resample there is one row a GPU: the latest time that is over.\n"
 		"\n"
 		"--aggregate has a row for each metric and each key group: ranges that share name,\n"
 		"kernel, shape (grid, block, shared memory), nvtx, device, host or rank, several with\n"

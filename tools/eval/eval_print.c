@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Prints a table as a whole: how it begins, its rows in the chosen order, and its end. */
+#include <string.h>
+
 #include "base/buf.h"
 #include "database/door.h"
 #include "eval/eval_table.h"
@@ -44,6 +46,70 @@ static void put_spans(const struct eval *eval)
 	}
 }
 
+/* Facts that are values; other numbers say what a row is about. */
+static bool is_value(enum opk_fact fact)
+{
+	switch (fact) {
+	case OPK_FACT_SAMPLE_START:
+	case OPK_FACT_SAMPLE_END:
+	case OPK_FACT_BINNED:
+	case OPK_FACT_COVERED:
+	case OPK_FACT_SM_MHZ:
+	case OPK_FACT_MEMORY_MHZ:
+	case OPK_FACT_START:
+	case OPK_FACT_ADDRESSES:
+		return true;
+	default:
+		return fact >= OPK_FACT_SUMMED && fact <= OPK_FACT_SAMPLES_ALONE
+		       && fact != OPK_FACT_KIND;
+	}
+}
+
+/* The number of a row is a label only if it was asked for: it would be new in each file. */
+static enum opk_out_role role_of(const struct eval *eval, const struct opk_table_column *column)
+{
+	bool asked = eval->chosen.count > 0;
+
+	switch (column->kind) {
+	case OPK_TABLE_FACT:
+		if (is_value(column->fact))
+			return OPK_ROLE_VALUE;
+		return column->fact == OPK_FACT_SAMPLE || column->fact == OPK_FACT_RANGE
+		               ? (asked ? OPK_ROLE_LABEL : OPK_ROLE_NONE)
+		               : OPK_ROLE_LABEL;
+	case OPK_TABLE_FILE:
+		return OPK_ROLE_LABEL;
+	case OPK_TABLE_METRIC:
+		return OPK_ROLE_NAME;
+	case OPK_TABLE_GROUP:
+	case OPK_TABLE_LEVEL:
+	case OPK_TABLE_PARENT:
+	case OPK_TABLE_UNIT:
+	case OPK_TABLE_WEIGHTED:
+	case OPK_TABLE_INFLATED:
+		return OPK_ROLE_NONE;
+	default:
+		return OPK_ROLE_VALUE;
+	}
+}
+
+static void put_roles(const struct eval *eval)
+{
+	struct opk_out *out = eval->app->out;
+
+	opk_out_constant(out, "chip", opk_table_about(eval->table, "chip"));
+	for (size_t i = 0; i < eval->column_count; i++) {
+		const struct opk_table_column *column = column_at(eval, i);
+		const char *name = column->header.name;
+		size_t length = strlen(name);
+
+		opk_out_role(out, i, role_of(eval, column));
+		if (column->kind == OPK_TABLE_FACT && length > 3
+		    && !strcmp(name + length - 3, "_ns"))
+			opk_out_unit(out, i, "ns");
+	}
+}
+
 static int begin_table(struct eval *eval)
 {
 	const char *name = eval->key                           ? "groups"
@@ -56,6 +122,8 @@ static int begin_table(struct eval *eval)
 		return code;
 	opk_out_table(out, name, eval->headers, eval->column_count);
 	put_spans(eval);
+	if (eval_is_metrics(eval))
+		put_roles(eval);
 	for (size_t i = 0; i < eval->column_count; i++) {
 		const struct opk_table_column *column = column_at(eval, i);
 

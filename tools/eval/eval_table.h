@@ -58,6 +58,12 @@ static inline bool eval_is_wide(const struct eval *eval)
 	return !eval->is_long && !eval->key && !eval->to_database;
 }
 
+/* Whether the output is Prometheus' text format. */
+static inline bool eval_is_metrics(const struct eval *eval)
+{
+	return !eval->to_database && eval->app->format == OPK_FORMAT_OPENMETRICS + 1;
+}
+
 typedef int eval_source_fn(struct eval *eval, const struct opk_table_source *source);
 
 /* ---- eval_rows.c */
@@ -90,6 +96,15 @@ int eval_sorted_print(struct eval *eval);
 eval_source_fn eval_tree_take;
 /* Prints the added rows, each after the row that contains it. */
 int eval_tree_print(struct eval *eval);
+
+/* ---- eval_files.c */
+
+/* Checks the options against the files. */
+int eval_check_files(struct eval *eval);
+/* Whether the first file is of instructions, whose rows are functions by default. */
+bool eval_is_code(struct app *app);
+/* Adds to the table's message which option can't be used for a trace without metrics. */
+int eval_name_option(struct eval *eval, int failure);
 
 /* ---- eval_print.c */
 

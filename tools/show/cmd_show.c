@@ -210,7 +210,8 @@ static int run(struct app *app, void *data)
 	app->for_people = !app->output;
 	if (!app->format && !app->output)
 		app->format = OPK_FORMAT_TABLE + 1;
-	code = opk_file_open(&show.file, app->ctx, app->arguments[0]);
+	code = opk_file_join(&show.file, app->ctx, (const char *const *)app->arguments,
+	                     app->argument_count);
 	if (!code)
 		code = opk_file_meta(&show.meta, app->ctx, show.file);
 	if (!code)
@@ -225,7 +226,7 @@ static int run(struct app *app, void *data)
 
 const struct command show_command = {
 	.name = "show",
-	.synopsis = "FILE.opk",
+	.synopsis = "FILE.opk...",
 	.summary = "show a recording to people: what limits its kernels, or their values",
 	.details =
 		"If the recording has the metrics of the set 'answers', show says what limits each\n"
@@ -253,6 +254,7 @@ const struct command show_command = {
 		"several passes has a mean alone. The mean of a ratio, percentage or rate is that of all\n"
 		"launches together: a note says so, and weighted_by in CSV and JSON. PM samples are shown\n"
 		"by device: the mean of a sample, without the first one, which begins at an earlier event.\n"
+		"Several files of one watch of a GPU are one long recording, in the order of time.\n"
 		"\n"
 		"Where what ran was recorded, alone or beside PM samples, there are tables of kernels by\n"
 		"time, with the shares of peaks that their samples have, of streams, of copies, and of NVTX\n"
@@ -284,7 +286,7 @@ const struct command show_command = {
 		{ "show run.opk --metrics", "the run, the five kernels that took longest, and their values" },
 		{ "show hot.opk --source --kernel '*dgemm*'", "the hottest lines of these kernels" },
 	},
-	.max_arguments = 1,
+	.max_arguments = ANY_NUMBER,
 	.prints_text = true,
 	.arguments = ARGUMENTS_ARE_FILES,
 	.run = run,

@@ -134,6 +134,7 @@ class Selection(NamedTuple):
     all_facts: bool = False
     keep_first_sample: bool = False
     is_unevaluated: bool = False  # only facts from the file's tables
+    resample: Optional[str] = None
     is_part: bool = False  # part of a larger table: nothing is logged about its rows
 
     def struct(self, evaluation: Struct, set_name: Any = None) -> Struct:
@@ -143,6 +144,7 @@ class Selection(NamedTuple):
         options.texts("columns", "column_count", self.columns)
         options.text("aggregate", None if self.aggregate is None else ",".join(self.aggregate))
         options.text("level", self.level)
+        options.text("resample", self.resample)
         if set_name is not None:
             options.c.set = options.keep(c_path(set_name))
         options.c.rows = lib.OPK_ROWS_TABLES if self.is_unevaluated else choose(_ROWS, "rows", self.rows)

@@ -227,6 +227,30 @@ class Run(Opened):
         )
         return self._table(evaluation, selection)
 
+    def resample(
+        self,
+        time: str,
+        metrics: Texts = None,
+        set: Optional[_sets.SetLike] = None,
+        where: Texts = None,
+        columns: Texts = None,
+        layout: str = "wide",
+        workers: int = 0,
+    ) -> Table:
+        """A Table with a row for so much time of PM samples, over all files: "100ms", "1s", "10min"; `offpeak eval --resample`.
+
+        The counters of a row's samples are summed before its values are computed: what adds up is a sum, and percentages
+        and ratios are those of all its time. Rows begin at whole multiples of the time. samples: how many the row has.
+        covered_ns: their time, which is less where samples are missing. The files are one watch's, in any order. The
+        other arguments are those of eval(); conditions on facts choose samples, those on values choose rows.
+
+        UsageError: a file has no PM samples, other metrics, or samples that another file has.
+        """
+        if not isinstance(time, str):
+            raise TypeError(f"a time is a text such as '1s', not {type(time).__name__}")
+        evaluation = Evaluation(names_of(metrics), set, self._allow_incomplete, workers, where=listed(where))
+        return self._table(evaluation, Selection(names_of(columns), layout=layout, resample=time))
+
     def _table(self, evaluation: Evaluation, selection: Selection) -> Table:
         selection = selection._replace(is_part=self._is_part)
 
