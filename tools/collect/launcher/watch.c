@@ -22,8 +22,9 @@ char *watch_program[] = { self, word, NULL };
 
 /* What the library does for a watch. */
 struct sampling {
-	int (*count)(void); /* GPUs that are sampled, or will be */
-	void (*cut)(void);  /* the present file ends soon, and another begins */
+	/* GPUs that are sampled, or will be, and those that failed meanwhile. */
+	size_t (*count)(size_t *lost);
+	void (*cut)(void); /* the present file ends soon, and another begins */
 };
 
 /* Loads the driver, which loads the library. */
@@ -79,25 +80,30 @@ static void dump_if_ready(const struct settings *settings, unsigned *wanted)
 	*wanted = 0;
 }
 
-static void watch(const struct settings *settings, const struct sampling *sampling,
+/* Whether all went well: a GPU that fails ends its own samples alone. */
+static bool watch(const struct settings *settings, const struct sampling *sampling,
                   const sigset_t *signals)
 {
 	const struct timespec look = { .tv_nsec = LOOK_NS };
 	struct timespec begun = clock_now();
 	unsigned dump = 0;
+	bool asked = false;
+	size_t lost = 0, any = sampling->count(&lost);
 	int signal = -1;
 
-	while (sampling->count() && is_left(&begun, settings->duration_ns)
+	while (sampling->count(&lost) && is_left(&begun, settings->duration_ns)
 	       && (signal < 0 || signal == SIGUSR1)) {
 		signal = sigtimedwait(signals, NULL, &look);
-		if (signal == SIGUSR1 && settings->keep_ns && !dump) {
-			dump = archive_current(settings);
+		asked |= signal == SIGUSR1 && settings->keep_ns;
+		if (asked && !dump && (dump = archive_current(settings))) {
 			sampling->cut();
+			asked = false;
 		}
 		dump_if_ready(settings, &dump);
 		if (settings->rotate_ns)
 			archive_tidy(settings, false);
 	}
+	return any && !lost;
 }
 
 int watch_gpus(void)
@@ -113,6 +119,5 @@ int watch_gpus(void)
 		return OPK_EUSAGE;
 	TRY(begin());
 	TRY(find_library(&sampling));
-	watch(&settings, &sampling, &signals);
-	return sampling.count() ? OPK_OK : OPK_EFAILED;
+	return watch(&settings, &sampling, &signals) ? OPK_OK : OPK_EFAILED;
 }

@@ -200,6 +200,17 @@ void sample_clock_read(struct sample_clock *clock);
 struct opk_time sample_clock_convert(struct sample_clock *clock, struct opk_time time,
                                      uint64_t interval_ns);
 
+/* threshold.c: --dump-when. NULL does nothing. */
+
+struct threshold;
+/* NULL with a message on stderr. */
+struct threshold *threshold_new(const struct profiling *profiling, int device);
+/* Evaluates one sample of an image. */
+void threshold_look(struct threshold *threshold, const uint8_t *image, size_t size, size_t sample);
+/* Asks for a dump, if the samples so far call for one; they are handed on. */
+void threshold_act(struct threshold *threshold);
+void threshold_free(struct threshold *threshold);
+
 /* PM sampling of one device: a thread decodes the hardware's records and hands them on. */
 
 struct sampler;
@@ -210,6 +221,8 @@ struct sampler *sampler_new(const struct profiling *profiling, int device, bool 
 void sampler_want(struct sampler *sampler, bool wanted);
 /* Whether more samples may come. */
 bool sampler_works(struct sampler *sampler);
+/* Whether that is so because the GPU, or CUPTI, failed. */
+bool sampler_is_lost(struct sampler *sampler);
 
 /* Ends sampling, hands on the rest of the buffer, and frees the sampler. */
 void sampler_close(struct sampler *sampler, struct counts *counts);

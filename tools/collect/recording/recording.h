@@ -26,7 +26,7 @@ struct segments *segments_new(bool *taken, const char *path, const struct opk_me
  * next one begins; this one has that number.
  */
 void segments_rotate(struct segments *segments, const struct settings *settings, unsigned image);
-/* Ends the file after the next segment. */
+/* Ends the file after the segments that were added so far, when the next one is written at the latest. */
 void segments_cut(struct segments *segments);
 
 /*

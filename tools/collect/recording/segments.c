@@ -19,7 +19,8 @@ struct rotating {
 	struct timespec begun;
 	uint64_t here, before;            /* samples in this file, and in those before it */
 	uint64_t records, records_before; /* of what ran, likewise */
-	bool cut;                         /* the file shall end */
+	uint64_t last;                    /* the segment with which the file shall end */
+	bool cut;                         /* it shall */
 };
 
 struct segments {
@@ -32,6 +33,7 @@ struct segments {
 	pthread_cond_t changed;
 	struct segment waiting[MAX_WAITING];
 	size_t count;
+	uint64_t added, written;
 	bool writing; /* a segment outside of the queue */
 	bool ending;
 	const struct opk_stats *stats; /* written last */
@@ -129,8 +131,14 @@ static bool is_due(struct segments *segments)
 {
 	struct rotating *rotating = &segments->rotating;
 
+	bool cut;
+
+	pthread_mutex_lock(&segments->lock);
+	cut = rotating->cut && segments->written >= rotating->last;
+	rotating->cut &= !cut;
+	pthread_mutex_unlock(&segments->lock);
 	return rotating->settings
-	       && (__atomic_exchange_n(&rotating->cut, false, __ATOMIC_ACQ_REL)
+	       && (cut
 	           || clock_seconds_since(&rotating->begun) * 1e9
 	                      >= (double)rotating->settings->rotate_ns);
 }
@@ -170,6 +178,7 @@ static void *run(void *data)
 		segments->rotating.here += segment.times ? segment.count : 0;
 		segments->rotating.records += segment.activities ? segment.count : 0;
 		segment_clear(&segment);
+		segments->written++;
 		if (is_due(segments))
 			next_file(segments);
 	}
@@ -191,7 +200,10 @@ void segments_rotate(struct segments *segments, const struct settings *settings,
 
 void segments_cut(struct segments *segments)
 {
-	__atomic_store_n(&segments->rotating.cut, true, __ATOMIC_RELEASE);
+	pthread_mutex_lock(&segments->lock);
+	segments->rotating.cut = true;
+	segments->rotating.last = segments->added;
+	pthread_mutex_unlock(&segments->lock);
 }
 
 struct segments *segments_new(bool *taken, const char *path, const struct opk_meta *meta,
@@ -229,6 +241,7 @@ void segments_add(struct segments *segments, const struct segment *segment)
 	while (segments->count == MAX_WAITING)
 		pthread_cond_wait(&segments->changed, &segments->lock);
 	segments->waiting[segments->count++] = *segment;
+	segments->added++;
 	pthread_cond_broadcast(&segments->changed);
 	pthread_mutex_unlock(&segments->lock);
 }
