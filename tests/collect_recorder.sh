@@ -20,8 +20,8 @@ keep() {
 dumps() {
 	same "$last: dumps" "$(find . -name 'run-*.opk' | grep -c .)" "$1"
 	same "$last: other lines" "$(grep -Evc "GPU 0: $metric is [0-9.]*: dumping$|/run-[0-9TZ]*.opk has the last 4 s$" err)" 0
-	for file in run-*.opk; do
-		[ ! -e "$file" ] || run 0 verify "$file"
+	for dump in run-*.opk; do
+		[ ! -e "$dump" ] || run 0 verify "$dump"
 	done
 }
 
@@ -56,4 +56,114 @@ for bad in "$metric" "$metric=5" '<5' "$metric<" "$metric<x" "$metric<nan" "$met
 done
 collect 2 --watch -c pm.opk -o run.opk --dump-when "$metric<5"
 err_is 'offpeak-collect: --dump-when writes what --keep holds: add --keep 30s'
+
+section 'a disk that is full for a while'
+# A limit on the size of files has the same effect, but for stderr, which is a pipe here.
+# limited OPTIONS: a watch of 6 s, which can write nothing between about 2 and 4 s.
+limited() {
+	rm -rf full err
+	mkdir full
+	mkfifo pipe
+	cat pipe >err &
+	"$collector" --cupti "$cupti" --watch -c pm.opk -o full/run.opk --interval 1ms --duration 6s "$@" >pipe 2>&1 </dev/null &
+	watch=$!
+	last="offpeak-collect $*, for a while without room"
+	sleep 2
+	pid=$(pgrep -P "$watch")
+	prlimit --pid "$pid" --fsize=0:
+	sleep 1.8
+	[ "$1" != --keep ] || collect 0 --dump full/run.opk
+	prlimit --pid "$pid" --fsize=unlimited:
+	tap_code=0
+	wait "$watch" || tap_code=$?
+	wait
+	rm pipe
+	same "$last: exit code" "$tap_code" 0
+}
+# sums FILE...: samples that were recorded, and those that are missing.
+sums() {
+	for part; do
+		"$OFFPEAK" info --format json "$part"
+		echo ,
+	done | python3 -c '
+import json, sys
+files = json.loads("[" + sys.stdin.read().strip().rstrip(",") + "]")
+print(sum(s["ranges"] for j in files for s in j["stats"]), sum(d["count"] for j in files for d in j.get("drops", [])))'
+}
+if command -v prlimit >/dev/null; then
+	limited --rotate-files 1s
+	err_has '^offpeak-collect: nothing can be recorded until there is room again: .*: File too large$' '^offpeak-collect: there is room again, and recording goes on$'
+	same "$last: lines" "$(wc -l <err | tr -d ' ')" 2
+	for part in full/run-*.opk; do
+		run 0 verify "$part"
+	done
+	sums full/run-*.opk >counts
+	same "$last: all samples are there or counted as missing" "$(awk '{ print ($1 > 2000 && $2 > 500 && $1 + $2 > 5300 && $1 + $2 < 6700) ? "yes" : $0 }' counts)" yes
+	same "$last: files left" "$(ls -A full | grep -c part)" 0
+	limited --keep 8s
+	err_has '^offpeak-collect: there is room again, and recording goes on$' 'run-[0-9TZ]*.opk has the last 8 s$'
+	run 0 verify full/run.opk
+	sums full/run.opk >counts
+	same "$last: all samples are there or counted as missing" "$(awk '{ print ($1 > 2000 && $2 > 500 && $1 + $2 > 5300 && $1 + $2 < 6700) ? "yes" : $0 }' counts)" yes
+	run 0 verify "$(echo full/run-*.opk)"
+	same "$last: files left" "$(ls -A full | grep -c part)" 0
+else
+	skip 'a disk that is full for a while' 'no prlimit'
+fi
+
+section 'files that can not be named'
+# Whichever second it ends at, there is a folder of that name.
+rm -rf full
+mkdir full
+now=$(date +%s)
+for second in 0 1 2 3 4 5 6 7 8 9; do
+	mkdir "full/run-$(date -u -d "@$((now + second))" +%Y%m%dT%H%M%SZ).opk"
+done
+collect 1 --watch -c pm.opk -o full/run.opk --interval 1ms --duration 3s --rotate-files 1s
+same "$last: how often each is named: when it ended, and at the end" "$(grep 'exists and is not a regular file$' err | sort | uniq -c | awk '$1 > 2 { print } END { print (NR > 1) }')" 1
+rm -rf full
+
+section 'a GPU that fails'
+# lost CODE GPU OPTIONS: that GPU fails after about a second.
+lost() {
+	rm -f run*.opk
+	tap_gpu=$2
+	FAKE_GPU_LOST=$2:500 collect "$1" --watch -c pm.opk -o run.opk --interval 1ms $3
+	err_has '^offpeak-collect: cuptiPmSamplingDecodeData: CUPTI_ERROR_UNKNOWN \(999\)$' "^offpeak-collect: GPU $tap_gpu gives no more samples: its recording ends here$"
+	run 0 verify run.opk
+}
+# samples_of GPU: how many, and whether there is no gap.
+samples_of() {
+	fields run.opk samples device samples joined | awk -v gpu="$1" '$1 == gpu && NF == 3 { sum += $2; bad += $3 != "yes" } END { print sum + 0, bad + 0 }'
+}
+lost 1 0 ''
+same "$last: samples until then" "$(samples_of 0 | awk '{ print ($1 > 500 && $1 < 5000 && !$2) }')" 1
+FAKE_GPU_DEVICES=2
+export FAKE_GPU_DEVICES
+lost 1 1 '--duration 4s'
+same "$last: samples of the other GPU" "$(samples_of 0 | awk '{ print ($1 > 3500 && !$2) }')" 1
+same "$last: samples until then" "$(samples_of 1 | awk '{ print ($1 > 500 && $1 < 3000 && !$2) }')" 1
+info '"where the GPU failed" in j["drops"][0]["reason"] and j["drops"][0]["count"] > 1000'
+# A GPU for which the set was not made takes no part, and is no failure.
+FAKE_GPU_CHIP=GH100,GA102 collect 0 --watch -c pm.opk -o run.opk --interval 1ms --duration 1s
+err_has 'device 1 is a GA102'
+unset FAKE_GPU_DEVICES
+rm run.opk
+collect 0 --watch -c pm.opk -o run.opk --interval 1ms --max-samples 300
+err_is ''
+
+section 'a GPU that can not be sampled'
+# refused CALL:STATUS TEXT: the watch ends with 1, and says this.
+refused() {
+	rm -f run.opk
+	FAKE_GPU_FAIL=$1 collect 1 --watch -c pm.opk -o run.opk --duration 9s
+	err_has "^offpeak-collect: ${1%%:*}: $2" '^offpeak-collect: nothing was recorded, for the reason above$'
+}
+rm -f run*.opk
+refused cuptiPmSamplingGetCounterAvailability:35 'CUPTI_ERROR_INSUFFICIENT_PRIVILEGES \(35\): run as root or with CAP_SYS_ADMIN, or load the driver with NVreg_RestrictProfilingToAdminUsers=0$'
+refused cuptiPmSamplingEnable:43 "CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED \(43\): CUPTI can't profile this MIG instance: use the whole GPU$"
+refused cuptiPmSamplingSetConfig:26 "CUPTI_ERROR_HARDWARE_BUSY \(26\): another profiler has the GPU's counters: .*; --wait SECONDS waits for it$"
+rm -f run.opk
+FAKE_GPU_FAIL=cuptiPmSamplingSetConfig:26:1-4 collect 0 --watch -c pm.opk -o run.opk --interval 1ms --duration 2s --wait 10
+err_has '^offpeak-collect: recording after 0.[3-9] s$'
 finish

@@ -353,6 +353,9 @@ static int sample_info(CUpti_PmSampling_CounterData_GetSampleInfo_Params *params
 CUptiResult cuptiPmSamplingCounterDataGetSampleInfo(
 	CUpti_PmSampling_CounterData_GetSampleInfo_Params *params)
 {
-	return CALL_ON_SAMPLER(CUpti_PmSampling_CounterData_GetSampleInfo_Params, params,
-	                       sample_info(params), "%zu", params->sampleIndex);
+	/* It reads the image alone. */
+	return CUPTI_CALL(CUpti_PmSampling_CounterData_GetSampleInfo_Params, params,
+	                  valid(params->pPmSamplingObject) ? sample_info(params)
+	                                                   : CUPTI_ERROR_INVALID_PARAMETER,
+	                  "%zu", params->sampleIndex);
 }

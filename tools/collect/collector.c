@@ -263,11 +263,12 @@ size_t collector_watched(size_t *lost)
 	*lost = 0;
 	target.cuDeviceGetCount(&count);
 	for (int i = 0; locked && i < count && i < MAX_DEVICES; i++) {
-		struct sampler *sampler = collector.samplers[i];
+		bool failed = false;
 
 		watched += wanted_device(i)
-		           && (sampler ? sampler_works(sampler) : !collector.sampled[i]);
-		*lost += sampler && sampler_is_lost(sampler);
+		           && (collector.samplers[i] ? sampler_works(collector.samplers[i], &failed)
+		                                     : !collector.sampled[i]);
+		*lost += failed;
 	}
 	return watched;
 }

@@ -113,6 +113,8 @@ int watch_gpus(void)
 	sigset_t signals;
 
 	hold(&signals);
+	/* A limit on the size of files is an error of writing. */
+	signal(SIGXFSZ, SIG_IGN);
 	/* By this name others learn who has the counters: the file is called "exe" here. */
 	prctl(PR_SET_NAME, "offpeak-collect");
 	if (settings_read(&settings))

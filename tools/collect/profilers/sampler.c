@@ -381,6 +381,8 @@ static bool decode(struct sampler *sampler)
 			"them: a longer --interval, a larger --buffer or fewer metrics help");
 	}
 	if (!target_check("cuptiPmSamplingDecodeData", status)) {
+		/* What was decoded before is whole. */
+		hand_on_if_due(sampler, true);
 		sampler->broken = true;
 		return false;
 	}
@@ -522,25 +524,15 @@ void sampler_want(struct sampler *sampler, bool wanted)
 	pthread_mutex_unlock(&sampler->lock);
 }
 
-/* Whether the thread has ended: before its time, if the sampler could not go on. */
-static bool has_ended(struct sampler *sampler)
+bool sampler_works(struct sampler *sampler, bool *lost)
 {
 	bool ended;
 
 	pthread_mutex_lock(&sampler->lock);
 	ended = sampler->ended;
 	pthread_mutex_unlock(&sampler->lock);
-	return ended;
-}
-
-bool sampler_works(struct sampler *sampler)
-{
-	return !has_ended(sampler);
-}
-
-bool sampler_is_lost(struct sampler *sampler)
-{
-	return has_ended(sampler) && (sampler->broken || sampler->overflowed);
+	*lost = ended && (sampler->broken || sampler->overflowed);
+	return !ended;
 }
 
 static void free_sampler(struct sampler *sampler)
@@ -553,14 +545,6 @@ static void free_sampler(struct sampler *sampler)
 	free(sampler->image);
 	free(sampler->blank);
 	free(sampler);
-}
-
-static bool set_threshold(struct sampler *sampler, const struct profiling *profiling)
-{
-	if (!sampler->settings->given[SETTING_DUMP_WHEN])
-		return true;
-	sampler->threshold = threshold_new(profiling, sampler->device);
-	return sampler->threshold;
 }
 
 struct sampler *sampler_new(const struct profiling *profiling, int device, bool at_once)
@@ -581,7 +565,8 @@ struct sampler *sampler_new(const struct profiling *profiling, int device, bool 
 	sampler->handed_on = clock_now();
 	if (sampler->settings->watch)
 		sampler->users = users_new(device, sampler->segments, &sampler->counts);
-	if (enable(sampler) && make_image(sampler) && set_threshold(sampler, profiling)) {
+	if (enable(sampler) && make_image(sampler)
+	    && threshold_new(&sampler->threshold, profiling, device)) {
 		size_t record = perfworks_record_bytes(&profiling->set->images);
 
 		record = record ? record : RECORD_BYTES;

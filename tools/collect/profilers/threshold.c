@@ -18,30 +18,30 @@ struct threshold {
 	bool broken;           /* there will be no values */
 };
 
-struct threshold *threshold_new(const struct profiling *profiling, int device)
+bool threshold_new(struct threshold **out, const struct profiling *profiling, int device)
 {
 	const struct dump_when *when = &profiling->settings->dump_when;
 	uint64_t interval = profiling->settings->interval_ns;
 	HOST_PARAMS(params, host_initialize, .profiler = HOST_PM_SAMPLING,
 	            .chip = profiling->set->meta->chip);
-	struct threshold *threshold;
 
-	if (!target.cuptiProfilerHostInitialize) {
-		say(0, "--dump-when: %s evaluates no metrics", target.cupti_path);
-		return NULL;
-	}
-	threshold = calloc(1, sizeof *threshold);
-	if (!threshold || !TARGET_CALL(cuptiProfilerHostInitialize, &params)) {
-		free(threshold);
-		return NULL;
-	}
-	*threshold = (struct threshold){
+	*out = NULL;
+	if (!*when->metric)
+		return true;
+	if (!target.cuptiProfilerHostInitialize)
+		return say(false, "--dump-when: %s evaluates no metrics", target.cupti_path);
+	if (!TARGET_CALL(cuptiProfilerHostInitialize, &params))
+		return false;
+	*out = malloc(sizeof **out);
+	if (!*out)
+		return false;
+	**out = (struct threshold){
 		.when = when,
 		.device = device,
 		.host = params.host,
 		.wanted = when->for_ns > interval ? (when->for_ns + interval - 1) / interval : 1,
 	};
-	return threshold;
+	return true;
 }
 
 /* nan is neither below nor above a value, and ends nothing. */
