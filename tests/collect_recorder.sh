@@ -166,4 +166,23 @@ refused cuptiPmSamplingSetConfig:26 "CUPTI_ERROR_HARDWARE_BUSY \(26\): another p
 rm -f run.opk
 FAKE_GPU_FAIL=cuptiPmSamplingSetConfig:26:1-4 collect 0 --watch -c pm.opk -o run.opk --interval 1ms --duration 2s --wait 10
 err_has '^offpeak-collect: recording after 0.[3-9] s$'
+
+section 'a program beside the watch'
+# It records what it launches: both have the host's clock.
+rm -f run*.opk
+collect 0 --watch -c pm.opk -o run.opk --interval 1ms --duration 3s &
+sleep 1
+"$collector" --cupti "$cupti" --trace kernels -o app.opk -- "$prog" init ctx:0 'launch*20:k' sleep:200 'launch*10:other' sleep:100
+wait
+run 0 merge app.opk run.opk -o both.opk
+file=both.opk
+info 'j["mode"] == "sampling" and j["backend"] == "pm-sampling" and j["recorded_activities"] == 30' 'len(j["metrics"]) == 2 and j["complete"]'
+file=
+same "$last: kernels" "$(fields both.opk activities kind name | sort | uniq -c | awk '{ print $1, $2, $3 }' | in_line)" "$(fields app.opk activities kind name | sort | uniq -c | awk '{ print $1, $2, $3 }' | in_line)"
+same "$last: samples" "$(fields both.opk samples total | tail -n 1)" "$(fields run.opk samples total | tail -n 1)"
+run 0 verify both.opk
+# What ran, ran while it was sampled: each sample is of 1 ms.
+fields both.opk samples end samples | awk 'NF == 2 { if (NR == 1) print $1 - $2 * 1e6; last = $1 } END { print last }' >times
+fields both.opk activities start end | awk 'NR == 1 { print $1 } END { print $2 }' >>times
+same "$last: what ran lies within the samples" "$(awk '{ t[NR] = $1 } END { print (t[1] < t[3] && t[3] < t[4] && t[4] < t[2]) }' times)" 1
 finish
