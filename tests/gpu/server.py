@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A server's work: bursts of matrix products and copies with idle gaps between them, and a log of when: server.py SECONDS [LOG [PAUSE]]
 
-The last line says how many bursts a second. LOG has a line for each burst: begin and end, in ns of the host's clock. Each PAUSE
-seconds it does nothing for two. SIGTERM ends it early.
+The last line says how many bursts a second. LOG, which is made when they begin, has a line for each burst: begin and end, in ns
+of the host's clock. Each PAUSE seconds it does nothing for two. SIGTERM ends it early.
 """
 import signal
 import sys
@@ -26,6 +26,8 @@ def burst():
 
 
 burst()
+if len(sys.argv) > 2:
+    open(sys.argv[2], "w", encoding="ascii").close()
 log = []
 ended = []
 signal.signal(signal.SIGTERM, lambda *_: ended.append(True))

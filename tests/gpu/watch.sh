@@ -37,7 +37,8 @@ pairs() {
 	echo "== pairs of $seconds s"
 	"${server[@]}" $((seconds * 20)) pairs.txt >/dev/null &
 	serving=$!
-	sleep 8
+	while [ ! -e pairs.txt ] && kill -0 "$serving"; do sleep 0.5; done
+	sleep 3
 	: >windows.txt
 	watching=
 	for with in 0 1 1 0 0 1 1 0 0 1; do
