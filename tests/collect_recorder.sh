@@ -31,7 +31,7 @@ FAKE_GPU_PM_VALUES='90*500,0*800,90*500,0.5*1300,90*300,nan*10,3*500,nan*9,4*600
 dumps 2
 log_has 1 '^cuptiProfilerHostDeinitialize'
 # The dump has all samples up to the one that asked for it, and less than a second more.
-first=$(ls run-*.opk | head -n 1)
+first=$(find . -name "run-*.opk" | sort | head -n 1)
 same "$last: samples of the first dump" "$(fields "$first" samples samples first | awk 'NF == 2 { end = $1 + $2 } END { print (end >= 2800 && end < 3800) }')" 1
 # Not again before it was not so for once.
 FAKE_GPU_PM_VALUES='90*300,0*2000,nan*5,0*90000' keep 0 4s --duration 4s --dump-when "$metric <= 0"
@@ -40,7 +40,7 @@ FAKE_GPU_PM_VALUES='90*90000' keep 0 4s --duration 2s --dump-when "$metric>95"
 dumps 0
 
 section 'a metric without values'
-FAKE_GPU_PM_VALUES=nan*9 keep 0 4s --duration 1s --dump-when "$metric>=0"
+FAKE_GPU_PM_VALUES='nan*9' keep 0 4s --duration 1s --dump-when "$metric>=0"
 err_is "offpeak-collect: GPU 0: --dump-when: $metric had no value in any sample"
 FAKE_GPU_FAIL=$calls:999:100+ keep 0 4s --duration 2s --dump-when "$metric<0"
 err_is "offpeak-collect: $calls: CUPTI_ERROR_UNKNOWN (999)"
@@ -99,14 +99,14 @@ if command -v prlimit >/dev/null; then
 	done
 	sums full/run-*.opk >counts
 	same "$last: all samples are there or counted as missing" "$(awk '{ print ($1 > 2000 && $2 > 500 && $1 + $2 > 5300 && $1 + $2 < 6700) ? "yes" : $0 }' counts)" yes
-	same "$last: files left" "$(ls -A full | grep -c part)" 0
+	same "$last: files left" "$(find full -name '*.part')" ''
 	limited --keep 8s
 	err_has '^offpeak-collect: there is room again, and recording goes on$' 'run-[0-9TZ]*.opk has the last 8 s$'
 	run 0 verify full/run.opk
 	sums full/run.opk >counts
 	same "$last: all samples are there or counted as missing" "$(awk '{ print ($1 > 2000 && $2 > 500 && $1 + $2 > 5300 && $1 + $2 < 6700) ? "yes" : $0 }' counts)" yes
 	run 0 verify "$(echo full/run-*.opk)"
-	same "$last: files left" "$(ls -A full | grep -c part)" 0
+	same "$last: files left" "$(find full -name '*.part')" ''
 else
 	skip 'a disk that is full for a while' 'no prlimit'
 fi
@@ -120,7 +120,7 @@ for second in 0 1 2 3 4 5 6 7 8 9; do
 	mkdir "full/run-$(date -u -d "@$((now + second))" +%Y%m%dT%H%M%SZ).opk"
 done
 collect 1 --watch -c pm.opk -o full/run.opk --interval 1ms --duration 3s --rotate-files 1s
-same "$last: how often each is named: when it ended, and at the end" "$(grep 'exists and is not a regular file$' err | sort | uniq -c | awk '$1 > 2 { print } END { print (NR > 1) }')" 1
+same "$last: how often each is named: when it ended, and at the end" "$(grep 'the recording stays' err | sort | uniq -c | awk '$1 > 2 { print } END { print (NR > 1) }')" 1
 rm -rf full
 
 section 'a GPU that fails'
@@ -182,7 +182,62 @@ same "$last: kernels" "$(fields both.opk activities kind name | sort | uniq -c |
 same "$last: samples" "$(fields both.opk samples total | tail -n 1)" "$(fields run.opk samples total | tail -n 1)"
 run 0 verify both.opk
 # What ran, ran while it was sampled: each sample is of 1 ms.
-fields both.opk samples end samples | awk 'NF == 2 { if (NR == 1) print $1 - $2 * 1e6; last = $1 } END { print last }' >times
-fields both.opk activities start end | awk 'NR == 1 { print $1 } END { print $2 }' >>times
-same "$last: what ran lies within the samples" "$(awk '{ t[NR] = $1 } END { print (t[1] < t[3] && t[3] < t[4] && t[4] < t[2]) }' times)" 1
+fields both.opk samples end samples | awk 'NF == 2 { if (NR == 1) print $1 - $2 * 1e6; final = $1 } END { print final }' >bounds
+fields both.opk activities start end | awk 'NR == 1 { print $1 } END { print $2 }' >>bounds
+same "$last: what ran lies within the samples" "$(awk '{ t[NR] = $1 } END { print (t[1] < t[3] && t[3] < t[4] && t[4] < t[2]) }' bounds)" 1
+
+section 'a long watch needs no more memory and room than a short one'
+# Time passes faster on the fake GPU: an hour of samples every 100 us in a minute and a half, or four minutes in twelve seconds.
+# Times of samples that are more than an hour ahead of the host's would be those of another clock.
+speed=20 seconds=12
+! is_long || speed=40 seconds=91
+rm -rf run*.opk long
+mkdir long
+FAKE_GPU_PM_SPEED=$speed "$collector" --cupti "$cupti" --watch -c pm.opk -o long/run.opk --interval 100us --buffer 2G --keep 2s \
+	--duration ${seconds}s --dump-when "$metric<0" >err 2>&1 </dev/null &
+watch=$!
+last="a watch of $((speed * seconds / 60)) minutes"
+: >seen
+look=0
+while sleep 0.5 && pid=$(pgrep -P "$watch") && memory=$(awk '/^VmRSS/ { print $2 }' "/proc/$pid/status" 2>/dev/null) && [ -n "$memory" ]; do
+	echo "$memory $(du -ck long/run.opk.*part 2>/dev/null | awk 'END { print $1 }') $(awk '/^VmRSS/ { print $2 }' "/proc/$watch/status")" >>seen
+	look=$((look + 1))
+	if [ "$look" = $((seconds / 2)) ] || [ "$look" = $((seconds * 5 / 4)) ]; then
+		"$collector" --dump long/run.opk
+	fi
+done
+wait "$watch"
+# Both halves of the hour are alike; four minutes only stay within bounds.
+awk -v last="$last" -v long="$(is_long && echo 1)" '
+	function most(column, from, to,    i, value) {
+		for (i = from; i <= to; i++)
+			value = seen[column, i] > value ? seen[column, i] : value
+		return value
+	}
+	{
+		for (i = 1; i <= 3; i++)
+			seen[i, NR] = $i
+	}
+	END {
+		half = int(NR / 2)
+		for (i = 1; i <= 3; i++) {
+			first[i] = most(i, 1, half)
+			second[i] = most(i, half + 1, NR)
+			bad += second[i] > (long ? 1.25 * first[i] : 200000)
+		}
+		printf "%s: memory at most %d KB and then %d KB, files %d and %d KB, the launcher %d and %d KB\n", last,
+			first[1], second[1], first[2], second[2], first[3], second[3] >"figures"
+		print bad + (second[1] > 120000) + (second[2] > 40000 * (long ? 2 : 1)) + (second[3] > 8000)
+	}' seen >flat
+cat figures
+same "$(cat figures)" "$(cat flat)" 0
+same "$last: messages" "$(grep -vc 'long/run-[0-9TZ]*.opk has the last 2 s$' err) $(grep -c . err)" '0 2'
+for dump in long/run-*.opk; do
+	run 0 verify "$dump"
+done
+# No sample is missing, from the first one in the last files to the end.
+same "$last: parts of the samples that do not follow one another" "$(fields long/run.opk samples first samples joined | awk '
+	NF == 3 { bad += $3 != "yes" || (NR > 1 && $1 != next_one); next_one = $1 + $2 } END { print bad + 0, (next_one > '$((speed * seconds * 9000))') }')" '0 1'
+file=long/run.opk info '"drops" not in j and j["complete"]'
+file=
 finish

@@ -82,7 +82,7 @@ static int name_parts(const struct settings *settings, const struct parts *parts
 	return code;
 }
 
-int archive_tidy(const struct settings *settings, bool last)
+int archive_tidy(const struct settings *settings, bool last, unsigned held)
 {
 	opk_autoparts struct parts parts = { 0 };
 
@@ -90,7 +90,7 @@ int archive_tidy(const struct settings *settings, bool last)
 	if (!settings->keep_ns)
 		return name_parts(settings, &parts, last);
 	for (size_t i = 0; i + !last < parts.count; i++)
-		if (is_old(settings, &parts.items[i]))
+		if (parts.items[i].image > held && is_old(settings, &parts.items[i]))
 			unlink(parts.items[i].path);
 	return OPK_OK;
 }

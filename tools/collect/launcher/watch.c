@@ -7,11 +7,17 @@
 #include "collect/launcher/launcher.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 
@@ -71,13 +77,32 @@ static void hold(sigset_t *signals)
 	sigprocmask(SIG_BLOCK, signals, NULL);
 }
 
-/* A dump waits until the file that was being written when it was asked for has ended. */
-static void dump_if_ready(const struct settings *settings, unsigned *wanted)
+/* A dump that was asked for: it has files up to a number, and waits until that one has ended. */
+struct dump {
+	unsigned last; /* 0: there is none */
+	pid_t maker;   /* 0: it waits */
+};
+
+/*
+ * A process of its own joins the files: that takes seconds of a processor, and memory that this
+ * process would not get rid of.
+ */
+static void make_dump(struct dump *dump, const struct settings *settings)
 {
-	if (!*wanted || archive_current(settings) <= *wanted)
+	char last[16];
+	char *const arguments[] = { self, word, last, NULL };
+
+	snprintf(last, sizeof last, "%u", dump->last);
+	if (!dump->last || dump->maker || archive_current(settings) <= dump->last)
 		return;
-	archive_dump(settings, *wanted);
-	*wanted = 0;
+	if (posix_spawn(&dump->maker, self, NULL, NULL, arguments, environ))
+		*dump = (struct dump){ say(0, "no dump: %s", strerror(errno)), 0 };
+}
+
+static void end_dump(struct dump *dump, bool wait)
+{
+	if (dump->maker && waitpid(dump->maker, NULL, wait ? 0 : WNOHANG) == dump->maker)
+		*dump = (struct dump){ 0 };
 }
 
 /* Whether all went well: a GPU that fails ends its own samples alone. */
@@ -86,24 +111,37 @@ static bool watch(const struct settings *settings, const struct sampling *sampli
 {
 	const struct timespec look = { .tv_nsec = LOOK_NS };
 	struct timespec begun = clock_now();
-	unsigned dump = 0;
-	bool asked = false;
 	size_t lost = 0, any = sampling->count(&lost);
+	struct dump dump = { 0 };
+	bool asked = false;
 	int signal = -1;
 
 	while (sampling->count(&lost) && is_left(&begun, settings->duration_ns)
 	       && (signal < 0 || signal == SIGUSR1)) {
 		signal = sigtimedwait(signals, NULL, &look);
 		asked |= signal == SIGUSR1 && settings->keep_ns;
-		if (asked && !dump && (dump = archive_current(settings))) {
+		if (asked && !dump.last && (dump.last = archive_current(settings))) {
 			sampling->cut();
 			asked = false;
 		}
-		dump_if_ready(settings, &dump);
+		make_dump(&dump, settings);
+		end_dump(&dump, false);
 		if (settings->rotate_ns)
-			archive_tidy(settings, false);
+			archive_tidy(settings, false, dump.last);
 	}
+	end_dump(&dump, true);
 	return any && !lost;
+}
+
+int watch_dump(const char *last)
+{
+	enum { POLITE = 10 };
+	struct settings settings = { 0 };
+
+	setpriority(PRIO_PROCESS, 0, POLITE);
+	signal(SIGXFSZ, SIG_IGN);
+	return settings_read(&settings) ? OPK_EUSAGE
+	                                : archive_dump(&settings, (unsigned)atoi(last));
 }
 
 int watch_gpus(void)
