@@ -58,7 +58,7 @@ collect 2 --watch -c pm.opk -o run.opk --dump-when "$metric<5"
 err_is 'offpeak-collect: --dump-when writes what --keep holds: add --keep 30s'
 
 section 'a disk that is full for a while'
-# A limit on the size of files has the same effect, but for stderr, which is a pipe here.
+# A limit on the size of files has the same effect; stderr must not be a file then.
 # limited OPTIONS: a watch of 6 s, which can write nothing between about 2 and 4 s.
 limited() {
 	rm -rf full err
@@ -112,7 +112,7 @@ else
 fi
 
 section 'files that can not be named'
-# Whichever second it ends at, there is a folder of that name.
+# Folders have the names of the next ten seconds.
 rm -rf full
 mkdir full
 now=$(date +%s)
@@ -144,7 +144,7 @@ lost 1 1 '--duration 4s'
 same "$last: samples of the other GPU" "$(samples_of 0 | awk '{ print ($1 > 3500 && !$2) }')" 1
 same "$last: samples until then" "$(samples_of 1 | awk '{ print ($1 > 500 && $1 < 3000 && !$2) }')" 1
 info '"where the GPU failed" in j["drops"][0]["reason"] and j["drops"][0]["count"] > 1000'
-# A GPU for which the set was not made takes no part, and is no failure.
+# The set was not made for the second GPU: it is left out, and the watch succeeds.
 FAKE_GPU_CHIP=GH100,GA102 collect 0 --watch -c pm.opk -o run.opk --interval 1ms --duration 1s
 err_has 'device 1 is a GA102'
 unset FAKE_GPU_DEVICES

@@ -439,7 +439,7 @@ int opk_merger_put_head(struct opk_merger *m, struct opk_writer *writer, const c
 	return OPK_OK;
 }
 
-/* The metadata are those of the first file, unless it leaves them to another. */
+/* The first file has the metadata, unless it leaves them to another. */
 static int open_first(struct opk_merger *m, const char *const *paths, size_t count)
 {
 	TRY(open_part(&m->first, &m->meta, m->ctx, paths[0]));

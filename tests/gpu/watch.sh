@@ -119,6 +119,20 @@ join() {
 	ls -l join-*
 }
 
+# What a condition costs the watch, and how long kernels take without any samples.
+cost() {
+	for condition in '' "$active<-1"; do
+		watch_on -o cost.opk --force --keep 5s ${condition:+--dump-when "$condition"}
+		sleep 2
+		before=$(processor_s)
+		sleep 8
+		echo "8 s of a watch ${condition:+with $condition}: processor $before to $(processor_s) s"
+		kill -TERM "$watcher"
+		wait "$watcher"
+	done
+	"$collect" --trace kernels -o cost-alone.opk -- "${server[@]}" 2
+}
+
 for step; do
 	"$step"
 done

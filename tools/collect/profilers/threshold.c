@@ -15,7 +15,7 @@ struct threshold {
 	bool met;              /* so many did, and since then each one */
 	bool due;              /* a dump is not asked for yet */
 	bool looked, known;    /* there was a sample; there was a value */
-	bool broken;           /* there will be no values */
+	bool broken;           /* CUPTI refused a value: it is not asked again */
 };
 
 bool threshold_new(struct threshold **out, const struct profiling *profiling, int device)
