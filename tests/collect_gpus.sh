@@ -103,6 +103,9 @@ err_is 'offpeak-collect: --watch takes a PM-sampling set, such as pm-overview'
 collect 2 --duration 1s -c pm.opk -o run.opk -- "$prog" init
 err_is 'offpeak-collect: --duration ends --watch: a program ends by itself'
 collect 2 --watch -c pm.opk -o run.opk --cache there
+err_is 'offpeak-collect: --cache is for programs, and --watch runs none'
+collect 2 --watch -c pm.opk -o run.opk --best-effort
+err_is 'offpeak-collect: --best-effort is for programs, and --watch runs none'
 collect 2 --watch -c pm.opk -o run.opk --trace kernels
 collect 2 --watch -c pm.opk -o run.opk --duration 1
 err_is "offpeak-collect: --duration '1' is not a time such as 60s, 10min or 2h"

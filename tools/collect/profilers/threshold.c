@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* --dump-when: CUPTI evaluates one metric of each sample, and for how long it has met a condition. */
+/* --dump-when: CUPTI evaluates a metric of each sample; for how long it has met a condition. */
 #include "collect/profilers/profilers.h"
 
 #include <math.h>

@@ -28,7 +28,7 @@ struct segments *segments_new(bool *taken, const char *path, const struct opk_me
  */
 void segments_rotate(struct segments *segments, const struct settings *settings, const char *path,
                      unsigned image);
-/* Ends the file after the segments that were added so far, when the next one is written at the latest. */
+/* Ends the file after the segments that were added so far; another one may follow them in it. */
 void segments_cut(struct segments *segments);
 
 /*
