@@ -543,6 +543,53 @@ TEST(settings_by_number)
 	}
 }
 
+/* Conditions of --dump-when; without a metric: it is refused. */
+static const struct {
+	struct here here;
+	const char *text;
+	struct dump_when when;
+} conditions[] = {
+	{ HERE, "a.avg<5 for 1s", { "a.avg", true, false, 5, 1000000000 } },
+	{ HERE, "  a.avg  <= -0.5e1  for 500us", { "a.avg", true, true, -5, 500000 } },
+	{ HERE, "a>90", { "a", false, false, 90, 0 } },
+	{ HERE, "a >=1e3 for 2min", { "a", false, true, 1000, 120000000000 } },
+	{ HERE, "a b<1", { "a b", true, false, 1, 0 } },
+	{ HERE, "<1", { "", false, false, 0, 0 } },
+	{ HERE, " <1", { "", false, false, 0, 0 } },
+	{ HERE, "a=1", { "", false, false, 0, 0 } },
+	{ HERE, "a<", { "", false, false, 0, 0 } },
+	{ HERE, "a<1x", { "", false, false, 0, 0 } },
+	{ HERE, "a<inf", { "", false, false, 0, 0 } },
+	{ HERE, "a<1 for", { "", false, false, 0, 0 } },
+	{ HERE, "a<1 for 3", { "", false, false, 0, 0 } },
+	{ HERE, "a<1 for 2^9", { "", false, false, 0, 0 } },
+	{ HERE, "a<1 for 0s", { "", false, false, 0, 0 } },
+};
+
+TEST(conditions_of_dumps)
+{
+	for (size_t i = 0; i < COUNT(conditions); i++) {
+		const struct dump_when *wanted = &conditions[i].when;
+		struct settings settings;
+		const char *problem;
+
+		set_needed();
+		setenv(VARIABLE(DUMP_WHEN), conditions[i].text, 1);
+		problem = settings_read(&settings);
+		ck_row(&conditions[i], !problem == (*wanted->metric != 0), "%s", problem);
+		if (problem)
+			continue;
+		ck_row(&conditions[i],
+		       !strcmp(settings.dump_when.metric, wanted->metric)
+		               && settings.dump_when.below == wanted->below
+		               && settings.dump_when.equal == wanted->equal
+		               && settings.dump_when.value == wanted->value
+		               && settings.dump_when.for_ns == wanted->for_ns,
+		       "read otherwise");
+	}
+	unsetenv(VARIABLE(DUMP_WHEN));
+}
+
 TEST(settings_by_name)
 {
 	struct settings settings;

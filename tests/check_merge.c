@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Merging several recordings into one. */
+#include <math.h>
+
 #include "container/container.h"
 #include "parts.h"
+#include "timeline/door.h"
 
 static int merge_two(struct opk_ctx *ctx, const struct part *one, const struct part *two,
                      const char *join)
@@ -205,6 +208,7 @@ static const struct part joined = { .images = true, .meta = { .join = "kernel" }
 		.gpu_time_shift = 1, .has_gpu_time_shift = true                                    \
 	}
 #define SASS META(.profiler = OPK_PROFILER_SASS)
+#define TRACE META(.profiler = OPK_PROFILER_PM, .mode = "trace")
 static const struct part sass_images = { .images = true,
 	                                 .meta = { .profiler = OPK_PROFILER_SASS } };
 static const struct part shifted = { .images = true, .meta = SHIFTED };
@@ -235,6 +239,13 @@ static const struct pair {
 	{ HERE, SASS,
 	  META(.metrics = other_names, .metric_count = 2, .profiler = OPK_PROFILER_SASS), NULL,
 	  OPK_OK, NULL },
+	/* So do records of what ran with samples, and with each other. */
+	{ HERE, TRACE, META(.profiler = OPK_PROFILER_PM), NULL, OPK_OK, NULL },
+	{ HERE, META(.profiler = OPK_PROFILER_PM), TRACE, NULL, OPK_OK, NULL },
+	{ HERE, TRACE, TRACE, NULL, OPK_OK, NULL },
+	{ HERE, TRACE, &plain, NULL, OPK_EUSAGE, "0.opk: of GH100, profiler pm; " },
+	{ HERE, META(.chip = "GA100", .profiler = OPK_PROFILER_PM), TRACE, NULL, OPK_EUSAGE,
+	  "1.opk: of GH100, profiler pm; " },
 	{ HERE, META(.profiler = OPK_PROFILER_PM), SASS, NULL, OPK_EUSAGE,
 	  "1.opk: of GH100, profiler sass; " },
 	{ HERE, SASS, META(.profiler = OPK_PROFILER_PM), NULL, OPK_EUSAGE,
@@ -305,6 +316,100 @@ CTX_TEST(set_is_kept)
 	file = open_file(ctx);
 	ck_ok(ctx, opk_file_meta(&meta, ctx, file));
 	ck_assert(same_set(meta, &full_meta));
+}
+
+/* Copies the samples of a recording, or its records of what ran. */
+static void copy_half(struct opk_ctx *ctx, struct opk_file *file, bool samples, const char *name)
+{
+	const struct opk_meta *whole;
+	struct opk_writer *writer;
+	struct opk_meta meta;
+
+	ck_ok(ctx, opk_file_meta(&whole, ctx, file));
+	meta = *whole;
+	if (!samples) {
+		meta = (struct opk_meta){ .chip = whole->chip, .kind = "recording" };
+		meta.profiler = OPK_PROFILER_PM;
+		meta.mode = "trace";
+		meta.backend = "activity";
+		meta.run = whole->run;
+		meta.run_count = whole->run_count;
+	}
+	ck_ok(ctx, opk_writer_new(&writer, ctx, in_folder(name)));
+	ck_ok(ctx, opk_writer_add_meta(writer, &meta));
+	for (size_t i = 0; i < file->section_count; i++) {
+		uint32_t type = file->sections[i].type;
+
+		if (samples && type == OPK_SECTION_DATA) {
+			ck_ok(ctx, opk_writer_copy(writer, file, i));
+			ck_ok(ctx, opk_writer_copy_tables(writer, file, i));
+		} else if (!samples && type == OPK_SECTION_ACTIVITIES) {
+			ck_ok(ctx, opk_writer_copy(writer, file, i));
+		}
+	}
+	ck_ok(ctx, opk_writer_finish(writer));
+	opk_writer_free(writer);
+}
+
+static void same_rows(struct opk_ctx *ctx, struct opk_file *one, struct opk_file *other)
+{
+	freed(opk_evaluation) *a = NULL;
+	freed(opk_evaluation) *b = NULL;
+	const struct opk_row *x, *y;
+	size_t rows = 0, known = 0, metrics;
+
+	ck_ok(ctx, opk_timeline_eval(&a, ctx, one, NULL, false));
+	ck_ok(ctx, opk_timeline_eval(&b, ctx, other, NULL, false));
+	metrics = opk_evaluation_metric_count(a);
+	ck_assert_uint_eq(opk_evaluation_metric_count(b), metrics);
+	for (;; rows++) {
+		ck_ok(ctx, opk_evaluation_next(&x, ctx, a));
+		ck_ok(ctx, opk_evaluation_next(&y, ctx, b));
+		ck_assert(!x == !y);
+		if (!x)
+			break;
+		ck_assert_str_eq(x->name, y->name);
+		for (size_t i = 0; i < metrics; i++) {
+			double a_value = x->values[i], b_value = y->values[i];
+
+			ck_assert_msg(isnan(a_value)
+			                      ? isnan(b_value)
+			                      : fabs(a_value - b_value) <= 1e-12 * fabs(a_value),
+			              "%s: %.17g, %.17g", x->name, a_value, b_value);
+			known += !isnan(a_value);
+		}
+	}
+	ck_assert_msg(rows > 5 && known > 5 * metrics / 2, "%zu rows, %zu values", rows, known);
+}
+
+/* A watch has the samples, and the program that ran meanwhile records what it launches. */
+CTX_TEST(two_recordings_of_one_time)
+{
+	const char *paths[] = { opk_strdup(in_folder("watch.opk")),
+		                opk_strdup(in_folder("app.opk")) };
+	const char *turned[] = { paths[1], paths[0] };
+	freed(opk_file) *file = NULL;
+
+	ck_ok(ctx,
+	      opk_file_open(&file, ctx, TEST_DATA_DIR "/recordings/gh100-training-kernels.opk"));
+	copy_half(ctx, file, true, "watch.opk");
+	copy_half(ctx, file, false, "app.opk");
+	for (int i = 0; i < 2; i++) {
+		freed(opk_file) *both = NULL;
+		const struct opk_meta *meta;
+
+		ck_ok(ctx, opk_merge(ctx, i ? turned : paths, 2, NULL, path));
+		ck_ok(ctx, opk_file_open(&both, ctx, path));
+		ck_ok(ctx, opk_file_meta(&meta, ctx, both));
+		ck_assert_str_eq(meta->mode, "sampling");
+		ck_assert_str_eq(meta->backend, "pm-sampling");
+		same_rows(ctx, file, both);
+	}
+	unlink(path);
+	for (int i = 0; i < 2; i++) {
+		unlink(paths[i]);
+		free((char *)paths[i]);
+	}
 }
 
 SUITE(.set_up = make_path, .tear_down = remove_path);

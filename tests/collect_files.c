@@ -257,10 +257,11 @@ static int print_samples(const struct opk_file *file, const struct opk_time *tim
 		       image->max_records, (int)image->prefix_size - PREFIX_SIZE,
 		       image->count ? first->value : 0);
 		if (done + image->count <= count)
-			printf("\tdevice=%jd\tjoined=%s\tinterval=%" PRIu64,
+			printf("\tdevice=%jd\tjoined=%s\tinterval=%" PRIu64 "\tend=%" PRIu64,
 			       image->count ? (intmax_t)times[done].device : -1,
 			       joined(times + done, image->count) ? "yes" : "no",
-			       image->count > 1 ? times[done + 1].end - times[done + 1].start : 0);
+			       image->count > 1 ? times[done + 1].end - times[done + 1].start : 0,
+			       image->count ? times[done + image->count - 1].end : 0);
 		printf("\n");
 		done += image->count;
 		free(image);

@@ -19,6 +19,9 @@ static inline struct opk_meta fill_meta(const struct opk_meta *given)
 	struct opk_meta meta = *given;
 
 	meta.chip = meta.chip ? meta.chip : "GH100";
+	/* What ran, without metrics. */
+	if (meta.mode && !strcmp(meta.mode, "trace"))
+		return meta;
 	if (!meta.metric_count) {
 		meta.metrics = metric_names;
 		meta.metric_count = 2;

@@ -106,11 +106,17 @@ static const char *common_text(const char *so_far, const char *one, const char *
 	return strcmp(so_far, one) ? otherwise : so_far;
 }
 
+/* Whether it has only records of what ran, without metrics. */
+static bool has_records_alone(const struct opk_meta *meta)
+{
+	return meta->profiler == OPK_PROFILER_PM && !meta->metric_count;
+}
+
 static int add_common(struct common_meta *common, struct opk_ctx *ctx, const struct opk_meta *meta)
 {
 	struct opk_meta *all = &common->meta;
 
-	if (all->profiler != meta->profiler)
+	if (all->profiler != meta->profiler || (has_records_alone(meta) && !has_records_alone(all)))
 		return keep_common_facts(common, ctx, meta);
 	all->mode = common_text(all->mode, meta->mode, "mixed");
 	all->backend = common_text(all->backend, meta->backend, "mixed");
@@ -180,6 +186,11 @@ static bool can_join_profilers(const struct opk_meta *first, const struct opk_fi
 	               || opk_profiler_is_code(first->profiler)));
 }
 
+static bool leaves_metadata(const struct opk_file *file, const struct opk_meta *meta)
+{
+	return has_counts_alone(file, meta) || has_records_alone(meta);
+}
+
 /* All parts must agree on how the rows of the merged file are read. */
 static int check_meta(struct opk_merger *m, const struct opk_file *file, const char *path,
                       const struct opk_meta *meta)
@@ -193,7 +204,7 @@ static int check_meta(struct opk_merger *m, const struct opk_file *file, const c
 		                "%s: of %s, profiler %s; %s is of %s, profiler %s", path,
 		                meta->chip, opk_profiler_name(meta->profiler), first_path,
 		                first->chip, opk_profiler_name(first->profiler));
-	if (has_counts_alone(file, meta))
+	if (leaves_metadata(file, meta))
 		return OPK_OK;
 	if (!same_names(meta->metrics, meta->metric_count, first->metrics, first->metric_count))
 		return opk_fail(m->ctx, OPK_EUSAGE, "%s: its metrics differ from those of %s", path,
@@ -428,16 +439,16 @@ int opk_merger_put_head(struct opk_merger *m, struct opk_writer *writer, const c
 	return OPK_OK;
 }
 
-/* The metadata are those of the first file, but counts of instructions leave it to another. */
+/* The first file has the metadata, unless it leaves them to another. */
 static int open_first(struct opk_merger *m, const char *const *paths, size_t count)
 {
 	TRY(open_part(&m->first, &m->meta, m->ctx, paths[0]));
-	for (size_t i = 1; i < count && has_counts_alone(m->first, m->meta); i++) {
+	for (size_t i = 1; i < count && leaves_metadata(m->first, m->meta); i++) {
 		opk_auto(opk_file) struct opk_file *file = NULL;
 		const struct opk_meta *meta;
 
 		TRY(open_part(&file, &meta, m->ctx, paths[i]));
-		if (has_counts_alone(file, meta))
+		if (leaves_metadata(file, meta))
 			continue;
 		opk_file_free(m->first);
 		m->first = opk_take(file);

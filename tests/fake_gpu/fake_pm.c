@@ -19,8 +19,9 @@ struct CUpti_PmSampling_Object {
 	uint64_t interval; /* ns */
 	size_t buffer;     /* samples that the hardware buffer holds */
 	bool keep_latest;
-	uint64_t next;    /* host time at which the next sample begins */
-	uint64_t stopped; /* host time of the stop; nothing is sampled after it */
+	uint64_t begun;   /* host time of the first start */
+	uint64_t next;    /* time at which the next sample begins, as now_of() has it */
+	uint64_t stopped; /* time of the stop; nothing is sampled after it */
 	uint64_t decodes;
 	uint64_t total;
 	uint64_t last_end; /* the last sample's end: the first one after a pause begins there */
@@ -45,10 +46,27 @@ static bool valid(const CUpti_PmSampling_Object *object)
 	return false;
 }
 
+/* FAKE_GPU_LOST=DEVICE:DECODES: after so many decodes that device answers no more. */
+static bool is_lost(const CUpti_PmSampling_Object *object)
+{
+	const char *lost = getenv("FAKE_GPU_LOST"), *decodes = lost ? strchr(lost, ':') : NULL;
+
+	return decodes && strtoull(lost, NULL, 10) == object->device
+	       && object->decodes >= strtoull(decodes + 1, NULL, 10);
+}
+
 #define CALL_ON_SAMPLER(type, params, work, ...)                                                   \
 	CUPTI_CALL(type, params,                                                                   \
-	           valid(params->pPmSamplingObject) ? (int)(work) : CUPTI_ERROR_INVALID_PARAMETER, \
+	           !valid(params->pPmSamplingObject)    ? CUPTI_ERROR_INVALID_PARAMETER            \
+	           : is_lost(params->pPmSamplingObject) ? CUPTI_ERROR_UNKNOWN                      \
+	                                                : (int)(work),                             \
 	           __VA_ARGS__)
+
+/* FAKE_GPU_PM_SPEED=N: time passes N times as fast on the GPU, from the first start on. */
+static uint64_t now_of(const CUpti_PmSampling_Object *object)
+{
+	return object->begun + (fake_now() - object->begun) * fake_number("FAKE_GPU_PM_SPEED", 1);
+}
 
 static int enable(CUpti_PmSampling_Enable_Params *params)
 {
@@ -139,7 +157,9 @@ static int start(CUpti_PmSampling_Object *object)
 	object->started = true;
 	object->fresh = true;
 	object->resumed = object->total > 0;
-	object->next = fake_now();
+	if (!object->begun)
+		object->begun = fake_now();
+	object->next = now_of(object);
 	return CUPTI_SUCCESS;
 }
 
@@ -154,7 +174,7 @@ static int stop(CUpti_PmSampling_Object *object)
 	if (!object->started)
 		return CUPTI_ERROR_INVALID_OPERATION;
 	object->started = false;
-	object->stopped = fake_now();
+	object->stopped = now_of(object);
 	return CUPTI_SUCCESS;
 }
 
@@ -167,7 +187,7 @@ CUptiResult cuptiPmSamplingStop(CUpti_PmSampling_Stop_Params *params)
 /* FAKE_GPU_PM_SAMPLES: so many in the first decode after a start, and none later. */
 static uint64_t waiting(CUpti_PmSampling_Object *object)
 {
-	uint64_t now = object->started ? fake_now() : object->stopped;
+	uint64_t now = object->started ? now_of(object) : object->stopped;
 	uint64_t wanted = fake_number("FAKE_GPU_PM_SAMPLES", UINT64_MAX);
 
 	if (wanted != UINT64_MAX) {
@@ -333,6 +353,9 @@ static int sample_info(CUpti_PmSampling_CounterData_GetSampleInfo_Params *params
 CUptiResult cuptiPmSamplingCounterDataGetSampleInfo(
 	CUpti_PmSampling_CounterData_GetSampleInfo_Params *params)
 {
-	return CALL_ON_SAMPLER(CUpti_PmSampling_CounterData_GetSampleInfo_Params, params,
-	                       sample_info(params), "%zu", params->sampleIndex);
+	/* It reads the image alone. */
+	return CUPTI_CALL(CUpti_PmSampling_CounterData_GetSampleInfo_Params, params,
+	                  valid(params->pPmSamplingObject) ? sample_info(params)
+	                                                   : CUPTI_ERROR_INVALID_PARAMETER,
+	                  "%zu", params->sampleIndex);
 }

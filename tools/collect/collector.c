@@ -268,17 +268,22 @@ void collector_cut_file(void)
 		segments_cut(collector.profiling.segments);
 }
 
-size_t collector_watched(void)
+size_t collector_watched(size_t *lost)
 {
 	collector_auto bool locked = collector_lock();
 	size_t watched = 0;
 	int count = 0;
 
+	*lost = 0;
 	target.cuDeviceGetCount(&count);
-	for (int i = 0; locked && i < count && i < MAX_DEVICES; i++)
+	for (int i = 0; locked && i < count && i < MAX_DEVICES; i++) {
+		bool failed = false;
+
 		watched += wanted_device(i)
-		           && (!collector.sampled[i]
-		               || (collector.samplers[i] && sampler_works(collector.samplers[i])));
+		           && (collector.samplers[i] ? sampler_works(collector.samplers[i], &failed)
+		                                     : !collector.sampled[i]);
+		*lost += failed;
+	}
 	return watched;
 }
 

@@ -103,8 +103,8 @@ void collector_warm_up(void);
 bool collector_watch(void);
 /* Ends the present file of a watch soon. */
 void collector_cut_file(void);
-/* How many GPUs are sampled, or will be. */
-size_t collector_watched(void);
+/* How many GPUs are sampled, or will be, and how many failed meanwhile. */
+size_t collector_watched(size_t *lost);
 /* Begins to record what runs on the GPU. */
 void collector_trace(void);
 /* Call it before the driver destroys a context. */

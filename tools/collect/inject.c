@@ -12,7 +12,7 @@
 enum { TICK_US = 250000, WATCH_US = 10000 };
 
 int InitializeInjection(void);
-int offpeak_watched(void);
+size_t offpeak_watched(size_t *lost);
 void offpeak_cut(void);
 
 static unsigned subscriptions; /* so far: a cuptiFinalize() of the program ends one */
@@ -384,10 +384,10 @@ static void *tick(void *data)
 	return data;
 }
 
-__attribute__((visibility("default"))) int offpeak_watched(void)
+__attribute__((visibility("default"))) size_t offpeak_watched(size_t *lost)
 {
 	collector_watch();
-	return (int)collector_watched();
+	return collector_watched(lost);
 }
 
 __attribute__((visibility("default"))) void offpeak_cut(void)

@@ -19,16 +19,25 @@
 
 #define opk_autoparts __attribute__((cleanup(parts_clear)))
 
-/* "run-20260131T120000Z.opk": the time until which it was recorded. */
+/*
+ * "run-20260131T120000Z.opk": the time until which it was recorded. The next one of that second is
+ * "run-20260131T120000Z_2.opk", which sorts after it.
+ */
 static bool name_by_time(char path[PATH_MAX], const struct settings *settings, time_t until)
 {
 	char name[PATH_MAX], suffix[32];
+	struct stat info;
 	struct tm utc;
+	size_t length;
 
 	if (!name_expand(name, sizeof name, settings->output) || !gmtime_r(&until, &utc))
 		return false;
-	strftime(suffix, sizeof suffix, "-%Y%m%dT%H%M%SZ", &utc);
+	length = strftime(suffix, sizeof suffix, "-%Y%m%dT%H%M%SZ", &utc);
 	recording_name(path, name, suffix);
+	for (int i = 2; !lstat(path, &info) && S_ISREG(info.st_mode); i++) {
+		snprintf(suffix + length, sizeof suffix - length, "_%d", i);
+		recording_name(path, name, suffix);
+	}
 	return true;
 }
 
@@ -52,20 +61,38 @@ static bool is_old(const struct settings *settings, const struct part *part)
 	       && (double)(now.tv_sec - info.st_mtim.tv_sec) > (double)settings->keep_ns * 1e-9;
 }
 
-int archive_tidy(const struct settings *settings, bool last)
+/*
+ * Names finished parts, all if `last`. Those that can't be named keep their names, and are tried
+ * again in the end only: this is called again and again.
+ */
+static int name_parts(const struct settings *settings, const struct parts *parts, bool last)
 {
-	opk_autoparts struct parts parts = { 0 };
-	size_t finished;
+	static unsigned tried;
 	int code = OPK_OK;
 
-	TRY(parts_find(&parts, settings));
-	finished = parts.count && !last ? parts.count - 1 : parts.count;
-	for (size_t i = 0; !code && i < finished; i++)
-		if (!settings->keep_ns)
-			code = name_part(settings, &parts.items[i]);
-		else if (is_old(settings, &parts.items[i]))
-			unlink(parts.items[i].path);
+	for (size_t i = 0; i + !last < parts->count; i++) {
+		int problem = last || parts->items[i].image > tried
+		                      ? name_part(settings, &parts->items[i])
+		                      : OPK_OK;
+
+		if (parts->items[i].image > tried)
+			tried = parts->items[i].image;
+		code = problem ? problem : code;
+	}
 	return code;
+}
+
+int archive_tidy(const struct settings *settings, bool last, unsigned held)
+{
+	opk_autoparts struct parts parts = { 0 };
+
+	TRY(parts_find(&parts, settings));
+	if (!settings->keep_ns)
+		return name_parts(settings, &parts, last);
+	for (size_t i = 0; i + !last < parts.count; i++)
+		if (parts.items[i].image > held && is_old(settings, &parts.items[i]))
+			unlink(parts.items[i].path);
+	return OPK_OK;
 }
 
 unsigned archive_current(const struct settings *settings)
@@ -75,6 +102,17 @@ unsigned archive_current(const struct settings *settings)
 	if (parts_find(&parts, settings) || !parts.count)
 		return 0;
 	return parts.items[parts.count - 1].image;
+}
+
+/* Without its end only where the disk was full. */
+static bool is_whole(const char *path)
+{
+	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
+	opk_auto(opk_file) struct opk_file *file = NULL;
+
+	return (!opk_ctx_new(&ctx, NULL) && !opk_file_open(&file, ctx, path)
+	        && opk_file_complete(file))
+	       || say(false, "note: %s is cut off, and the dump is without it", path);
 }
 
 int archive_dump(const struct settings *settings, unsigned last)
@@ -91,10 +129,9 @@ int archive_dump(const struct settings *settings, unsigned last)
 	paths = opk_alloc_array(parts.count + 1, sizeof *paths);
 	if (!paths || launcher_ctx_new(&ctx, settings))
 		return say(OPK_EFAILED, "out of memory");
-	while (count < parts.count && parts.items[count].image <= last) {
-		paths[count] = parts.items[count].path;
-		count++;
-	}
+	for (size_t i = 0; i < parts.count; i++)
+		if (parts.items[i].image <= last && is_whole(parts.items[i].path))
+			paths[count++] = parts.items[i].path;
 	if (!count || !name_by_time(path, settings, time(NULL)))
 		return say(OPK_EFAILED, "there is nothing to dump yet");
 	if (opk_merge(ctx, paths, count, &options, path))

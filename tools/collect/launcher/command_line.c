@@ -217,8 +217,9 @@ static int check_watch(const struct settings *settings, const char *program)
 		return say(OPK_EUSAGE, "--keep or --rotate-files, not both");
 	if (program)
 		return say(OPK_EUSAGE, "--watch runs no program: %s", program);
-	if (settings->cache)
-		return say(OPK_EUSAGE, "--cache keeps what programs do, and --watch runs none");
+	if (settings->cache || settings->best_effort)
+		return say(OPK_EUSAGE, "--%s is for programs, and --watch runs none",
+		           settings->cache ? "cache" : "best-effort");
 	if (settings->trace || settings->capture_range || settings->source)
 		return say(OPK_EUSAGE, "--watch samples by a PM-sampling set alone");
 	return OPK_OK;

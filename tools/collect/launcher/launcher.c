@@ -385,7 +385,7 @@ static int finish(const struct settings *settings, struct parts *parts, int stat
 
 	/* A single file needs no merged copy, for which there may be no room. */
 	if (settings->rotate_ns && !merged)
-		code = archive_tidy(settings, true);
+		code = archive_tidy(settings, true, 0);
 	else if (merged && (parts->count > 1 || (any && join)))
 		code = parts_merge(&made, parts, settings, join);
 	else
@@ -589,8 +589,8 @@ int main(int argc, char **argv)
 	int code;
 
 	opk_reserve_standard();
-	if (argc == 2 && !strcmp(argv[1], WATCH_WORD))
-		return watch_gpus();
+	if (argc > 1 && !strcmp(argv[1], WATCH_WORD))
+		return argc > 2 ? watch_dump(argv[2]) : watch_gpus();
 	file_limit = signal(SIGXFSZ, SIG_IGN);
 	TRY(command_line_read(&settings, &sets, &program, argc, argv));
 	if (settings.probe)

@@ -108,14 +108,17 @@ char *launcher_library(void);
 extern char *watch_program[];
 /* What it does: until its time is over, a signal comes, or no GPU is sampled. */
 int watch_gpus(void);
+/* In a process of its own, with the watch's environment: archive_dump(). */
+int watch_dump(const char *last);
 
 /* archive.c: the files of a long watch. */
 
 /*
  * Gives finished files their names (--rotate-files), or deletes those that are too old (--keep),
- * except the `last` one if it is still being written. OPK_OK, or a message.
+ * except the `last` one if it is still being written, and those up to `held`, which a dump needs.
+ * OPK_OK, or a message.
  */
-int archive_tidy(const struct settings *settings, bool last);
+int archive_tidy(const struct settings *settings, bool last, unsigned held);
 /* The number of the file that is being written; 0: there is none. */
 unsigned archive_current(const struct settings *settings);
 /* Writes what files up to that number have into one, whose name has the time. */

@@ -9,6 +9,7 @@
 
 #include "base/ascii.h"
 #include "base/mem.h"
+#include "base/nearest.h"
 
 static size_t count_inflated(const struct opk_meta *meta)
 {
@@ -136,6 +137,24 @@ static int check_source(const struct settings *settings, const struct opk_meta *
 	           opk_profiler_name(meta->profiler));
 }
 
+static int check_dump_when(const struct settings *settings, const struct opk_meta *meta)
+{
+	struct opk_nearest nearest = { .name = settings->dump_when.metric };
+
+	if (!settings->given[SETTING_DUMP_WHEN])
+		return OPK_OK;
+	if (!settings->keep_ns)
+		return say(OPK_EUSAGE, "--dump-when writes what --keep holds: add --keep 30s");
+	for (size_t i = 0; i < meta->metric_count; i++) {
+		if (!strcmp(meta->metrics[i], nearest.name))
+			return OPK_OK;
+		opk_nearest_try(&nearest, meta->metrics[i]);
+	}
+	return say(OPK_EUSAGE, "--dump-when: the set has no metric %s%s%s%s", nearest.name,
+	           nearest.best ? ", did you mean " : "", nearest.best ? nearest.best : "",
+	           nearest.best ? "?" : "");
+}
+
 static int check_options(const struct settings *settings, const struct opk_meta *meta)
 {
 	if (settings->watch && meta->profiler != OPK_PROFILER_PM)
@@ -145,6 +164,7 @@ static int check_options(const struct settings *settings, const struct opk_meta 
 	if ((settings->keep_ns || settings->rotate_ns) && !settings->watch)
 		return say(OPK_EUSAGE, "--%s is for --watch",
 		           settings->keep_ns ? "keep" : "rotate-files");
+	TRY(check_dump_when(settings, meta));
 	if (settings->given[SETTING_PREFER] && settings->replay != REPLAY_ROTATE)
 		return say(OPK_EUSAGE, "--prefer chooses a plan for --replay rotate");
 	TRY(check_source(settings, meta));

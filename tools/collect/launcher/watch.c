@@ -7,11 +7,17 @@
 #include "collect/launcher/launcher.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 
@@ -22,8 +28,9 @@ char *watch_program[] = { self, word, NULL };
 
 /* What the library does for a watch. */
 struct sampling {
-	int (*count)(void); /* GPUs that are sampled, or will be */
-	void (*cut)(void);  /* the present file ends soon, and another begins */
+	/* GPUs that are sampled, or will be, and those that failed meanwhile. */
+	size_t (*count)(size_t *lost);
+	void (*cut)(void); /* the present file ends soon, and another begins */
 };
 
 /* Loads the driver, which loads the library. */
@@ -70,34 +77,71 @@ static void hold(sigset_t *signals)
 	sigprocmask(SIG_BLOCK, signals, NULL);
 }
 
-/* A dump waits until the file that was being written when it was asked for has ended. */
-static void dump_if_ready(const struct settings *settings, unsigned *wanted)
+/* A dump that was asked for: it has files up to a number, and waits until that one has ended. */
+struct dump {
+	unsigned last; /* 0: there is none */
+	pid_t maker;   /* 0: it waits */
+};
+
+/*
+ * A process of its own joins the files: that takes seconds of a processor, and memory that this
+ * process would not get rid of.
+ */
+static void make_dump(struct dump *dump, const struct settings *settings)
 {
-	if (!*wanted || archive_current(settings) <= *wanted)
+	char last[16];
+	char *const arguments[] = { self, word, last, NULL };
+
+	snprintf(last, sizeof last, "%u", dump->last);
+	if (!dump->last || dump->maker || archive_current(settings) <= dump->last)
 		return;
-	archive_dump(settings, *wanted);
-	*wanted = 0;
+	if (posix_spawn(&dump->maker, self, NULL, NULL, arguments, environ))
+		*dump = (struct dump){ say(0, "no dump: %s", strerror(errno)), 0 };
 }
 
-static void watch(const struct settings *settings, const struct sampling *sampling,
+static void end_dump(struct dump *dump, bool wait)
+{
+	if (dump->maker && waitpid(dump->maker, NULL, wait ? 0 : WNOHANG) == dump->maker)
+		*dump = (struct dump){ 0 };
+}
+
+/* Whether all went well: a GPU that fails ends its own samples alone. */
+static bool watch(const struct settings *settings, const struct sampling *sampling,
                   const sigset_t *signals)
 {
 	const struct timespec look = { .tv_nsec = LOOK_NS };
 	struct timespec begun = clock_now();
-	unsigned dump = 0;
+	size_t lost = 0, any = sampling->count(&lost);
+	struct dump dump = { 0 };
+	bool asked = false;
 	int signal = -1;
 
-	while (sampling->count() && is_left(&begun, settings->duration_ns)
+	while (sampling->count(&lost) && is_left(&begun, settings->duration_ns)
 	       && (signal < 0 || signal == SIGUSR1)) {
 		signal = sigtimedwait(signals, NULL, &look);
-		if (signal == SIGUSR1 && settings->keep_ns && !dump) {
-			dump = archive_current(settings);
+		asked |= signal == SIGUSR1 && settings->keep_ns;
+		if (asked && !dump.last && (dump.last = archive_current(settings))) {
 			sampling->cut();
+			asked = false;
 		}
-		dump_if_ready(settings, &dump);
+		make_dump(&dump, settings);
+		end_dump(&dump, false);
 		if (settings->rotate_ns)
-			archive_tidy(settings, false);
+			archive_tidy(settings, false, dump.last);
 	}
+	end_dump(&dump, true);
+	return any && !lost;
+}
+
+int watch_dump(const char *last)
+{
+	enum { POLITE = 10 };
+	struct settings settings = { 0 };
+
+	setpriority(PRIO_PROCESS, 0, POLITE);
+	signal(SIGXFSZ, SIG_IGN);
+	return settings_read(&settings) ? OPK_EUSAGE
+	                                : archive_dump(&settings, (unsigned)atoi(last));
 }
 
 int watch_gpus(void)
@@ -107,12 +151,13 @@ int watch_gpus(void)
 	sigset_t signals;
 
 	hold(&signals);
+	/* A limit on the size of files is an error of writing. */
+	signal(SIGXFSZ, SIG_IGN);
 	/* By this name others learn who has the counters: the file is called "exe" here. */
 	prctl(PR_SET_NAME, "offpeak-collect");
 	if (settings_read(&settings))
 		return OPK_EUSAGE;
 	TRY(begin());
 	TRY(find_library(&sampling));
-	watch(&settings, &sampling, &signals);
-	return sampling.count() ? OPK_OK : OPK_EFAILED;
+	return watch(&settings, &sampling, &signals) ? OPK_OK : OPK_EFAILED;
 }

@@ -202,6 +202,17 @@ void sample_clock_read(struct sample_clock *clock);
 struct opk_time sample_clock_convert(struct sample_clock *clock, struct opk_time time,
                                      uint64_t interval_ns);
 
+/* threshold.c: --dump-when. NULL does nothing. */
+
+struct threshold;
+/* NULL if the settings have no condition. False with a message on stderr. */
+bool threshold_new(struct threshold **out, const struct profiling *profiling, int device);
+/* Evaluates one sample of an image. */
+void threshold_look(struct threshold *threshold, const uint8_t *image, size_t size, size_t sample);
+/* Asks for a dump, if the samples so far call for one; they are handed on. */
+void threshold_act(struct threshold *threshold);
+void threshold_free(struct threshold *threshold);
+
 /* PM sampling of one device: a thread decodes the hardware's records and hands them on. */
 
 struct sampler;
@@ -210,8 +221,8 @@ struct sampler;
 struct sampler *sampler_new(const struct profiling *profiling, int device, bool at_once);
 /* Starts or stops sampling; when this returns, it has started or stopped. */
 void sampler_want(struct sampler *sampler, bool wanted);
-/* Whether more samples may come. */
-bool sampler_works(struct sampler *sampler);
+/* Whether more samples may come; *lost: none will, because the GPU or CUPTI failed. */
+bool sampler_works(struct sampler *sampler, bool *lost);
 
 /* Ends sampling, hands on the rest of the buffer, and frees the sampler. */
 void sampler_close(struct sampler *sampler, struct counts *counts);

@@ -50,6 +50,7 @@ struct sampler {
 	bool fresh;        /* no sample since `started` yet */
 	struct counts counts;
 	struct users *users; /* processes on the GPU, in a watch */
+	struct threshold *threshold;
 	pthread_t thread;
 	bool ending;             /* set by the program's thread, read by the sampler's */
 	pthread_mutex_t lock;    /* over the next three */
@@ -299,6 +300,9 @@ static struct opk_time *read_times(struct sampler *sampler, size_t count)
 
 	for (size_t i = 0; times && i < count; i++) {
 		times[i] = time_of(sampler, i);
+		/* The first sample spans more than the others. */
+		if (!sampler->fresh)
+			threshold_look(sampler->threshold, sampler->image, sampler->image_size, i);
 		count_missing(sampler, &times[i]);
 		/* Afterwards the image has to be copied, which takes about as long, and emptied. */
 		if (i % CHECK_EVERY == 0 && is_late(sampler, 2 * sampler->init_s))
@@ -323,6 +327,7 @@ static void hand_on(struct sampler *sampler, size_t completed)
 		__atomic_fetch_add(&tally->ranges, completed, __ATOMIC_RELAXED);
 		segments_add(sampler->segments, &segment);
 		sampler->counts.ranges += completed;
+		threshold_act(sampler->threshold);
 	} else {
 		segment_clear(&segment);
 		sampler->counts.drops[DROP_OVERFLOW] += completed;
@@ -376,6 +381,8 @@ static bool decode(struct sampler *sampler)
 			"them: a longer --interval, a larger --buffer or fewer metrics help");
 	}
 	if (!target_check("cuptiPmSamplingDecodeData", status)) {
+		/* What was decoded before is whole. */
+		hand_on_if_due(sampler, true);
 		sampler->broken = true;
 		return false;
 	}
@@ -502,6 +509,8 @@ static void *run(void *data)
 		if (sampler->on && working(sampler))
 			work(sampler);
 	}
+	if (sampler->settings->watch && (sampler->broken || sampler->overflowed))
+		say(0, "GPU %d gives no more samples: its recording ends here", sampler->device);
 	tell(sampler, &sampler->ended, true);
 	return NULL;
 }
@@ -515,13 +524,14 @@ void sampler_want(struct sampler *sampler, bool wanted)
 	pthread_mutex_unlock(&sampler->lock);
 }
 
-bool sampler_works(struct sampler *sampler)
+bool sampler_works(struct sampler *sampler, bool *lost)
 {
 	bool ended;
 
 	pthread_mutex_lock(&sampler->lock);
 	ended = sampler->ended;
 	pthread_mutex_unlock(&sampler->lock);
+	*lost = ended && (sampler->broken || sampler->overflowed);
 	return !ended;
 }
 
@@ -531,6 +541,7 @@ static void free_sampler(struct sampler *sampler)
 
 	if (sampler->object)
 		TARGET_CALL(cuptiPmSamplingDisable, &params);
+	threshold_free(sampler->threshold);
 	free(sampler->image);
 	free(sampler->blank);
 	free(sampler);
@@ -554,7 +565,8 @@ struct sampler *sampler_new(const struct profiling *profiling, int device, bool 
 	sampler->handed_on = clock_now();
 	if (sampler->settings->watch)
 		sampler->users = users_new(device, sampler->segments, &sampler->counts);
-	if (enable(sampler) && make_image(sampler)) {
+	if (enable(sampler) && make_image(sampler)
+	    && threshold_new(&sampler->threshold, profiling, device)) {
 		size_t record = perfworks_record_bytes(&profiling->set->images);
 
 		record = record ? record : RECORD_BYTES;

@@ -95,7 +95,7 @@ struct segments *recording_begin(const struct settings *settings, const struct c
 		segments = segments_new(&taken, path, &meta, availability, availability_size);
 	while (taken && (image = recording_path(path, sizeof path, settings, image)));
 	if (segments && settings->rotate_ns)
-		segments_rotate(segments, settings, image);
+		segments_rotate(segments, settings, path, image);
 	if (segments)
 		tally_begin(settings, image);
 	free((void *)meta.inflated);

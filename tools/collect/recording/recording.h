@@ -23,10 +23,12 @@ struct segments *segments_new(bool *taken, const char *path, const struct opk_me
 
 /*
  * From now on, a file ends where it has as much time as the settings say, or was asked for, and the
- * next one begins; this one has that number.
+ * next one begins; this one has that path and number. A file that can't be written
+ * ends at once, and the next ones are tried until there is room.
  */
-void segments_rotate(struct segments *segments, const struct settings *settings, unsigned image);
-/* Ends the file after the next segment. */
+void segments_rotate(struct segments *segments, const struct settings *settings, const char *path,
+                     unsigned image);
+/* Ends the file after the segments that were added so far; another one may follow them in it. */
 void segments_cut(struct segments *segments);
 
 /*
@@ -93,7 +95,8 @@ void code_rows_hand_on(struct code_rows *rows, struct segments *segments);
 	X(CUT, "the rest of user ranges in which a stream was captured into a graph")              \
 	X(STOPPED, "the rest of user ranges that were open at cudaProfilerStop()")                 \
 	X(GRAPH, "they are graphs: --push records them, in one pass or by rotation")               \
-	X(ENDED, "sampling ended before the program, as after a cuptiFinalize() of its own")       \
+	X(ENDED, "sampling ended before the program, as after a cuptiFinalize() of its own, or "   \
+	         "where the GPU failed")                                                           \
 	X(INTERRUPTED, "sampling stood still, as where the program begins to trace itself; one "   \
 	               "sample spans such a time")                                                 \
 	X(RECORDS, "records of what ran: they came faster than they could be written")             \

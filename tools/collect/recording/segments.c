@@ -3,9 +3,11 @@
 #include "base/try.h"
 #include "collect/recording/recording.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/ctx.h"
@@ -16,11 +18,16 @@ enum { MAX_WAITING = 4 };
 struct rotating {
 	const struct settings *settings;
 	unsigned image;
+	char path[4096];
 	struct timespec begun;
-	uint64_t here, before;            /* samples in this file, and in those before it */
-	uint64_t records, records_before; /* of what ran, likewise */
-	bool cut;                         /* the file shall end */
+	uint64_t here, records; /* samples, and records of what ran, in this file */
+	uint64_t lost;          /* of both, not written, and not yet counted in a file */
+	uint64_t last;          /* the segment with which the file shall end */
+	bool cut;               /* it shall */
+	bool full;              /* nothing could be written since */
 };
+
+static const char unwritten[] = "the file could not be written";
 
 struct segments {
 	struct opk_ctx *ctx; /* used by the thread once it runs */
@@ -32,18 +39,25 @@ struct segments {
 	pthread_cond_t changed;
 	struct segment waiting[MAX_WAITING];
 	size_t count;
+	uint64_t added, written;
 	bool writing; /* a segment outside of the queue */
 	bool ending;
 	const struct opk_stats *stats; /* written last */
 	bool failed;
 };
 
-/* Reports only the first failure: all later segments are lost. */
+/* Reports only the first failure: later segments are lost, with several files until one begins. */
 static void fail(struct segments *segments)
 {
-	if (!segments->failed)
-		say(0, "the recording ends here: %s", outer_cause(segments->ctx));
+	struct rotating *rotating = &segments->rotating;
+
+	if (!segments->failed && !rotating->full)
+		say(0, "%s: %s",
+		    rotating->settings ? "nothing can be recorded until there is room again"
+		                       : "the recording ends here",
+		    outer_cause(segments->ctx));
 	segments->failed = tally->failed = true;
+	rotating->full = rotating->settings;
 }
 
 void segments_clear_range(struct opk_range *range)
@@ -129,61 +143,136 @@ static bool is_due(struct segments *segments)
 {
 	struct rotating *rotating = &segments->rotating;
 
+	bool cut;
+
+	pthread_mutex_lock(&segments->lock);
+	cut = rotating->cut && segments->written >= rotating->last;
+	rotating->cut &= !cut;
+	pthread_mutex_unlock(&segments->lock);
 	return rotating->settings
-	       && (__atomic_exchange_n(&rotating->cut, false, __ATOMIC_ACQ_REL)
+	       && (cut || segments->failed
 	           || clock_seconds_since(&rotating->begun) * 1e9
 	                      >= (double)rotating->settings->rotate_ns);
+}
+
+/* A file that failed gets an end after what is whole in it; without any samples it is removed. */
+static int end_failed_file(struct segments *segments, const struct opk_stats *stats)
+{
+	const struct rotating *rotating = &segments->rotating;
+	opk_auto(opk_file) struct opk_file *file = NULL;
+	const struct opk_section *last;
+
+	opk_writer_free(segments->writer);
+	segments->writer = NULL;
+	opk_clear_errors(segments->ctx);
+	if (!rotating->here && !rotating->records) {
+		unlink(rotating->path);
+		return OPK_EFAILED;
+	}
+	TRY(opk_file_open(&file, segments->ctx, rotating->path));
+	TRY(opk_writer_resume(&segments->writer, segments->ctx, file));
+	last = opk_file_section(file, opk_file_section_count(file) - 1);
+	return last->type == OPK_SECTION_STATS ? opk_writer_finish(segments->writer)
+	                                       : end_file(segments, stats);
+}
+
+/* Ends one of several files; `drops`: those of `stats`, with room for one more. */
+static void end_one(struct segments *segments, struct opk_stats *stats, struct opk_drop *drops)
+{
+	struct rotating *rotating = &segments->rotating;
+	bool ended;
+
+	stats->ranges = rotating->here;
+	stats->activities = rotating->records;
+	stats->drops = drops;
+	if (rotating->lost)
+		drops[stats->drop_count++] = (struct opk_drop){ unwritten, rotating->lost };
+	ended = !segments->failed && !end_file(segments, stats);
+	if (!ended)
+		fail(segments);
+	if (segments->writer && (ended || !end_failed_file(segments, stats)))
+		rotating->lost = 0;
+	opk_writer_free(segments->writer);
+	segments->writer = NULL;
+	opk_clear_errors(segments->ctx);
+	rotating->here = rotating->records = 0;
 }
 
 /* A file that failed, as where the disk was full, does not prevent the next one. */
 static void next_file(struct segments *segments)
 {
 	struct rotating *rotating = &segments->rotating;
-	struct opk_stats stats = { .ranges = rotating->here, .activities = rotating->records };
-	char path[4096];
+	struct opk_stats stats = { 0 };
+	struct opk_drop drop;
+	unsigned image;
 
-	if (!segments->failed && end_file(segments, &stats))
-		fail(segments);
+	end_one(segments, &stats, &drop);
+	rotating->begun = clock_now();
+	image = recording_path(rotating->path, sizeof rotating->path, rotating->settings,
+	                       rotating->image + 1);
+	segments->failed = false;
+	if (image && !begin_file(segments, rotating->path, NULL)) {
+		rotating->image = image;
+		return;
+	}
+	fail(segments);
+	if (segments->writer)
+		unlink(rotating->path);
 	opk_writer_free(segments->writer);
 	segments->writer = NULL;
-	opk_clear_errors(segments->ctx);
-	rotating->begun = clock_now();
-	rotating->before += rotating->here;
-	rotating->records_before += rotating->records;
-	rotating->here = rotating->records = 0;
-	rotating->image = recording_path(path, sizeof path, rotating->settings,
-	                                 rotating->image + 1);
-	segments->failed = false;
-	if (!rotating->image || begin_file(segments, path, NULL))
+}
+
+static void write_one(struct segments *segments, const struct segment *segment)
+{
+	struct rotating *rotating = &segments->rotating;
+
+	if (!segments->failed && write_segment(segments->writer, segment))
 		fail(segments);
+	rotating->here += !segments->failed && segment->times ? segment->count : 0;
+	rotating->records += !segments->failed && segment->activities ? segment->count : 0;
+	rotating->lost += segments->failed ? segment->count : 0;
+	if (segments->failed || !rotating->full)
+		return;
+	rotating->full = false;
+	say(0, "there is room again, and recording goes on");
+}
+
+static void end(struct segments *segments)
+{
+	struct opk_stats stats = *segments->stats;
+	struct opk_drop drops[DROPS + 1];
+
+	if (!segments->rotating.settings) {
+		if (!segments->failed && end_file(segments, &stats))
+			fail(segments);
+		return;
+	}
+	for (size_t i = 0; i < stats.drop_count; i++)
+		drops[i] = stats.drops[i];
+	end_one(segments, &stats, drops);
 }
 
 static void *run(void *data)
 {
 	struct segments *segments = data;
-	struct opk_stats stats;
 	struct segment segment;
 
 	while (take(segments, &segment)) {
-		if (!segments->failed && write_segment(segments->writer, &segment))
-			fail(segments);
-		segments->rotating.here += segment.times ? segment.count : 0;
-		segments->rotating.records += segment.activities ? segment.count : 0;
+		write_one(segments, &segment);
 		segment_clear(&segment);
+		segments->written++;
 		if (is_due(segments))
 			next_file(segments);
 	}
 	/* Keep the signal for a file-size limit in this thread. */
-	stats = *segments->stats;
-	stats.ranges -= segments->rotating.before;
-	stats.activities -= segments->rotating.records_before;
-	if (!segments->failed && end_file(segments, &stats))
-		fail(segments);
+	end(segments);
 	return NULL;
 }
 
-void segments_rotate(struct segments *segments, const struct settings *settings, unsigned image)
+void segments_rotate(struct segments *segments, const struct settings *settings, const char *path,
+                     unsigned image)
 {
+	snprintf(segments->rotating.path, sizeof segments->rotating.path, "%s", path);
 	segments->rotating.image = image;
 	segments->rotating.begun = clock_now();
 	segments->rotating.settings = settings;
@@ -191,7 +280,10 @@ void segments_rotate(struct segments *segments, const struct settings *settings,
 
 void segments_cut(struct segments *segments)
 {
-	__atomic_store_n(&segments->rotating.cut, true, __ATOMIC_RELEASE);
+	pthread_mutex_lock(&segments->lock);
+	segments->rotating.cut = true;
+	segments->rotating.last = segments->added;
+	pthread_mutex_unlock(&segments->lock);
 }
 
 struct segments *segments_new(bool *taken, const char *path, const struct opk_meta *meta,
@@ -229,6 +321,7 @@ void segments_add(struct segments *segments, const struct segment *segment)
 	while (segments->count == MAX_WAITING)
 		pthread_cond_wait(&segments->changed, &segments->lock);
 	segments->waiting[segments->count++] = *segment;
+	segments->added++;
 	pthread_cond_broadcast(&segments->changed);
 	pthread_mutex_unlock(&segments->lock);
 }

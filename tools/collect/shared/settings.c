@@ -3,6 +3,7 @@
 #include "collect/shared/shared.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,6 +88,47 @@ static bool read_time(void *out, const char *text)
 	return read_number(out, text, units) && *(uint64_t *)out;
 }
 
+/* Without blanks at both ends. */
+static bool copy_trimmed(char *out, size_t size, const char *text, size_t length)
+{
+	while (length && *text == ' ') {
+		text++;
+		length--;
+	}
+	while (length && text[length - 1] == ' ')
+		length--;
+	snprintf(out, size, "%.*s", (int)length, text);
+	return length && length < size;
+}
+
+/* A time of any length: an interval between samples, or longer. */
+static bool read_any_time(uint64_t *out, const char *text)
+{
+	return read_time(out, text) || (read_interval(out, text) && !(*out & INTERVAL_CYCLES));
+}
+
+/* "METRIC<5", "METRIC >= 90 for 500us" */
+static bool read_when(void *out, const char *text)
+{
+	static const char word[] = "for ";
+	struct dump_when *when = out;
+	size_t name = strcspn(text, "<>");
+	char *end;
+
+	*when = (struct dump_when){ .below = text[name] == '<' };
+	if (!text[name] || !copy_trimmed(when->metric, sizeof when->metric, text, name))
+		return false;
+	text += name + 1;
+	when->equal = *text == '=';
+	when->value = strtod(text + when->equal, &end);
+	if (end == text + when->equal || !isfinite(when->value))
+		return false;
+	end += strspn(end, " ");
+	return !*end
+	       || (!strncmp(end, word, sizeof word - 1)
+	           && read_any_time(&when->for_ns, end + sizeof word - 1));
+}
+
 static bool read_size(void *out, const char *text)
 {
 	static const struct unit units[] = {
@@ -155,6 +197,7 @@ FORM(count, "a number", read_count)
 FORM(positive, "a number from 1", read_positive)
 FORM(interval, "a time such as 10us, 500ns, 1ms, or 2^5 to 2^31 cycles", read_interval)
 FORM(time, "a time such as 60s, 10min or 2h", read_time)
+FORM(when, "a condition such as 'METRIC<5 for 1s'", read_when)
 FORM(size, "a size such as 512M or 2G", read_size)
 FORM(device, "a device's number, or all", read_device)
 FORM(regex, "a regular expression", read_regex)

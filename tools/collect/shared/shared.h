@@ -116,6 +116,14 @@ enum collect_source { SOURCE_NONE, SOURCE_PC, SOURCE_SASS };
 		"OMP_NUM_THREADS", "WORLD_SIZE", "RANK", "LOCAL_RANK", "OMPI_COMM_WORLD_RANK",     \
 		"PMI_RANK", "PMIX_RANK", "SLURM_JOB_ID", "SLURM_PROCID"
 
+/* "METRIC<5 for 1s": so long a metric is below, or above, a value. */
+struct dump_when {
+	char metric[256];
+	bool below, equal; /* <, <=; else >, >= */
+	double value;
+	uint64_t for_ns; /* 0: a single sample is enough */
+};
+
 /* How values are written, and the types that they are read into. */
 typedef const char *setting_text, *setting_lines; /* lines: several values, one per line */
 typedef bool setting_flag;
@@ -123,6 +131,7 @@ typedef uint64_t setting_count, setting_positive, setting_interval, setting_time
 typedef int setting_device; /* -1: all */
 typedef regex_t *setting_regex;
 typedef struct nvtx_filter *setting_filter; /* several add up, one a line */
+typedef struct dump_when setting_when;
 typedef enum collect_mode setting_mode;
 typedef enum collect_turns setting_turns;
 typedef enum collect_range setting_range;
@@ -264,6 +273,9 @@ enum {
 	X(KEEP, keep_ns, time, NULL, FOR_SAMPLES | NOT_KEYED, 0, "keep", "TIME",                       \
 	  "with --watch: only the last 30s, or another time; SIGUSR1 writes a file of it,\n"           \
 	  "and so does 'offpeak-collect --dump RUN.opk'")                                              \
+	X(DUMP_WHEN, dump_when, when, NULL, FOR_SAMPLES | NOT_KEYED, 0, "dump-when", "COND",           \
+	  "with --keep: or as soon as a metric of the set is so: 'METRIC<5 for 1s';\n"                 \
+	  "<, <=, > or >=; again after a sample in which it was not")                                  \
 	X(DUMP, dump, text, NULL, NOT_KEYED, 0, "dump", "RUN.opk",                                     \
 	  "no program: a --watch --keep with -o RUN.opk writes a file of what it has")                 \
 	X(PROBE, probe, flag, NULL, 0, 0, "probe", NULL,                                               \

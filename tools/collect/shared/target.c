@@ -88,7 +88,12 @@ const char *target_open(const char *cupti)
 #define X(symbol) bind(driver, (void **)&target.symbol, SYMBOL_TEXT(symbol));
 	TARGET_DRIVER_OPTIONAL(X)
 #undef X
-	bind(library, (void **)&target.cuptiSubscribe_v2, "cuptiSubscribe_v2");
+#define X(symbol) bind(library, (void **)&target.symbol, #symbol);
+	X(cuptiSubscribe_v2)
+	X(cuptiProfilerHostInitialize)
+	X(cuptiProfilerHostDeinitialize)
+	X(cuptiProfilerHostEvaluateToGpuValues)
+#undef X
 	if (missing)
 		return missing;
 	target.cupti_path = find_path((const void *)target.cuptiGetVersion);

@@ -142,6 +142,42 @@ struct subscriber_params {
 	uint8_t share; /* from 13.2 on */
 };
 
+/*
+ * CUPTI's host calls, whose header C can't compile: a part of those, which evaluate samples here.
+ * Members that later releases have added are 0.
+ */
+struct host_object;
+enum { HOST_PM_SAMPLING = 1 };
+
+struct host_initialize {
+	size_t size;
+	void *reserved;
+	int profiler;
+	const char *chip;
+	const uint8_t *availability;
+	struct host_object *host; /* out */
+};
+
+struct host_deinitialize {
+	size_t size;
+	void *reserved;
+	struct host_object *host;
+};
+
+struct host_evaluate {
+	size_t size;
+	void *reserved;
+	struct host_object *host;
+	const uint8_t *image;
+	size_t image_size, range;
+	const char **metrics;
+	size_t metric_count;
+	double *values; /* out */
+};
+
+#define HOST_PARAMS(name, type, ...)                                                               \
+	struct type name = { .size = sizeof(struct type), ##__VA_ARGS__ }
+
 /* Releases that differ in behaviour, in the numbers of cuptiGetVersion(). */
 enum cupti_release {
 	CUPTI_12_8 = 26,
@@ -161,6 +197,10 @@ struct target {
 	CUptiResult (*cuptiSubscribe_v2)(CUpti_SubscriberHandle *subscriber,
 	                                 CUpti_CallbackFunc callback, void *data,
 	                                 struct subscriber_params *params);
+	/* NULL before 12.6. */
+	CUptiResult (*cuptiProfilerHostInitialize)(struct host_initialize *params);
+	CUptiResult (*cuptiProfilerHostDeinitialize)(struct host_deinitialize *params);
+	CUptiResult (*cuptiProfilerHostEvaluateToGpuValues)(struct host_evaluate *params);
 	const char *cupti_path; /* the path of libcupti */
 	uint32_t cupti_version; /* an enum cupti_release, or a number between */
 	bool verbose;           /* report calls that take long */
