@@ -1,80 +1,62 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Reads clocks of the devices from NVML, and finds how far they drifted. */
+/* Reads clocks, power and temperature of the devices from NVML, and finds how far they drifted. */
 #include "collect/profilers/profilers.h"
 
-#include <dlfcn.h>
+#include <math.h>
 
-/* NVML's names for its numbers; not every CUDA comes with its header. */
-enum { NVML_CLOCK_SM = 1, NVML_CLOCK_MEM = 2 };
+#include "base/buf.h"
+#include "collect/profilers/nvml.h"
 
-typedef struct nvml_device nvml_device;
+enum quantity { SM, MEMORY, POWER, TEMPERATURE, QUANTITIES };
 
-#define SYMBOLS(X)                                                                                 \
-	X(nvmlInit_v2, (void))                                                                     \
-	X(nvmlDeviceGetHandleByPciBusId_v2, (const char *address, nvml_device **device))           \
-	X(nvmlDeviceGetClockInfo, (nvml_device * device, int which, unsigned *mhz))                \
-	X(nvmlDeviceGetCurrentClocksThrottleReasons,                                               \
-	  (nvml_device * device, unsigned long long *reasons))
+static const char *const quantities[QUANTITIES] = { "sm_mhz", "memory_mhz", "power_w",
+	                                            "temperature_c" };
 
-struct span {
-	uint32_t least, most;
+/* Why a clock is lower than possible: NVML's bits that say more than "idle" or "as set". */
+static const struct {
+	unsigned long long bits;
+	const char *text;
+} slowdowns[] = {
+	{ 0x04, "the power limit" },         { 0x60, "heat" },
+	{ 0x80, "the power supply" },        { 0x08, "the hardware" },
+	{ 0x10, "other GPUs of its group" },
 };
 
-/* NVML's struct for a process. */
-struct nvml_process {
-	unsigned process;
-	unsigned long long memory;
-	unsigned instances[2]; /* MIG's */
+enum { SLOWDOWNS = sizeof slowdowns / sizeof *slowdowns };
+
+struct span {
+	double least, most, sum;
+	unsigned count;
 };
 
 /* Each sampler has its own thread. */
-static struct {
-	pthread_mutex_t lock;
-	bool opened, usable;
-	/* Older drivers lack this. */
-	int (*processes)(nvml_device *device, unsigned *count, struct nvml_process *processes);
-#define X(symbol, arguments) int(*symbol) arguments;
-	SYMBOLS(X)
-#undef X
-	struct watched {
-		bool asked;
-		nvml_device *handle; /* NULL: unknown to NVML */
-		struct span sm, memory;
-		unsigned long long reasons; /* all reasons seen */
-	} devices[MAX_DEVICES];
-} nvml = { .lock = PTHREAD_MUTEX_INITIALIZER };
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static bool bind(void)
-{
-	void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-	bool found = library != NULL;
+static struct watched {
+	bool asked;
+	nvml_device *handle; /* NULL: unknown to NVML */
+	struct span spans[QUANTITIES];
+	unsigned readings, slowed[SLOWDOWNS];
+	struct timespec slow_at; /* power and temperature were read */
+} devices[MAX_DEVICES];
 
-#define X(symbol, arguments)                                                                       \
-	*(void **)&nvml.symbol = found ? dlsym(library, #symbol) : NULL;                           \
-	found = nvml.symbol != NULL;
-	SYMBOLS(X)
-#undef X
-	*(void **)&nvml.processes = library ? dlsym(library,
-	                                            "nvmlDeviceGetComputeRunningProcesses_v3")
-	                                    : NULL;
-	return found && !nvml.nvmlInit_v2();
-}
-
+/* The lock is held. */
 static struct watched *find(int device)
 {
-	struct watched *watched = &nvml.devices[device];
-	char address[32];
+	struct watched *watched = &devices[device];
 
-	if (!nvml.opened) {
-		nvml.opened = true;
-		nvml.usable = bind();
-	}
-	if (!watched->asked && nvml.usable
-	    && (target.cuDeviceGetPCIBusId(address, sizeof address, device)
-	        || nvml.nvmlDeviceGetHandleByPciBusId_v2(address, &watched->handle)))
-		watched->handle = NULL;
+	if (!watched->asked)
+		watched->handle = nvml_find(device);
 	watched->asked = true;
 	return watched->handle ? watched : NULL;
+}
+
+static void note(struct span *span, double value)
+{
+	span->least = span->count && span->least < value ? span->least : value;
+	span->most = span->count && span->most > value ? span->most : value;
+	span->sum += value;
+	span->count++;
 }
 
 static uint32_t read_clock(nvml_device *handle, int which, struct span *span)
@@ -83,20 +65,37 @@ static uint32_t read_clock(nvml_device *handle, int which, struct span *span)
 
 	if (nvml.nvmlDeviceGetClockInfo(handle, which, &mhz) || !mhz)
 		return 0;
-	span->least = span->least && span->least < mhz ? span->least : mhz;
-	span->most = span->most > mhz ? span->most : mhz;
+	note(span, mhz);
 	return mhz;
+}
+
+/* They change slowly, and NVML's power is a mean of the last second. */
+static void read_power(struct watched *watched)
+{
+	static const double good_s = 0.25;
+	unsigned value;
+
+	if (watched->slow_at.tv_sec && clock_seconds_since(&watched->slow_at) < good_s)
+		return;
+	watched->slow_at = clock_now();
+	if (NVML_ASK(nvmlDeviceGetPowerUsage, watched->handle, &value))
+		note(&watched->spans[POWER], value / 1000.0);
+	if (NVML_ASK(nvmlDeviceGetTemperature, watched->handle, 0, &value))
+		note(&watched->spans[TEMPERATURE], value);
 }
 
 static struct clocks read_clocks(struct watched *watched)
 {
 	unsigned long long reasons = 0;
 
-	if (!nvml.nvmlDeviceGetCurrentClocksThrottleReasons(watched->handle, &reasons))
-		watched->reasons |= reasons;
+	watched->readings++;
+	if (NVML_ASK(nvmlDeviceGetCurrentClocksThrottleReasons, watched->handle, &reasons))
+		for (size_t i = 0; i < SLOWDOWNS; i++)
+			watched->slowed[i] += (reasons & slowdowns[i].bits) != 0;
+	read_power(watched);
 	return (struct clocks){
-		.sm_mhz = read_clock(watched->handle, NVML_CLOCK_SM, &watched->sm),
-		.memory_mhz = read_clock(watched->handle, NVML_CLOCK_MEM, &watched->memory),
+		.sm_mhz = read_clock(watched->handle, NVML_CLOCK_SM, &watched->spans[SM]),
+		.memory_mhz = read_clock(watched->handle, NVML_CLOCK_MEM, &watched->spans[MEMORY]),
 	};
 }
 
@@ -107,11 +106,11 @@ struct clocks clocks_read(int device)
 
 	if (device < 0 || device >= MAX_DEVICES)
 		return clocks;
-	pthread_mutex_lock(&nvml.lock);
+	pthread_mutex_lock(&lock);
 	watched = find(device);
 	if (watched)
 		clocks = read_clocks(watched);
-	pthread_mutex_unlock(&nvml.lock);
+	pthread_mutex_unlock(&lock);
 	return clocks;
 }
 
@@ -122,51 +121,82 @@ size_t clocks_processes(unsigned *processes, size_t room, int device)
 	struct watched *watched;
 	bool good;
 
-	pthread_mutex_lock(&nvml.lock);
+	pthread_mutex_lock(&lock);
 	watched = device >= 0 && device < MAX_DEVICES ? find(device) : NULL;
-	good = watched && nvml.processes && !nvml.processes(watched->handle, &count, found);
-	pthread_mutex_unlock(&nvml.lock);
+	good = watched
+	       && NVML_ASK(nvmlDeviceGetComputeRunningProcesses_v3, watched->handle, &count, found);
+	pthread_mutex_unlock(&lock);
 	count = good && count < room ? count : good ? (unsigned)room : 0;
 	for (size_t i = 0; i < count; i++)
 		processes[i] = found[i].process;
 	return count;
 }
 
-/* Why a clock is lower than possible: NVML's bits that say more than "idle" or "as set". */
-static const char *reason(unsigned long long reasons)
+/* "the power limit in 12 of 40 readings, heat in 1"; NULL: by nothing, or memory is out; free() */
+static char *slowed_by(const struct watched *watched)
 {
-	static const struct {
-		unsigned long long bits;
-		const char *text;
-	} known[] = {
-		{ 0x60, ": the GPU was too hot" },
-		{ 0x84, ": it reached its power limit" },
-		{ 0x08, ": the hardware slowed it down" },
-	};
+	struct opk_buf text = { 0 };
+	bool any = false;
 
-	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-		if (reasons & known[i].bits)
-			return known[i].text;
-	return "";
+	for (size_t i = 0; i < SLOWDOWNS; i++) {
+		if (!watched->slowed[i])
+			continue;
+		opk_buf_add_printf(&text, "%s%s in %u", any ? ", " : "", slowdowns[i].text,
+		                   watched->slowed[i]);
+		if (!any)
+			opk_buf_add_printf(&text, " of %u readings", watched->readings);
+		any = true;
+	}
+	return any ? opk_buf_take_text(&text) : NULL;
 }
 
-static void report(int device, const char *clock, const struct span *span,
-                   unsigned long long reasons)
+static void report(int device, const char *clock, const struct span *span, const char *slowed)
 {
-	if (span->least >= span->most * (1 - OPK_CLOCK_DRIFT))
+	if (!span->count || span->least >= span->most * (1 - OPK_CLOCK_DRIFT))
 		return;
 	say(0,
-	    "note: device %d: the %s clock was between %u and %u MHz%s; times and rates differ for "
-	    "that alone",
-	    device, clock, span->least, span->most, reason(reasons));
+	    "note: device %d: the %s clock was between %.0f and %.0f MHz%s%s; times and rates "
+	    "differ for that alone",
+	    device, clock, span->least, span->most, slowed ? ", slowed by " : "",
+	    slowed ? slowed : "");
 }
 
 void clocks_report(void)
 {
 	for (int device = 0; device < MAX_DEVICES; device++) {
-		const struct watched *watched = &nvml.devices[device];
+		const struct watched *watched = &devices[device];
+		opk_autofree char *slowed = slowed_by(watched);
 
-		report(device, "SM", &watched->sm, watched->reasons);
-		report(device, "memory", &watched->memory, watched->reasons);
+		report(device, "SM", &watched->spans[SM], slowed);
+		report(device, "memory", &watched->spans[MEMORY], slowed);
 	}
+}
+
+static void add_span(struct facts *facts, int device, const char *name, const struct span *span)
+{
+	if (!span->count)
+		return;
+	facts_add(facts, opk_printf("%.6g", span->least), "device.%d.%s_min", device, name);
+	facts_add(facts, opk_printf("%.6g", span->sum / span->count), "device.%d.%s_mean", device,
+	          name);
+	facts_add(facts, opk_printf("%.6g", span->most), "device.%d.%s_max", device, name);
+}
+
+void clocks_facts(struct facts *facts)
+{
+	int count = 0;
+
+	target.cuDeviceGetCount(&count);
+	pthread_mutex_lock(&lock);
+	for (int device = 0; device < count && device < MAX_DEVICES; device++) {
+		const struct watched *watched = find(device);
+
+		if (!watched)
+			continue;
+		for (size_t i = 0; i < QUANTITIES; i++)
+			add_span(facts, device, quantities[i], &watched->spans[i]);
+		facts_add(facts, slowed_by(watched), "device.%d.slowed_by", device);
+		gpu_facts(facts, device, watched->handle);
+	}
+	pthread_mutex_unlock(&lock);
 }

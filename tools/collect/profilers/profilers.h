@@ -103,6 +103,11 @@ void users_look(struct users *users);
 void users_end(struct users *users);
 /* Reports on stderr which of the clocks read have drifted. */
 void clocks_report(void);
+/* Adds what was read of each device during the run, and what NVML knows of it. */
+void clocks_facts(struct facts *facts);
+/* gpu_facts.c: what only NVML knows of a device that does not change. */
+struct nvml_device;
+void gpu_facts(struct facts *facts, int device, struct nvml_device *handle);
 
 /* Memory as large as a context's L2 cache, and a buffer to copy it to. Start with zeros. */
 struct cache {

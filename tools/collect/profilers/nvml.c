@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Opens NVML, and finds CUDA's devices in it. */
+#include "collect/profilers/nvml.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+#include "collect/shared/target.h"
+
+struct nvml nvml;
+static bool usable;
+
+static void bind(void)
+{
+	void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+	bool found = library != NULL;
+
+#define X(symbol, arguments) *(void **)&nvml.symbol = library ? dlsym(library, #symbol) : NULL;
+	NVML_NEEDED(X)
+	NVML_OPTIONAL(X)
+#undef X
+#define X(symbol, arguments) found = found && nvml.symbol;
+	NVML_NEEDED(X)
+#undef X
+	/* The name since CUDA 12.2: the other one may go. */
+	if (library && !nvml.nvmlDeviceGetCurrentClocksThrottleReasons)
+		*(void **)&nvml.nvmlDeviceGetCurrentClocksThrottleReasons =
+			dlsym(library, "nvmlDeviceGetCurrentClocksEventReasons");
+	usable = found && !nvml.nvmlInit_v2();
+}
+
+nvml_device *nvml_find(int device)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	nvml_device *found = NULL;
+	char address[32];
+
+	pthread_once(&once, bind);
+	if (!usable || target.cuDeviceGetPCIBusId(address, sizeof address, device)
+	    || nvml.nvmlDeviceGetHandleByPciBusId_v2(address, &found))
+		return NULL;
+	return found;
+}
