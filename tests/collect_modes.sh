@@ -183,6 +183,10 @@ record '--range user --level 3' $words
 rows_are 'name launches' 'a/b/c 4'
 record '--range user --nvtx-include a/b' $words
 rows_are 'name launches' 'a/b 6; a/b 0'
+# Nothing inside an excluded range is recorded, and outside of it levels are as without it.
+records 'name launches' 'a 7' '--range user --nvtx-exclude a/b' $words
+records 'name launches' 'step 2' '--range user --nvtx-exclude warm/ --nvtx-exclude NCCL@ --nvtx-exclude s' init ctx:0 nvtxpush:warm \
+	nvtxpush:step launch:k nvtxpop nvtxpop nvtxdpush:NCCL:x nvtxdpop:NCCL nvtxstart:s nvtxend:s nvtxpush:step launch*2:k nvtxpop
 records name 'a; b' '--range user --max-ranges 2' init ctx:0 nvtxpush:a nvtxpop nvtxpush:b nvtxpop nvtxpush:c nvtxpop
 records 'name launches' 'a 1' '--range user' init ctx:0 nvtxpush:a launch:k
 quietly '--range user --level 3' $words

@@ -167,7 +167,7 @@ int nvmlDeviceGetNvLinkState(void *device, unsigned link, int *active)
 
 	(void)device;
 	*active = strcmp(target, "-") != 0;
-	return FAKE_CALL(int, known ? SUCCESS : INVALID_ARGUMENT, "%u", link);
+	return known ? FAKE_CALL(int, SUCCESS, "%u", link) : INVALID_ARGUMENT;
 }
 
 int nvmlDeviceGetNvLinkRemoteDeviceType(void *device, unsigned link, int *type)

@@ -138,6 +138,7 @@ static const struct {
 	{ "events", "-c SET.opk" },
 	{ "export", "-o" },
 	{ "kernel-name", "--kernel" },
+	{ "kernel-id", "--kernel" },
 	{ "launch-skip", "--skip" },
 	{ "launch-count", "--count" },
 	{ "replay-mode", "--replay" },

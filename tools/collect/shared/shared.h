@@ -16,13 +16,14 @@
 #include "container/door.h"
 
 /*
- * --nvtx-include, in Nsight Compute's grammar for push/pop ranges:
+ * --nvtx-include and --nvtx-exclude, in Nsight Compute's grammar for push/pop ranges:
  *
  *     [DOMAIN@]RANGE/RANGE/...   these ranges, each right inside the one before, anywhere
  *     [RANGE/...                 the first one is the outermost of its domain
  *     RANGE/...RANGE]            the last one is the innermost of its domain
  *     RANGE/ * /RANGE            (without the blanks) any number of ranges between
  *     [DOMAIN@]RANGE             such a range, or one that was started and not ended yet
+ *     DOMAIN@                    any range of the domain
  *
  * Without DOMAIN@ ranges of the default domain are meant. A '\' makes the next character a plain
  * one.
@@ -47,6 +48,15 @@ bool nvtx_filter_match_started(const struct nvtx_filter *filter, const struct us
 /* Whether any of the filters matches these ranges, outermost first. */
 bool nvtx_filter_match(const struct nvtx_filter *filter, const struct user_range *ranges,
                        size_t count);
+
+/* --kernel: which kernels, and which launches of each. */
+struct kernel_filter {
+	regex_t regex;
+	bool in_name, in_symbol; /* where it is looked for: demangled, mangled */
+	uint64_t first, last;    /* launches of each kernel, from 1; last 0: all */
+};
+/* NULL is fine. */
+void kernel_filter_free(struct kernel_filter *filter);
 
 /*
  * The settings of a run: one table for the command line, its help, the environment that passes them
@@ -121,7 +131,7 @@ typedef const char *setting_text, *setting_lines; /* lines: several values, one 
 typedef bool setting_flag;
 typedef uint64_t setting_count, setting_positive, setting_interval, setting_time, setting_size;
 typedef int setting_device; /* -1: all */
-typedef regex_t *setting_regex;
+typedef struct kernel_filter *setting_kernels;
 typedef struct nvtx_filter *setting_filter; /* several add up, one a line */
 typedef enum collect_mode setting_mode;
 typedef enum collect_turns setting_turns;
@@ -196,13 +206,18 @@ enum {
 	  "not with kernel replay, which restores memory between passes")                              \
 	X(LEVEL, level, positive, "1", FOR_RANGES, 0, "level", "N",                                    \
 	  "record the nested user ranges of level N (default 1)")                                      \
-	X(KERNEL, kernel, regex, NULL, FOR_LAUNCHES | FOR_SASS, 'k', "kernel", "REGEX",                \
-	  "only kernels whose name or symbol matches")                                                 \
+	X(KERNEL, kernel, kernels, NULL, FOR_LAUNCHES | FOR_SASS, 'k', "kernel", "REGEX",              \
+	  "only kernels whose name or symbol matches; name:REGEX, symbol:REGEX: whose\n"               \
+	  "name, whose mangled symbol; REGEX#3, REGEX#3-7: only the third launch of each\n"            \
+	  "such kernel, the third to the seventh; '#3' of every kernel")                               \
 	X(NVTX_INCLUDE, nvtx_include, filter, NULL, FOR_LAUNCHES | FOR_RANGES | FOR_SASS, 0,           \
 	  "nvtx-include", "R",                                                                         \
 	  "only launches and ranges in the NVTX ranges [DOMAIN@]A/B/: B right inside\n"                \
 	  "A; '*' any number of ranges, '[' outermost, ']' innermost; may repeat.\n"                   \
-	  "Ranges that start and end anywhere are named without a '/'")                                \
+	  "Ranges that start and end anywhere are named without a '/'; DOMAIN@ alone\n"                \
+	  "is any range of the domain")                                                                \
+	X(NVTX_EXCLUDE, nvtx_exclude, filter, NULL, FOR_LAUNCHES | FOR_RANGES | FOR_SASS, 0,           \
+	  "nvtx-exclude", "R", "no launches and ranges in such NVTX ranges; may repeat")               \
 	X(SKIP, skip, count, NULL, FOR_LAUNCHES | FOR_SASS, 0, "skip", "N",                            \
 	  "leave out the first N of these launches")                                                   \
 	X(EVERY, every, positive, NULL, FOR_LAUNCHES | FOR_SASS, 0, "every", "N",                      \
