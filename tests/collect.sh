@@ -175,7 +175,7 @@ records launch '2; 5' '--nvtx-include step/ --nvtx-exclude NCCL@ --nvtx-exclude 
 	nvtxdpush:NCCL:all launch:k nvtxdpop:NCCL nvtxstart:skip launch:k nvtxend:skip launch:k
 records launch '2; 3' '--nvtx-include lib@' init ctx:0 launch:k nvtxdpush:lib:any launch:k nvtxdpush:lib:more launch:k nvtxdpop:lib nvtxdpop:lib \
 	nvtxpush:lib launch:k nvtxpop
-# Launches of each kernel have numbers, whatever else is launched between, or left out.
+# Each kernel counts its own launches, and also those that are left out.
 words='init ctx:0 launch:a launch:b launch*3:a launch*2:b launch:c'
 records 'launch short' '3 a; 4 a' '--kernel name:^a#2-3' $words
 records 'launch short' '3 a; 6 b' '--kernel #2' $words

@@ -37,6 +37,9 @@ int nvmlDeviceGetNvLinkRemotePciInfo_v2(void *device, unsigned link, struct pci 
 int nvmlDeviceGetHandleByUUID(const char *uuid, void **device);
 int nvmlDeviceGetGpuInstanceId(void *device, unsigned *instance);
 int nvmlDeviceGetComputeInstanceId(void *device, unsigned *instance);
+int nvmlDeviceGetMaxClockInfo(void *device, int which, unsigned *mhz);
+int nvmlDeviceSetGpuLockedClocks(void *device, unsigned least, unsigned most);
+int nvmlDeviceResetGpuLockedClocks(void *device);
 
 static unsigned devices[16];
 static bool initialized;
@@ -206,4 +209,27 @@ int nvmlDeviceGetComputeInstanceId(void *device, unsigned *instance)
 	(void)device;
 	*instance = 0;
 	return FAKE_CALL(int, SUCCESS, "%s", "");
+}
+
+static unsigned number_of(const void *device)
+{
+	return (unsigned)((const unsigned *)device - devices);
+}
+
+int nvmlDeviceGetMaxClockInfo(void *device, int which, unsigned *mhz)
+{
+	(void)device;
+	*mhz = which == CLOCK_SM ? 1980 : 2619;
+	return FAKE_CALL(int, SUCCESS, "%d", which);
+}
+
+/* The log says what is locked. */
+int nvmlDeviceSetGpuLockedClocks(void *device, unsigned least, unsigned most)
+{
+	return FAKE_CALL(int, SUCCESS, "%u %u %u", number_of(device), least, most);
+}
+
+int nvmlDeviceResetGpuLockedClocks(void *device)
+{
+	return FAKE_CALL(int, SUCCESS, "%u", number_of(device));
 }

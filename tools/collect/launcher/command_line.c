@@ -143,7 +143,6 @@ static const struct {
 	{ "launch-count", "--count" },
 	{ "replay-mode", "--replay" },
 	{ "print-gpu-trace", "--trace kernels" },
-	{ "clock-control", NULL },
 	{ "page", NULL },
 };
 

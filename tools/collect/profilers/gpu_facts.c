@@ -59,13 +59,13 @@ static char *links_of(nvml_device *handle)
 	return link ? opk_buf_take_text(&text) : NULL;
 }
 
-/* Which part of a GPU the device is, if it is one. */
+/* Adds which part of a GPU (MIG) the device is, if it is a part. */
 static void add_instance(struct facts *facts, int device, const char *uuid)
 {
 	nvml_device *part;
 	unsigned id;
 
-	if (strncmp(uuid, "MIG-", 4) != 0 || !NVML_ASK(nvmlDeviceGetHandleByUUID, uuid, &part))
+	if (!facts_uuid_is_part(uuid) || !NVML_ASK(nvmlDeviceGetHandleByUUID, uuid, &part))
 		return;
 	if (NVML_ASK(nvmlDeviceGetGpuInstanceId, part, &id))
 		facts_add(facts, opk_printf("%u", id), "device.%d.gpu_instance", device);

@@ -105,6 +105,11 @@ void users_end(struct users *users);
 void clocks_report(void);
 /* Adds what was read of each device during the run, and what NVML knows of it. */
 void clocks_facts(struct facts *facts);
+/*
+ * clock_lock.c: locks the clocks of the wanted devices, writes what it locked to, waits until the
+ * other end of `fd` is closed, and frees them. OPK_OK, or a message.
+ */
+int clocks_hold(const struct settings *settings, int fd);
 /* gpu_facts.c: what only NVML knows of a device that does not change. */
 struct nvml_device;
 void gpu_facts(struct facts *facts, int device, struct nvml_device *handle);

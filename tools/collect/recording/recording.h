@@ -156,6 +156,8 @@ __attribute__((format(printf, 3, 4))) void facts_add(struct facts *facts, char *
 /* A device's UUID as nvidia-smi writes it; false: unknown. */
 enum { DEVICE_UUID = 48 };
 bool facts_uuid(char out[DEVICE_UUID], int device);
+/* Whether the device is a part of a GPU (MIG). */
+bool facts_uuid_is_part(const char *uuid);
 /* Leaves out facts for which memory is short. The driver must be initialized. */
 void facts_collect(struct facts *facts);
 /* Adds only driver, libcupti and devices. */

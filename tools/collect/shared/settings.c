@@ -208,6 +208,7 @@ WORDS(range, "auto or user", "auto", "user")
 WORDS(replay, "auto, kernel, none, rotate, user or application", "auto", "kernel", "none", "rotate",
       "user", "application")
 WORDS(caches, "none or flush", "none", "flush")
+WORDS(clocks, "none, base or boost", "none", "base", "boost")
 WORDS(prefer, "cheap or fewest", "cheap", "fewest")
 WORDS(backend, "range or legacy", "range", "legacy")
 WORDS(capture, "none, cudaProfilerApi or offpeak", "none", "cudaProfilerApi", "offpeak")

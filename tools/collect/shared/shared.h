@@ -101,6 +101,8 @@ enum collect_capture {
 enum collect_backend { BACKEND_RANGE, BACKEND_LEGACY };
 
 enum collect_caches { CACHES_NONE, CACHES_FLUSH };
+/* What the GPUs' clocks are locked to. */
+enum collect_clocks { CLOCKS_NONE, CLOCKS_BASE, CLOCKS_BOOST };
 /* The plan of a set that rotation takes. */
 enum collect_prefer { PREFER_CHEAP, PREFER_FEWEST };
 
@@ -140,6 +142,7 @@ typedef enum collect_replay setting_replay;
 typedef enum collect_backend setting_backend;
 typedef enum collect_capture setting_capture;
 typedef enum collect_caches setting_caches;
+typedef enum collect_clocks setting_clocks;
 typedef enum collect_prefer setting_prefer;
 typedef enum collect_trace setting_trace;
 typedef enum collect_code setting_code;
@@ -204,6 +207,10 @@ enum {
 	  "none\tcaches are as the program left them (default)\n"                                      \
 	  "flush\teach launch, or user range, begins with an L2 that holds none of its data;\n"        \
 	  "not with kernel replay, which restores memory between passes")                              \
+	X(CLOCK_CONTROL, clock_control, clocks, "none", RECORDED, 0, "clock-control", "",              \
+	  "none\tclocks are as they are (default)\n"                                                   \
+	  "base\tGPUs run at their base clock until the program has ended; wants root\n"               \
+	  "boost\tat their highest clock, as far as power and heat allow")                             \
 	X(LEVEL, level, positive, "1", FOR_RANGES, 0, "level", "N",                                    \
 	  "record the nested user ranges of level N (default 1)")                                      \
 	X(KERNEL, kernel, kernels, NULL, FOR_LAUNCHES | FOR_SASS, 'k', "kernel", "REGEX",              \
@@ -308,6 +315,8 @@ enum {
 	X(CACHE_KEY, cache_key, text, NULL, RECORDED | NOT_KEYED, 0, "cache-key", NULL, NULL)          \
 	X(CACHE_KNOWN, cache_known, text, NULL, RECORDED | NOT_KEYED, 0, "cache-inputs", NULL,         \
 	  NULL)                                                                                        \
+	/* What --clock-control has locked. */                                                         \
+	X(CLOCKS, clocks, text, NULL, RECORDED | NOT_KEYED, 0, "clocks", NULL, NULL)                   \
 	/* Shared memory with a tally of each process. */                                              \
 	X(TALLIES, tallies, count, NULL, NOT_KEYED, 0, "tallies", NULL, NULL)                          \
 	/* The program and its arguments, as one line. */                                              \
