@@ -2,7 +2,7 @@
 /*
  * --clock-control: a child process locks the clocks, and frees them when this process closes its
  * end of a socket or is gone, however it ended. The program does not have that end. The child is
- * in a session of its own, so that a signal to all of ours misses it.
+ * in a session of its own, which signals to the group of this one do not reach.
  */
 #include "base/try.h"
 #include "collect/launcher/launcher.h"

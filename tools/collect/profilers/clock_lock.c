@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* --clock-control: locks the clocks of GPUs, until whoever wants that is gone. */
+/* --clock-control: locks the clocks of GPUs until the launcher is gone. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
