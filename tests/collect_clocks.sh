@@ -108,14 +108,15 @@ refused() {
 	out_is ''
 	err_is "offpeak-collect: $tap_text"
 }
+free='; --clock-control none leaves them as they are'
 code=1
-refused 'no permission to lock the clocks of device 0: run as root, or leave them as they are with --clock-control none' \
+refused "the clocks of device 0 can't be locked: that wants root (NVML error 4)$free" \
 	nvmlDeviceSetGpuLockedClocks:4 --clock-control base
 log_has 0 '^nvmlDeviceReset'
-refused "the clocks of device 0 can't be locked: the GPU does not allow it (NVML error 3)" nvmlDeviceSetGpuLockedClocks:3 --clock-control boost
-refused "the clocks of device 0 can't be locked: the driver refuses it (NVML error 2)" nvmlDeviceSetGpuLockedClocks:2 --clock-control base
+refused "the clocks of device 0 can't be locked: the GPU does not allow it (NVML error 3)$free" nvmlDeviceSetGpuLockedClocks:3 --clock-control boost
+refused "the clocks of device 0 can't be locked: the driver refuses it (NVML error 2)$free" nvmlDeviceSetGpuLockedClocks:2 --clock-control base
 # What was locked before the failure is free again.
-FAKE_GPU_DEVICES=2 refused "the clocks of device 1 can't be locked: the driver refuses it (NVML error 999)" nvmlDeviceSetGpuLockedClocks:999:2 --clock-control base
+FAKE_GPU_DEVICES=2 refused "the clocks of device 1 can't be locked: the driver refuses it (NVML error 999)$free" nvmlDeviceSetGpuLockedClocks:999:2 --clock-control base
 log_has 1 '^nvmlDeviceResetGpuLockedClocks 0$'
 FAKE_GPU_PART=1g.10gb refused 'device 0 is a part of a GPU, whose other parts have the same clocks' none:0 --clock-control base
 refused 'there is no such GPU to lock clocks of' none:0 --clock-control base --device 5
@@ -125,7 +126,7 @@ code=2
 refused '--clock-control is none, base or boost' none:0 --clock-control fast
 code=0
 FAKE_GPU_FAIL=nvmlDeviceSetGpuLockedClocks:4 record '--clock-control base --best-effort' init ctx:0 launch:a
-err_has 'no permission to lock the clocks of device 0'
+err_has "the clocks of device 0 can't be locked: that wants root"
 fact clock-control base
 fact clocks 'not locked'
 FAKE_GPU_FAIL=nvmlDeviceResetGpuLockedClocks:999 record '--clock-control base' init ctx:0 launch:a

@@ -19,7 +19,7 @@
 #include "base/mem.h"
 
 static pid_t guard;
-static int guard_end = -1;
+static FILE *guard_end; /* ours */
 
 static void become_guard(const char *library, int fd)
 {
@@ -36,9 +36,7 @@ static int wait_for_guard(void)
 {
 	int status = 0;
 
-	if (guard_end >= 0)
-		close(guard_end);
-	guard_end = -1;
+	fclose(guard_end);
 	while (waitpid(guard, &status, 0) < 0 && errno == EINTR)
 		;
 	guard = 0;
@@ -50,24 +48,7 @@ static int wait_for_guard(void)
 	           WTERMSIG(status), strsignal(WTERMSIG(status)));
 }
 
-/* Reads what was locked; a guard that locked nothing ends. */
-static int hear(char text[1024])
-{
-	size_t size = 0;
-	ssize_t more;
-
-	while (size < 1023
-	       && ((more = read(guard_end, text + size, 1023 - size)) > 0
-	           || (more < 0 && errno == EINTR))) {
-		size += more > 0 ? (size_t)more : 0;
-		if (size && text[size - 1] == '\n') {
-			text[size - 1] = '\0';
-			return OPK_OK;
-		}
-	}
-	return wait_for_guard() ?: OPK_EFAILED;
-}
-
+/* Fills in what was locked. */
 static int start(char text[1024])
 {
 	opk_autofree char *library = launcher_library();
@@ -83,8 +64,12 @@ static int start(char text[1024])
 		become_guard(library, ends[1]);
 	}
 	close(ends[1]);
-	guard_end = ends[0];
-	return hear(text);
+	guard_end = fdopen(ends[0], "r");
+	/* A guard that locked nothing ends. */
+	if (!fgets(text, 1024, guard_end))
+		return wait_for_guard() ?: OPK_EFAILED;
+	text[strcspn(text, "\n")] = '\0';
+	return OPK_OK;
 }
 
 int clock_guard_begin(struct collections *all)

@@ -17,15 +17,13 @@ struct locks {
 
 static int refuse(int device, int status)
 {
-	if (status == NVML_NO_PERMISSION)
-		return say(OPK_EFAILED,
-		           "no permission to lock the clocks of device %d: run as root, or leave "
-		           "them as they are with --clock-control none",
-		           device);
-	return say(OPK_EFAILED, "the clocks of device %d can't be locked: %s (NVML error %d)",
+	return say(OPK_EFAILED,
+	           "the clocks of device %d can't be locked: %s (NVML error %d); --clock-control "
+	           "none leaves them as they are",
 	           device,
-	           status == NVML_NOT_SUPPORTED ? "the GPU does not allow it"
-	                                        : "the driver refuses it",
+	           status == NVML_NO_PERMISSION   ? "that wants root"
+	           : status == NVML_NOT_SUPPORTED ? "the GPU does not allow it"
+	                                          : "the driver refuses it",
 	           status);
 }
 
@@ -39,7 +37,7 @@ static int lock_device(struct locks *locks, int device, enum collect_clocks cont
 
 	if (!handle || !nvml.nvmlDeviceSetGpuLockedClocks || !nvml.nvmlDeviceResetGpuLockedClocks)
 		return say(OPK_ENVIDIA, "--clock-control needs NVML, libnvidia-ml.so.1");
-	if (facts_uuid(uuid, device) && facts_uuid_is_part(uuid))
+	if (facts_uuid(uuid, device) && !strncmp(uuid, "MIG-", 4))
 		return say(OPK_EFAILED,
 		           "device %d is a part of a GPU, whose other parts have the same clocks",
 		           device);

@@ -132,22 +132,19 @@ size_t clocks_processes(unsigned *processes, size_t room, int device)
 	return count;
 }
 
-/* "the power limit in 12 of 40 readings, heat in 1"; NULL: by nothing, or memory is out; free() */
+/* "the power limit in 12 of 40, heat in 1 of 40 readings"; NULL: by nothing, or memory is out; free() */
 static char *slowed_by(const struct watched *watched)
 {
 	struct opk_buf text = { 0 };
-	bool any = false;
 
-	for (size_t i = 0; i < SLOWDOWNS; i++) {
-		if (!watched->slowed[i])
-			continue;
-		opk_buf_add_printf(&text, "%s%s in %u", any ? ", " : "", slowdowns[i].text,
-		                   watched->slowed[i]);
-		if (!any)
-			opk_buf_add_printf(&text, " of %u readings", watched->readings);
-		any = true;
-	}
-	return any ? opk_buf_take_text(&text) : NULL;
+	for (size_t i = 0; i < SLOWDOWNS; i++)
+		if (watched->slowed[i])
+			opk_buf_add_printf(&text, "%s%s in %u of %u", text.size ? ", " : "",
+			                   slowdowns[i].text, watched->slowed[i],
+			                   watched->readings);
+	if (text.size)
+		opk_buf_add_text(&text, " readings");
+	return text.size ? opk_buf_take_text(&text) : NULL;
 }
 
 static void report(int device, const char *clock, const struct span *span, const char *slowed)

@@ -12,19 +12,21 @@ struct peer {
 	unsigned links;
 };
 
+/* Switches count together. */
 static void name_peer(char name[48], nvml_device *handle, unsigned link)
 {
 	struct nvml_pci remote = { .address = "" };
 	int type = -1;
 
-	if (NVML_ASK(nvmlDeviceGetNvLinkRemoteDeviceType, handle, link, &type)
-	    && type == NVML_LINK_TO_SWITCH) {
-		strcpy(name, "switches");
-		return;
-	}
-	if (!NVML_ASK(nvmlDeviceGetNvLinkRemotePciInfo_v2, handle, link, &remote))
+	(void)NVML_ASK(nvmlDeviceGetNvLinkRemoteDeviceType, handle, link, &type);
+	if (type != NVML_LINK_TO_SWITCH
+	    && !NVML_ASK(nvmlDeviceGetNvLinkRemotePciInfo_v2, handle, link, &remote))
 		strcpy(remote.address, "?");
-	snprintf(name, 48, "%s%.31s", type == NVML_LINK_TO_GPU ? "GPU " : "", remote.address);
+	snprintf(name, 48, "%s%.31s",
+	         type == NVML_LINK_TO_SWITCH ? "switches"
+	         : type == NVML_LINK_TO_GPU  ? "GPU "
+	                                     : "",
+	         remote.address);
 }
 
 static void add_link(struct peer *peers, nvml_device *handle, unsigned link)
@@ -65,7 +67,7 @@ static void add_instance(struct facts *facts, int device, const char *uuid)
 	nvml_device *part;
 	unsigned id;
 
-	if (!facts_uuid_is_part(uuid) || !NVML_ASK(nvmlDeviceGetHandleByUUID, uuid, &part))
+	if (strncmp(uuid, "MIG-", 4) != 0 || !NVML_ASK(nvmlDeviceGetHandleByUUID, uuid, &part))
 		return;
 	if (NVML_ASK(nvmlDeviceGetGpuInstanceId, part, &id))
 		facts_add(facts, opk_printf("%u", id), "device.%d.gpu_instance", device);

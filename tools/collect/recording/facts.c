@@ -106,11 +106,6 @@ bool facts_uuid(char out[DEVICE_UUID], int device)
 	return true;
 }
 
-bool facts_uuid_is_part(const char *uuid)
-{
-	return !strncmp(uuid, "MIG-", 4);
-}
-
 static void add_attribute(struct facts *facts, const char *attribute, int value, int device)
 {
 	opk_autofree char *name = opk_strdup(attribute);
