@@ -107,6 +107,8 @@ static void take(struct pc_sampler *sampler)
 
 static void write_samples(struct pc_sampler *sampler)
 {
+	if (sampler->rows.count)
+		clocks_read(sampler->device);
 	code_rows_hand_on(&sampler->rows, sampler->segments);
 	sampler->written = clock_now();
 }

@@ -315,6 +315,7 @@ static void hand_on(void)
 	unlock();
 	if (device >= 0)
 		segments = trace.begin(device, &never);
+	clocks_read(device);
 	if (!lock())
 		return;
 	trace.stuck = !segments;
