@@ -48,6 +48,8 @@ json 'j["run"].startswith("1 launch of 1 kernel like vadd; ") and j["groups"][0]
 splice "$roofline" slowed.opk '"x":1' '"run":{"device.0.slowed_by":"heat in 1 of 4 readings","device.1.sm_mhz_max":"1980"}'
 shows '^clocks +SM .* MHz, memory .* MHz; GPU 0 was slowed by heat in 1 of 4 readings$' show --metrics slowed.opk
 gives '[r["value"] for r in j["run"] if r["name"] == "device.1.sm_mhz_max"] == ["1980"]' info slowed.opk
+splice "$simple" locked.opk '"run":{"clocks":"device 0: base"}'
+shows '^clocks +locked: device 0: base$' show --metrics locked.opk
 
 section 'options'
 notes '3 more kernels, .*% of the time: --top 5 shows them' show --metrics "$simple" --top 2

@@ -266,10 +266,11 @@ static void put_slowdowns(struct opk_buf *out, struct opk_summary *s)
 	}
 }
 
-/* The clocks of the ranges, and what slowed them; "": unknown. */
+/* The clocks of the ranges, what they were locked to, and what slowed them; "": unknown. */
 static char *how_fast(struct opk_summary *s)
 {
 	char sm[OPK_CLOCK_TEXT], memory[OPK_CLOCK_TEXT];
+	const char *locked = opk_meta_fact(s->meta, "clocks");
 	struct opk_buf out = { 0 };
 	struct opk_clocks clocks;
 
@@ -282,6 +283,8 @@ static char *how_fast(struct opk_summary *s)
 		                   clocks.sm.drifted || clocks.memory.drifted
 		                           ? ": times and rates differ for that alone"
 		                           : "");
+	if (*locked)
+		opk_buf_add_printf(&out, "%slocked: %s", out.size ? "; " : "", locked);
 	put_slowdowns(&out, s);
 	return out.size ? opk_buf_take_text(&out) : opk_strdup("");
 }
