@@ -187,7 +187,7 @@ refused 'unknown option --bogus; --help lists them$' --bogus
 refused 'unknown option -x; --help lists them$' -vx
 refused 'unknown option --kernle=a, did you mean --kernel\?; --help lists them$' --kernle=a
 refused 'unknown option --launch-count, did you mean --count\?; ' --launch-count 3
-refused 'unknown option --clock-control; ' --clock-control none
+refused 'unknown option --page; ' --page raw
 refused '^offpeak-collect: --merge=yes: this option has no value$' --merge=yes
 refused '^offpeak-collect: --nvtx is not needed: --nvtx-include RANGE/ alone ' --nvtx --nvtx-include x/
 refused "'x' is not a number$" --skip x

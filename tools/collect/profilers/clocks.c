@@ -132,7 +132,7 @@ size_t clocks_processes(unsigned *processes, size_t room, int device)
 	return count;
 }
 
-/* "the power limit in 12 of 40, heat in 1 of 40 readings"; NULL: by nothing, or memory is out; free() */
+/* "the power limit in 12 of 40, heat in 1 of 40 readings"; NULL: nothing, or no memory; free() */
 static char *slowed_by(const struct watched *watched)
 {
 	struct opk_buf text = { 0 };
