@@ -37,7 +37,8 @@ static struct watched {
 	nvml_device *handle; /* NULL: unknown to NVML */
 	struct span spans[QUANTITIES];
 	unsigned readings, slowed[SLOWDOWNS];
-	struct timespec slow_at; /* power and temperature were read */
+	struct timespec slow_at;   /* power and temperature were read */
+	struct timespec looked_at; /* by clocks_look() */
 } devices[MAX_DEVICES];
 
 /* The lock is held. */
@@ -69,29 +70,44 @@ static uint32_t read_clock(nvml_device *handle, int which, struct span *span)
 	return mhz;
 }
 
+/* Whether the last time was a while ago, or never; then it is now. */
+static bool is_due(struct timespec *last)
+{
+	static const double good_s = 0.25;
+
+	if (last->tv_sec && clock_seconds_since(last) < good_s)
+		return false;
+	*last = clock_now();
+	return true;
+}
+
 /* They change slowly, and NVML's power is a mean of the last second. */
 static void read_power(struct watched *watched)
 {
-	static const double good_s = 0.25;
 	unsigned value;
 
-	if (watched->slow_at.tv_sec && clock_seconds_since(&watched->slow_at) < good_s)
+	if (!is_due(&watched->slow_at))
 		return;
-	watched->slow_at = clock_now();
 	if (NVML_ASK(nvmlDeviceGetPowerUsage, watched->handle, &value))
 		note(&watched->spans[POWER], value / 1000.0);
 	if (NVML_ASK(nvmlDeviceGetTemperature, watched->handle, 0, &value))
 		note(&watched->spans[TEMPERATURE], value);
 }
 
-static struct clocks read_clocks(struct watched *watched)
+static unsigned long long reasons_of(const struct watched *watched)
 {
 	unsigned long long reasons = 0;
 
+	return NVML_ASK(nvmlDeviceGetCurrentClocksThrottleReasons, watched->handle, &reasons)
+	               ? reasons
+	               : 0;
+}
+
+static struct clocks read_clocks(struct watched *watched, unsigned long long reasons)
+{
 	watched->readings++;
-	if (NVML_ASK(nvmlDeviceGetCurrentClocksThrottleReasons, watched->handle, &reasons))
-		for (size_t i = 0; i < SLOWDOWNS; i++)
-			watched->slowed[i] += (reasons & slowdowns[i].bits) != 0;
+	for (size_t i = 0; i < SLOWDOWNS; i++)
+		watched->slowed[i] += (reasons & slowdowns[i].bits) != 0;
 	read_power(watched);
 	return (struct clocks){
 		.sm_mhz = read_clock(watched->handle, NVML_CLOCK_SM, &watched->spans[SM]),
@@ -109,9 +125,26 @@ struct clocks clocks_read(int device)
 	pthread_mutex_lock(&lock);
 	watched = find(device);
 	if (watched)
-		clocks = read_clocks(watched);
+		clocks = read_clocks(watched, reasons_of(watched));
 	pthread_mutex_unlock(&lock);
 	return clocks;
+}
+
+/* Clocks of an idle GPU say nothing about what ran. */
+void clocks_look(int device)
+{
+	static const unsigned long long idle = 1;
+	struct watched *watched;
+	unsigned long long reasons;
+
+	pthread_mutex_lock(&lock);
+	watched = device >= 0 && device < MAX_DEVICES ? find(device) : NULL;
+	if (watched && is_due(&watched->looked_at)) {
+		reasons = reasons_of(watched);
+		if (!(reasons & idle))
+			read_clocks(watched, reasons);
+	}
+	pthread_mutex_unlock(&lock);
 }
 
 size_t clocks_processes(unsigned *processes, size_t room, int device)

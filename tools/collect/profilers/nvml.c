@@ -29,14 +29,20 @@ static void bind(void)
 	usable = found && !nvml.nvmlInit_v2();
 }
 
-nvml_device *nvml_find(int device)
+bool nvml_open(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, bind);
+	return usable;
+}
+
+nvml_device *nvml_find(int device)
+{
 	nvml_device *found = NULL;
 	char address[32];
 
-	pthread_once(&once, bind);
-	if (!usable || target.cuDeviceGetPCIBusId(address, sizeof address, device)
+	if (!nvml_open() || target.cuDeviceGetPCIBusId(address, sizeof address, device)
 	    || nvml.nvmlDeviceGetHandleByPciBusId_v2(address, &found))
 		return NULL;
 	return found;

@@ -62,6 +62,8 @@ struct nvml {
 };
 extern struct nvml nvml;
 
+/* Opens it; false: it can't be used. */
+bool nvml_open(void);
 /* The handle of CUDA's device; NULL: NVML is missing, or does not know it. */
 nvml_device *nvml_find(int device);
 /* Calls an optional function; false if it is missing or fails. */

@@ -107,8 +107,6 @@ static void take(struct pc_sampler *sampler)
 
 static void write_samples(struct pc_sampler *sampler)
 {
-	if (sampler->rows.count)
-		clocks_read(sampler->device);
 	code_rows_hand_on(&sampler->rows, sampler->segments);
 	sampler->written = clock_now();
 }
@@ -275,6 +273,8 @@ static void *run(void *data)
 	while (!__atomic_load_n(&sampler->ending, __ATOMIC_ACQUIRE) && sampler->state == SAMPLING) {
 		usleep(POLL_US);
 		fetch(sampler);
+		if (sampler->counts.ranges)
+			clocks_look(sampler->device);
 		/* Samples until the buffer was full say little about the rate. */
 		if (sampler->chooses && sampler->state == SAMPLING)
 			judge(sampler);
