@@ -13,20 +13,16 @@ static bool usable;
 static void bind(void)
 {
 	void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-	bool found = library != NULL;
 
 #define X(symbol, arguments) *(void **)&nvml.symbol = library ? dlsym(library, #symbol) : NULL;
-	NVML_NEEDED(X)
-	NVML_OPTIONAL(X)
-#undef X
-#define X(symbol, arguments) found = found && nvml.symbol;
-	NVML_NEEDED(X)
+	NVML_SYMBOLS(X)
 #undef X
 	/* The name since CUDA 12.2: the other one may go. */
 	if (library && !nvml.nvmlDeviceGetCurrentClocksThrottleReasons)
 		*(void **)&nvml.nvmlDeviceGetCurrentClocksThrottleReasons =
 			dlsym(library, "nvmlDeviceGetCurrentClocksEventReasons");
-	usable = found && !nvml.nvmlInit_v2();
+	usable = nvml.nvmlDeviceGetClockInfo && nvml.nvmlDeviceGetHandleByPciBusId_v2
+	         && NVML_ASK(nvmlInit_v2);
 }
 
 bool nvml_open(void)

@@ -28,13 +28,11 @@ struct nvml_pci {
 	char address[32];
 };
 
-#define NVML_NEEDED(X)                                                                             \
+/* Older drivers, or newer ones, lack some: NULL. */
+#define NVML_SYMBOLS(X)                                                                            \
 	X(nvmlInit_v2, (void))                                                                     \
 	X(nvmlDeviceGetHandleByPciBusId_v2, (const char *address, nvml_device **device))           \
-	X(nvmlDeviceGetClockInfo, (nvml_device * device, int which, unsigned *mhz))
-
-/* Older drivers, or newer ones, lack some: NULL. */
-#define NVML_OPTIONAL(X)                                                                           \
+	X(nvmlDeviceGetClockInfo, (nvml_device * device, int which, unsigned *mhz))                \
 	X(nvmlDeviceGetHandleByUUID, (const char *uuid, nvml_device **device))                     \
 	X(nvmlDeviceGetCurrentClocksThrottleReasons,                                               \
 	  (nvml_device * device, unsigned long long *reasons))                                     \
@@ -56,8 +54,7 @@ struct nvml_pci {
 
 struct nvml {
 #define X(symbol, arguments) int(*symbol) arguments;
-	NVML_NEEDED(X)
-	NVML_OPTIONAL(X)
+	NVML_SYMBOLS(X)
 #undef X
 };
 extern struct nvml nvml;
@@ -66,7 +63,7 @@ extern struct nvml nvml;
 bool nvml_open(void);
 /* The handle of CUDA's device; NULL: NVML is missing, or does not know it. */
 nvml_device *nvml_find(int device);
-/* Calls an optional function; false if it is missing or fails. */
+/* Calls a function; false if it is missing or fails. */
 #define NVML_ASK(symbol, ...) (nvml.symbol && !nvml.symbol(__VA_ARGS__))
 
 #endif
