@@ -470,10 +470,9 @@ static bool matches_started(const char *text)
 TEST(ranges_of_the_process)
 {
 	static const struct range_listener hears = { .started = hear_start, .ended = hear_end };
-	static const char *const named[] = { "a", "d@b\\/c", "x\nd@b\\/c", "*", "d@*" };
-	static const char *const not_named[] = {
-		"a/", "[a", "a]", "d@a", "w", "b", "d@b", "d@b/c"
-	};
+	static const char *const named[] = { "a", "d@b\\/c", "x\nd@b\\/c", "*", "d@*", "d@" };
+	static const char *const not_named[] = { "a/", "[a",  "a]",    "d@a", "w",
+		                                 "b",  "d@b", "d@b/c", "e@" };
 	uint64_t a, b, w;
 
 	ck_assert_int_eq(initialize(TABLE_SIZE), 1);
@@ -551,6 +550,13 @@ static const struct {
 	{ HERE, "d@[a", { "x", "d@a" }, true },
 	{ HERE, "@a", { "a" }, true },
 	{ HERE, "a/b@c", { "a", "b@c" }, false },
+	{ HERE, "d@", { "a", "d@b" }, true },
+	{ HERE, "d@", { "a" }, false },
+	{ HERE, "d@", { NULL }, false },
+	{ HERE, "d@*", { "x", "d@b", "d@c" }, true },
+	{ HERE, "d@*", { "a" }, false },
+	{ HERE, "d@\ne@", { "e@a" }, true },
+	{ HERE, "d\\@@", { "d@@a" }, true },
 	/* Escapes. */
 	{ HERE, "a\\/b", { "a/b" }, true },
 	{ HERE, "a\\/b", { "a", "b" }, false },
@@ -572,7 +578,7 @@ static const struct {
 	{ HERE, "[", { NULL }, false },
 	{ HERE, "]", { NULL }, false },
 	{ HERE, "[]", { NULL }, false },
-	{ HERE, "d@", { NULL }, false },
+	{ HERE, "@", { NULL }, false },
 	{ HERE, "a]b", { NULL }, false },
 	{ HERE, "a]]", { NULL }, false },
 	{ HERE, "\na", { NULL }, false },
@@ -583,7 +589,7 @@ static const struct {
 /* Whether the filter is invalid, as in the table's first rows. */
 static bool is_none(const char *filter)
 {
-	static const char *const none[] = { "",    "/",   "[",   "]",      "[]",  "d@",
+	static const char *const none[] = { "",    "/",   "[",   "]",      "[]",  "@",
 		                            "a]b", "a]]", "\na", "a\n\nb", "a\n]" };
 
 	for (size_t i = 0; i < COUNT(none); i++)

@@ -400,19 +400,20 @@ TEST(kernels_wanted)
 {
 	for (size_t i = 0; i < COUNT(kernel_rows); i++) {
 		struct kernels *kernels;
-		regex_t regex;
+		struct kernel_filter filter = { .in_name = true, .in_symbol = true };
 
 		if (kernel_rows[i].demangled && !can_demangle())
 			continue;
-		ck_assert_int_eq(regcomp(&regex, kernel_rows[i].filter, REG_EXTENDED | REG_NOSUB),
+		ck_assert_int_eq(regcomp(&filter.regex, kernel_rows[i].filter,
+		                         REG_EXTENDED | REG_NOSUB),
 		                 0);
-		kernels = kernels_new(&regex);
+		kernels = kernels_new(&filter);
 		ck_row(&kernel_rows[i],
 		       kernels_find(kernels, kernel_rows[i].symbol)->wanted
 		               == kernel_rows[i].wanted,
 		       "%s", kernel_rows[i].symbol);
 		kernels_free(kernels);
-		regfree(&regex);
+		regfree(&filter.regex);
 	}
 }
 
@@ -615,23 +616,21 @@ TEST(settings_by_name)
 	ck_assert(settings.kernel && settings.backend == BACKEND_LEGACY && settings.verbose
 	          && settings.tight);
 	ck_assert_str_eq(settings.cupti_path, "/x/libcupti.so.12");
-	ck_assert_int_eq(regexec(settings.kernel, "vadd", 0, NULL, 0), 0);
+	ck_assert_int_eq(regexec(&settings.kernel->regex, "vadd", 0, NULL, 0), 0);
 	ck_assert(settings_filter(&settings));
-	regfree(settings.kernel);
-	free(settings.kernel);
+	kernel_filter_free(settings.kernel);
 	setenv(VARIABLE(KERNEL), "(", 1);
-	ck_assert_str_eq(settings_read(&settings), "--kernel '(' is not a regular expression");
+	ck_assert_str_eq(settings_read(&settings),
+	                 "--kernel '(' is not of the form [name:|symbol:]REGEX[#N[-M]]");
 	setenv(VARIABLE(KERNEL), "regex:^v.*d$", 1);
 	ck_assert_ptr_null(settings_read(&settings));
-	ck_assert_int_eq(regexec(settings.kernel, "vadd", 0, NULL, 0), 0);
-	regfree(settings.kernel);
-	free(settings.kernel);
+	ck_assert_int_eq(regexec(&settings.kernel->regex, "vadd", 0, NULL, 0), 0);
+	kernel_filter_free(settings.kernel);
 	setenv(VARIABLE(KERNEL), "regex::match", 1);
 	ck_assert_ptr_null(settings_read(&settings));
-	ck_assert_int_eq(regexec(settings.kernel, "std::regex::match", 0, NULL, 0), 0);
-	ck_assert_int_ne(regexec(settings.kernel, "match", 0, NULL, 0), 0);
-	regfree(settings.kernel);
-	free(settings.kernel);
+	ck_assert_int_eq(regexec(&settings.kernel->regex, "std::regex::match", 0, NULL, 0), 0);
+	ck_assert_int_ne(regexec(&settings.kernel->regex, "match", 0, NULL, 0), 0);
+	kernel_filter_free(settings.kernel);
 	setenv(VARIABLE(KERNEL), "", 1);
 	ck_assert_ptr_null(settings_read(&settings));
 	ck_assert(!settings.kernel && !settings_filter(&settings));
@@ -640,6 +639,68 @@ TEST(settings_by_name)
 	ck_assert_ptr_nonnull(settings.nvtx_include);
 	ck_assert(settings_filter(&settings));
 	nvtx_filter_free(settings.nvtx_include);
+	unsetenv(VARIABLE(NVTX_INCLUDE));
+	setenv(VARIABLE(NVTX_EXCLUDE), "lib@", 1);
+	ck_assert_ptr_null(settings_read(&settings));
+	ck_assert(settings.nvtx_exclude && settings_filter(&settings));
+	nvtx_filter_free(settings.nvtx_exclude);
+	unsetenv(VARIABLE(NVTX_EXCLUDE));
+}
+
+static const struct {
+	struct here here;
+	const char *text;
+	const char *symbol; /* of a kernel; NULL: the text is refused */
+	const char *wanted; /* of its first five launches, 'y' or 'n' each */
+} kernel_texts[] = {
+	{ HERE, "vadd", "_Z4vaddPKfS0_Pfi", "yyyyy" },
+	{ HERE, "vadd#2", "_Z4vaddPKfS0_Pfi", "nynnn" },
+	{ HERE, "vadd#2-4", "_Z4vaddPKfS0_Pfi", "nyyyn" },
+	{ HERE, "vadd#2-4", "other", "nnnnn" },
+	{ HERE, "#3-3", "other", "nnynn" },
+	{ HERE, "symbol:^_Z", "_Z4vaddPKfS0_Pfi", "yyyyy" },
+	{ HERE, "name:^_Z", "_Z4vaddPKfS0_Pfi", "nnnnn" },
+	{ HERE, "symbol:^vadd", "_Z4vaddPKfS0_Pfi", "nnnnn" },
+	{ HERE, "name:^vadd#1", "_Z4vaddPKfS0_Pfi", "ynnnn" },
+	{ HERE, "symbol:#5", "_Z4vaddPKfS0_Pfi", "nnnny" },
+	{ HERE, "symbol:regex:vadd", "_Z4vaddPKfS0_Pfi", "yyyyy" },
+	{ HERE, "name::space", "name::space", "yyyyy" },
+	{ HERE, "lambda()#1}", "lambda#1}", "yyyyy" },
+	{ HERE, "a[#]1", "a#1", "yyyyy" },
+	{ HERE, "a#b", "a#b", "yyyyy" },
+	{ HERE, "a#", "a#", "yyyyy" },
+	{ HERE, "a#0", NULL, NULL },
+	{ HERE, "a#4-2", NULL, NULL },
+	{ HERE, "a#0-2", NULL, NULL },
+	{ HERE, "a#1-", NULL, NULL },
+	{ HERE, "a#-", NULL, NULL },
+	{ HERE, "a#1-2-3", NULL, NULL },
+	{ HERE, "a#99999999999999999999", NULL, NULL },
+	{ HERE, "name:(#1", NULL, NULL },
+};
+
+TEST(launches_of_kernels)
+{
+	for (size_t i = 0; i < COUNT(kernel_texts); i++) {
+		const char *wanted = kernel_texts[i].wanted;
+		freed(kernels) *kernels = NULL;
+		struct settings settings;
+		struct kernel *kernel;
+
+		set_needed();
+		setenv(VARIABLE(KERNEL), kernel_texts[i].text, 1);
+		ck_row(&kernel_texts[i], !settings_read(&settings) == (wanted != NULL), "%s",
+		       wanted ? "refused" : "not refused");
+		kernels = wanted ? kernels_new(settings.kernel) : NULL;
+		kernel = wanted ? kernels_find(kernels, kernel_texts[i].symbol) : NULL;
+		for (; wanted && *wanted && can_demangle(); wanted++)
+			ck_row(&kernel_texts[i],
+			       kernels_launch(kernels, kernel) == (*wanted == 'y'), "launch %ju",
+			       (uintmax_t)kernel->launches);
+		if (kernels)
+			kernel_filter_free(settings.kernel);
+	}
+	unsetenv(VARIABLE(KERNEL));
 }
 
 /* Where ranges are pushed: ranges of the program, and launches that a filter selects. */

@@ -103,7 +103,8 @@ static void add_times(struct opk_ctx *ctx, struct opk_writer *writer, uint64_t f
 static void write_recording(struct opk_ctx *ctx, const char *name, uint64_t samples, bool whole)
 {
 	static const struct opk_drop drop = { "no memory", 1 };
-	static const struct opk_stats stats = { 6, 6, 1, &drop, 1, 0 };
+	static const struct opk_property fact = { "device.0.slowed_by", "power limit" };
+	static const struct opk_stats stats = { 6, 6, 1, &drop, 1, 0, &fact, 1 };
 	struct opk_meta meta = recorded;
 	freed(opk_writer) *writer = NULL;
 

@@ -37,7 +37,9 @@ static struct opk_range range_of(size_t image, size_t row)
 static void write_recording(const char *name, const char *kind)
 {
 	static const struct opk_drop drop = { "<i>no memory", 2 };
-	static const struct opk_stats stats = { 8, 6, 1, &drop, 1, 0 };
+	static const struct opk_stats stats = {
+		.launches = 8, .ranges = 6, .depth = 1, .drops = &drop, .drop_count = 1
+	};
 	struct opk_meta meta = { .kind = kind,
 		                 .chip = "FA100",
 		                 .metrics = names,

@@ -115,7 +115,10 @@ static const struct opk_drop drops[] = {
 
 CTX_TEST(stats_round_trip)
 {
-	struct opk_stats first = { 100, 90, 3, drops, 2, 4 }, second = { 7, 5, 2, drops + 1, 2, 8 };
+	static const struct opk_property run[][2] = { { { "a", "1" }, { "b", "2" } },
+		                                      { { "b", "2" }, { "a", "3" } } };
+	struct opk_stats first = { 100, 90, 3, drops, 2, 4, run[0], 2 };
+	struct opk_stats second = { 7, 5, 2, drops + 1, 2, 8, run[1], 2 };
 	const struct opk_stats *got, *again;
 	struct opk_writer *writer;
 	freed(opk_file) *file = NULL;
@@ -138,6 +141,10 @@ CTX_TEST(stats_round_trip)
 		/* Counts of one reason are added, and sums do not wrap. */
 		ck_assert_uint_eq(got->drops[i].count, drops[i].count);
 	}
+	/* The two don't agree on a. */
+	ck_assert_uint_eq(got->run_count, 1);
+	ck_assert_str_eq(got->run[0].name, "b");
+	ck_assert_str_eq(got->run[0].value, "2");
 	ck_ok(ctx, opk_file_stats(&again, ctx, file));
 	ck_assert_ptr_eq(got, again);
 }
@@ -166,6 +173,8 @@ static const struct {
 	{ HERE, "{\"launches\":-1,\"ranges\":\"2\",\"depth\":4294967296,\"drops\":{}}", NULL },
 	{ HERE, "[]", "the counts are not an object" },
 	{ HERE, "7", "the counts are not an object" },
+	{ HERE, "{\"run\":{\"a\":1}}", "run: member a is of the wrong type" },
+	{ HERE, "{\"run\":[]}", "member run is of the wrong type" },
 	{ HERE, "{", "JSON, byte" },
 };
 
@@ -335,7 +344,8 @@ static int read_both(struct opk_ctx *ctx)
 
 CTX_TEST(without_memory)
 {
-	struct opk_stats stats = { 100, 90, 3, drops, 3, 0 };
+	static const struct opk_property fact = { "a", "1" };
+	struct opk_stats stats = { 100, 90, 3, drops, 3, 0, &fact, 1 };
 	struct opk_writer *writer;
 
 	unlink(path);

@@ -7,6 +7,7 @@ COLUMNS=400
 export COLUMNS
 
 need_cupti_13
+need_built splice
 roofline=$recordings/gh100-roofline.opk
 training=$recordings/gh100-training.opk
 nvtx=$recordings/gh100-training-nvtx.opk
@@ -42,6 +43,13 @@ value=$(tail -n 1 out)
 gives 'len(j["groups"]) == 1 and j["groups"][0]["kernel"].startswith("vadd(const float *")' show --metrics "$roofline" --kernel vadd
 json "[v['value'] for v in j['values'] if v['metric'] == 'dram__bytes.sum.per_second'] == [$value]"
 json 'j["run"].startswith("1 launch of 1 kernel like vadd; ") and j["groups"][0]["time_ns"] > 1e4'
+
+# What slowed the GPU is a fact of the run's end.
+splice "$roofline" slowed.opk '"x":1' '"run":{"device.0.slowed_by":"heat in 1 of 4 readings","device.1.sm_mhz_max":"1980"}'
+shows '^clocks +SM .* MHz, memory .* MHz; GPU 0 was slowed by heat in 1 of 4 readings$' show --metrics slowed.opk
+gives '[r["value"] for r in j["run"] if r["name"] == "device.1.sm_mhz_max"] == ["1980"]' info slowed.opk
+splice "$simple" locked.opk '"run":{"clocks":"device 0: base"}'
+shows '^clocks +locked: device 0: base$' show --metrics locked.opk
 
 section 'options'
 notes '3 more kernels, .*% of the time: --top 5 shows them' show --metrics "$simple" --top 2

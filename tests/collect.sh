@@ -170,6 +170,19 @@ records 'launch nvtx' '3 a/b' '--nvtx-include a/b' init ctx:0 launch:k nvtxpush:
 quietly '--nvtx-include [b --nvtx-include dom@x' init ctx:0 nvtxpush:a nvtxpush:b launch:k nvtxpop nvtxpop \
 	nvtxpush:b launch:k nvtxpop nvtxdpush:dom:x launch:k nvtxdpop:dom
 rows_are 'launch nvtx' '2 b; 3 dom@x'
+records launch '1; 4' '--nvtx-exclude warm/' init ctx:0 launch:k nvtxpush:warm launch:k nvtxpush:in launch:k nvtxpop nvtxpop launch:k
+records launch '2; 5' '--nvtx-include step/ --nvtx-exclude NCCL@ --nvtx-exclude skip' init ctx:0 launch:k nvtxpush:step launch:k \
+	nvtxdpush:NCCL:all launch:k nvtxdpop:NCCL nvtxstart:skip launch:k nvtxend:skip launch:k
+records launch '2; 3' '--nvtx-include lib@' init ctx:0 launch:k nvtxdpush:lib:any launch:k nvtxdpush:lib:more launch:k nvtxdpop:lib nvtxdpop:lib \
+	nvtxpush:lib launch:k nvtxpop
+# Each kernel counts its own launches, and also those that are left out.
+words='init ctx:0 launch:a launch:b launch*3:a launch*2:b launch:c'
+records 'launch short' '3 a; 4 a' '--kernel name:^a#2-3' $words
+records 'launch short' '3 a; 6 b' '--kernel #2' $words
+records 'launch short' '6 b' '--kernel symbol:^_Z1b#2-9 --count 1' $words
+set=three
+records 'launch short' '3 a' '--kernel symbol:1a#2' $words
+set=one
 
 section 'the ranges that a launch is in'
 quietly '' init ctx:0 nvtxpush:epoch nvtxpush:a/b launch:k nvtxdpush:lib:gemm launch:k nvtxdpop:lib nvtxpop launch:k nvtxpop launch:k

@@ -35,6 +35,7 @@ set=source
 quietly '' init ctx:0 "launch*3:=$histogram" "launch:=$stride:2x2:64"
 functions_are $sass "$stride 1 48 96; $histogram 3 18 36"
 stats_are 's["launches"] == 4 and s["ranges"] == 4 and not d'
+info '[r["value"] for r in j["run"] if r["name"] == "device.0.sm_mhz_max"] == ["1980"]'
 works info run.opk --table code
 out_has '^fd13c2af,16264,[0-9]+,no,yes,4,1$' '^94964236,16265,[0-9]+,no,yes,4,1$'
 code=7 quietly '--source sass' init ctx:0 "launch:=$histogram" "klaunch:=$histogram" "ex:=$histogram" "coop:=$histogram" exit:7
@@ -179,6 +180,7 @@ lines_are 3
 code=5
 set=hot
 quietly '--source pc' init ctx:0 "launch*3:=$histogram" exit:5
+info '[r["value"] for r in j["run"] if r["name"] == "device.0.sm_mhz_max"] == ["1980"]'
 functions_are symbol,wait,wait_lost "$histogram 24 12"
 code=0
 sample '--interval 2^12' "launch:=$histogram"

@@ -187,7 +187,7 @@ refused 'unknown option --bogus; --help lists them$' --bogus
 refused 'unknown option -x; --help lists them$' -vx
 refused 'unknown option --kernle=a, did you mean --kernel\?; --help lists them$' --kernle=a
 refused 'unknown option --launch-count, did you mean --count\?; ' --launch-count 3
-refused 'unknown option --clock-control; ' --clock-control none
+refused 'unknown option --page; ' --page raw
 refused '^offpeak-collect: --merge=yes: this option has no value$' --merge=yes
 refused '^offpeak-collect: --nvtx is not needed: --nvtx-include RANGE/ alone ' --nvtx --nvtx-include x/
 refused "'x' is not a number$" --skip x
@@ -201,8 +201,10 @@ refused "'10' is not a time such as" --interval 10
 refused "'0us' is not a time such as" --interval 0us
 refused "'99999999999s' is not a time such as" --interval 99999999999s
 refused "'5Q' is not a size such as 512M or 2G$" --buffer 5Q
-refused "--kernel '\(' is not a regular expression$" --kernel '('
-refused "'\*k\*' is not a regular expression: a part of the name is enough, without \*$" -k '*k*'
+refused "--kernel '\(' is not of the form \[name:\|symbol:\]REGEX\[#N\[-M\]\]$" --kernel '('
+refused "--kernel 'k#0' is not of the form " --kernel 'k#0'
+refused "--nvtx-exclude '@' is not of the form \[DOMAIN@\]RANGE/RANGE/ or DOMAIN@$" --nvtx-exclude @
+refused "'\*k\*' is not of the form .*: a part of the name is enough, without \*$" -k '*k*'
 refused "--nvtx-include '/' is not of the form" --nvtx-include /
 refused "is not of the form" --nvtx-include 'a
 b'

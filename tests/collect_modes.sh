@@ -125,12 +125,40 @@ section 'clocks'
 # Clocks are read at the first range of an image, and then every 50 ms.
 FAKE_GPU_SM_MHZ=1980,1900 records sm_mhz '1980; 1900' '' init ctx:0 launch:a sleep:60 launch:a sleep:900
 FAKE_GPU_SM_MHZ=1980,1755,1700 record '' init ctx:0 'launch*130:a'
-err_is 'offpeak-collect: note: device 0: the SM clock was between 1700 and 1980 MHz: it reached its power limit; times and rates differ for that alone'
+err_is 'offpeak-collect: note: device 0: the SM clock was between 1700 and 1980 MHz, slowed by the power limit in 3 of 3 readings; times and rates differ for that alone'
 same "$last: clocks" "$(fields run.opk rows sm_mhz memory_mhz | uniq | tr ' \n' ': ')" '1980:2619 1755:2619 1700:2619 '
 info '(j["sm_mhz"], j["memory_mhz"], j["clocks_drifted"]) == ("1700 to 1980", "2619", True)'
 FAKE_GPU_SM_MHZ=1980,1900 quietly '' init ctx:0 'launch*130:a'
 info '(j["sm_mhz"], j["memory_mhz"], j["clocks_drifted"]) == ("1900 to 1980", "2619", False)'
+FAKE_GPU_SM_MHZ=1980,1900 FAKE_GPU_NVLINKS=0000:02:00.0,-,switch,0000:02:00.0 quietly '' init ctx:0 launch:a sleep:260 launch:a
+# fact NAME VALUE...: the facts of the recording, as known at its end.
+fact() {
+	info "[r['value'] for r in j['run'] if r['name'] == 'device.0.$1'] == ['$2']"
+}
+fact sm_mhz_min 1900
+fact sm_mhz_mean 1940
+fact sm_mhz_max 1980
+fact memory_mhz_mean 2619
+fact power_w_min 300
+fact power_w_mean 325
+fact power_w_max 350
+fact temperature_c_max 41
+fact power_limit_w 700
+fact persistence on
+fact slowed_by 'the power limit in 2 of 2 readings'
+fact nvlinks '2 to GPU 0000:02:00.0, 1 to switches'
+info 'not [r for r in j["run"] if "instance" in r["name"]]'
+FAKE_GPU_PART='1g.10gb' FAKE_GPU_NVLINKS=-,- quietly '' init ctx:0 launch:a
+fact mig yes
+fact gpu_instance 9
+fact compute_instance 0
+fact nvlinks none
+# What NVML does not say is left out.
+FAKE_GPU_FAIL=nvmlDeviceGetPowerUsage:3,nvmlDeviceGetPersistenceMode:3 quietly '' init ctx:0 launch:a
+info 'not [r for r in j["run"] if "power_w" in r["name"] or "nvlinks" in r["name"] or "persistence" in r["name"] or "slowed" in r["name"]]'
+fact temperature_c_min 41
 FAKE_GPU_FAIL=nvmlInit_v2:9 quietly '' init ctx:0 launch:a
+info 'not [r for r in j["run"] if "sm_mhz" in r["name"] or "temperature" in r["name"]]'
 info '(j["sm_mhz"], j["memory_mhz"], j["clocks_drifted"]) == ("", "", False)'
 set=pm
 FAKE_GPU_SM_MHZ=1980,345 warns 'the SM clock was between 345 and 1980 MHz' '' init ctx:0 launch:a sleep:1200 launch:a
@@ -155,6 +183,10 @@ record '--range user --level 3' $words
 rows_are 'name launches' 'a/b/c 4'
 record '--range user --nvtx-include a/b' $words
 rows_are 'name launches' 'a/b 6; a/b 0'
+# Nothing inside an excluded range is recorded, and outside of it levels are as without it.
+records 'name launches' 'a 7' '--range user --nvtx-exclude a/b' $words
+records 'name launches' 'step 2' '--range user --nvtx-exclude warm/ --nvtx-exclude NCCL@ --nvtx-exclude s' init ctx:0 nvtxpush:warm \
+	nvtxpush:step launch:k nvtxpop nvtxpop nvtxdpush:NCCL:x nvtxdpop:NCCL nvtxstart:s nvtxend:s nvtxpush:step launch*2:k nvtxpop
 records name 'a; b' '--range user --max-ranges 2' init ctx:0 nvtxpush:a nvtxpop nvtxpush:b nvtxpop nvtxpush:c nvtxpop
 records 'name launches' 'a 1' '--range user' init ctx:0 nvtxpush:a launch:k
 quietly '--range user --level 3' $words

@@ -79,6 +79,11 @@ several 0 'source hot' '--source pc' init ctx:0 "launch*3:=$histogram"
 code_is $both "$histogram 3 18 96"
 
 section 'options go where they mean something'
+# All runs are under one control, and all say so.
+several 0 'one hot' '--clock-control base' init ctx:0 "launch:=$histogram"
+info '[x["value"] for x in j["run"] if x["name"] in ("clocks", "clock-control")] == ["base", "device 0: base"]'
+log_has 1 '^nvmlDeviceSetGpuLockedClocks'
+log_has 1 '^nvmlDeviceResetGpuLockedClocks'
 several 0 'one source hot' '-k histogram --interval 2^12 --max-ranges 2 --code=none --per launch' init ctx:0 "launch*3:=$histogram" launch:other
 rows_are symbol "$histogram; $histogram"
 code_is $both "_Z5otherPKfS0_Pfi 1 nan 256; $histogram 3 18 768"

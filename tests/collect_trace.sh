@@ -32,6 +32,7 @@ log_has 0 '^cupti(Subscribe|Profiler|PmSampling|EnableCallback)'
 info 'j["mode"] == "trace" and j["chip"] == "GH100" and j["metrics"] == [] and j["images"] == 0' \
 	'j["recorded_activities"] == 2 and j["stats"][0]["activities"] == 2 and "drops" not in j' \
 	'j["complete"] and j["backend"] == "activity"' '{"name": "trace", "value": "kernels"} in j["run"]'
+info '[r["value"] for r in j["run"] if r["name"] == "device.0.sm_mhz_max"] == ["1980"]'
 run 0 verify run.opk
 trace '--trace all -v' init ctx:0 launch:a copy:512 memset:64
 err_has '^offpeak-collect: 3 records of what ran$'

@@ -40,7 +40,7 @@ static inline void write_part(struct opk_ctx *ctx, const struct part *part, uint
 {
 	struct opk_meta meta = fill_meta(&part->meta);
 	struct opk_drop drop = { "no memory", number };
-	struct opk_stats stats = { 10, 2, number, &drop, 1, 0 };
+	struct opk_stats stats = { 10, 2, number, &drop, 1, 0, NULL, 0 };
 	struct opk_writer *writer;
 
 	ck_ok(ctx, opk_writer_new(&writer, ctx, name));

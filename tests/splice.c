@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * splice IN.opk OUT.opk MEMBERS: a copy whose metadata have these additional JSON members, as
- * '"version":2,"hidden":["a__b.sum"]'. They are written as they are, valid or not.
+ * splice IN.opk OUT.opk MEMBERS [COUNTS]: a copy whose metadata have these additional JSON members,
+ * as '"version":2,"hidden":["a__b.sum"]', and its counts those. They are written as they are, valid
+ * or not.
  */
 #include "container/door.h"
 #include "program.h"
@@ -16,16 +17,19 @@ static char *extend(const char *object, size_t size, const char *members)
 }
 
 static void copy(struct opk_writer *writer, const struct opk_file *file, size_t section,
-                 const char *members)
+                 char *const *members)
 {
 	uint32_t type = opk_file_section(file, section)->type;
+	const char *added = type == OPK_SECTION_META    ? members[0]
+	                    : type == OPK_SECTION_STATS ? members[1]
+	                                                : NULL;
 	char *text = NULL;
 	void *data;
 	size_t size;
 
 	must(opk_file_read(&data, &size, ctx, file, section));
-	if (type == OPK_SECTION_META) {
-		text = extend(data, size, members);
+	if (added) {
+		text = extend(data, size, added);
 		must(opk_writer_add(writer, type, text, strlen(text)));
 	} else {
 		must(opk_writer_add(writer, type, data, size));
@@ -39,13 +43,13 @@ int main(int argc, char **argv)
 	struct opk_writer *writer;
 	struct opk_file *file;
 
-	if (argc != 4 || opk_ctx_new(&ctx, NULL))
+	if ((argc != 4 && argc != 5) || opk_ctx_new(&ctx, NULL))
 		return 1;
 	must(opk_file_open(&file, ctx, argv[1]));
 	remove(argv[2]);
 	must(opk_writer_new(&writer, ctx, argv[2]));
 	for (size_t i = 0; i < opk_file_section_count(file); i++)
-		copy(writer, file, i, argv[3]);
+		copy(writer, file, i, argv + 3);
 	must(opk_writer_finish(writer));
 	opk_writer_free(writer);
 	opk_file_free(file);

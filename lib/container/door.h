@@ -350,10 +350,13 @@ struct opk_stats {
 	uint32_t depth;    /* deepest nesting of user ranges that was seen */
 	const struct opk_drop *drops;
 	size_t drop_count;
-	uint64_t activities; /* recorded */
+	uint64_t activities;            /* recorded */
+	const struct opk_property *run; /* facts that are known only at the end of the run */
+	size_t run_count;
 };
 /*
- * *stats is NULL if the file has none; adds the numbers of several. The file owns it.
+ * *stats is NULL if the file has none; adds the numbers of several, and keeps the facts on which
+ * all agree. The file owns it.
  */
 int opk_file_stats(const struct opk_stats **stats, struct opk_ctx *ctx, struct opk_file *file);
 

@@ -211,6 +211,17 @@ static const char *const columns[] = {
 	[OPK_FILE_FUNCTIONS] = "module function symbol size~ instructions#",
 };
 
+static int add_end_facts(struct opk_listing *rows, struct opk_ctx *ctx, struct opk_file *file)
+{
+	const struct opk_stats *stats;
+
+	TRY(opk_file_stats(&stats, ctx, file));
+	for (size_t i = 0; stats && i < stats->run_count; i++)
+		opk_listing_row(rows, cell_text(stats->run[i].name),
+		                cell_text(stats->run[i].value));
+	return OPK_OK;
+}
+
 static bool is_of_meta(enum opk_file_list list)
 {
 	return list >= OPK_FILE_META && list <= OPK_FILE_AVAILABILITY;
@@ -234,6 +245,9 @@ static int fill(struct opk_listing *rows, struct opk_ctx *ctx, struct opk_file *
 	case OPK_FILE_PASSES:
 		add_passes(rows, meta);
 		return OPK_OK;
+	case OPK_FILE_RUN:
+		add_items(rows, meta, list);
+		return add_end_facts(rows, ctx, file);
 	case OPK_FILE_STATS:
 	case OPK_FILE_DROPS:
 		return add_stats(rows, ctx, file, list == OPK_FILE_DROPS);

@@ -5,11 +5,14 @@
 #include "base/sum.h"
 #include "container/container.h"
 
+enum { MOST_FACTS = 1000 };
+
 struct opk_stats_storage {
 	struct opk_stats stats;
 	bool found;
 	struct opk_drop *drops;
 	size_t capacity;
+	OPK_LIST(struct opk_property) run;
 };
 
 #define NUMBER(type, member) OPK_MEMBER(type, member, #member, .form = OPK_MEMBER_NUMBER)
@@ -27,10 +30,13 @@ static const struct opk_member members[] = {
 	NUMBER(opk_stats, activities),
 	OPK_MEMBER(opk_stats, drops, "drops", .form = OPK_MEMBER_OBJECTS, .elements = &drop_table,
 	           .count = offsetof(struct opk_stats, drop_count)),
+	OPK_MEMBER(opk_stats, run, "run", .form = OPK_MEMBER_PAIRS, .rules = OPK_MEMBER_STRICT,
+	           .count = offsetof(struct opk_stats, run_count)),
 };
 static const struct opk_members stats_table = OPK_MEMBERS(members, opk_stats);
 /* Drops are read one by one. */
 static const struct opk_members number_table = { members, 4, sizeof(struct opk_stats) };
+static const struct opk_members fact_table = { members + 5, 1, sizeof(struct opk_stats) };
 
 void opk_stats_to_json(struct opk_buf *out, const struct opk_stats *stats)
 {
@@ -66,6 +72,68 @@ static int add_drop(struct opk_stats_storage *storage, struct opk_ctx *ctx, cons
 	return OPK_OK;
 }
 
+static void free_fact(const struct opk_property *fact)
+{
+	free((char *)fact->name);
+	free((char *)fact->value);
+}
+
+static const char *value_of(const struct opk_stats *stats, const char *name)
+{
+	for (size_t i = 0; i < stats->run_count; i++)
+		if (!strcmp(stats->run[i].name, name))
+			return stats->run[i].value;
+	return "";
+}
+
+/* Other processes wrote other sections: keeps the facts that all of them have. */
+static void keep_facts(struct opk_stats_storage *storage, const struct opk_stats *one)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < storage->run.count; i++) {
+		struct opk_property *fact = &storage->run.items[i];
+
+		if (!strcmp(value_of(one, fact->name), fact->value))
+			storage->run.items[kept++] = *fact;
+		else
+			free_fact(fact);
+	}
+	storage->run.count = kept;
+}
+
+static int add_facts(struct opk_stats_storage *storage, const struct opk_stats *one)
+{
+	for (size_t i = 0; i < one->run_count; i++) {
+		struct opk_property *fact = opk_list_add(&storage->run);
+
+		if (!fact || !(fact->name = opk_strdup(one->run[i].name))
+		    || !(fact->value = opk_strdup(one->run[i].value)))
+			return OPK_ENOMEM;
+	}
+	return OPK_OK;
+}
+
+static int take_facts(struct opk_stats_storage *storage, struct opk_ctx *ctx,
+                      const struct opk_json *root)
+{
+	struct opk_arrays arrays = { 0 };
+	const struct opk_members_reader reader = { ctx, &arrays, "counts", 0 };
+	struct opk_stats one = { 0 };
+	int code = opk_members_read(&one, &fact_table, &reader, root);
+
+	if (!code && one.run_count > MOST_FACTS)
+		code = opk_fail(ctx, OPK_EINPUT, "more than %d facts", MOST_FACTS);
+	if (!code && storage->found)
+		keep_facts(storage, &one);
+	else if (!code && add_facts(storage, &one))
+		code = opk_nomem(ctx, "counts");
+	opk_arrays_clear(&arrays);
+	storage->stats.run = storage->run.items;
+	storage->stats.run_count = storage->run.count;
+	return code;
+}
+
 static int add_counts(struct opk_stats_storage *storage, struct opk_ctx *ctx,
                       const struct opk_json *root)
 {
@@ -82,6 +150,7 @@ static int add_counts(struct opk_stats_storage *storage, struct opk_ctx *ctx,
 	opk_sum_add(&all->launches, one.launches);
 	opk_sum_add(&all->ranges, one.ranges);
 	all->depth = one.depth > all->depth ? one.depth : all->depth;
+	TRY(take_facts(storage, ctx, root));
 	storage->found = true;
 	for (size_t i = 0; drops && i < drops->count; i++) {
 		const struct opk_json *drop = &drops->children[i];
@@ -134,6 +203,9 @@ void opk_stats_storage_free(struct opk_stats_storage *storage)
 		return;
 	for (size_t i = 0; i < storage->stats.drop_count; i++)
 		free((char *)storage->drops[i].reason);
+	for (size_t i = 0; i < storage->run.count; i++)
+		free_fact(&storage->run.items[i]);
+	free(storage->run.items);
 	free(storage->drops);
 	free(storage);
 }

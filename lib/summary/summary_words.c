@@ -246,21 +246,47 @@ static char *how_complete(struct opk_summary *s)
 	return opk_buf_take_text(&out);
 }
 
-/* The clocks of the ranges; "": unknown. */
-static char *how_fast(const struct opk_summary *s)
+/* Adds what slowed GPUs during the run: "; GPU 0 was slowed by heat in 1 of 4 readings". */
+static void put_slowdowns(struct opk_buf *out, struct opk_summary *s)
+{
+	const struct opk_stats *stats = NULL;
+	int device, length;
+
+	if (opk_file_stats(&stats, s->ctx, s->file) || !stats)
+		return;
+	for (size_t i = 0; i < stats->run_count; i++) {
+		const char *name = stats->run[i].name;
+
+		length = 0;
+		if (sscanf(name, "device.%d.slowed_by%n", &device, &length) != 1 || !length
+		    || name[length])
+			continue;
+		opk_buf_add_printf(out, "%sGPU %d was slowed by %s", out->size ? "; " : "", device,
+		                   stats->run[i].value);
+	}
+}
+
+/* The clocks of the ranges, what they were locked to, and what slowed them; "": unknown. */
+static char *how_fast(struct opk_summary *s)
 {
 	char sm[OPK_CLOCK_TEXT], memory[OPK_CLOCK_TEXT];
+	const char *locked = opk_meta_fact(s->meta, "clocks");
+	struct opk_buf out = { 0 };
 	struct opk_clocks clocks;
 
 	opk_clocks_find(&clocks, s->ranges, s->range_count);
-	if (!clocks.sm.most && !clocks.memory.most)
-		return opk_strdup("");
 	opk_clock_text(sm, &clocks.sm);
 	opk_clock_text(memory, &clocks.memory);
-	return opk_printf("SM %s MHz, memory %s MHz%s", *sm ? sm : "?", *memory ? memory : "?",
-	                  clocks.sm.drifted || clocks.memory.drifted
-	                          ? ": times and rates differ for that alone"
-	                          : "");
+	if (clocks.sm.most || clocks.memory.most)
+		opk_buf_add_printf(&out, "SM %s MHz, memory %s MHz%s", *sm ? sm : "?",
+		                   *memory ? memory : "?",
+		                   clocks.sm.drifted || clocks.memory.drifted
+		                           ? ": times and rates differ for that alone"
+		                           : "");
+	if (*locked)
+		opk_buf_add_printf(&out, "%slocked: %s", out.size ? "; " : "", locked);
+	put_slowdowns(&out, s);
+	return out.size ? opk_buf_take_text(&out) : opk_strdup("");
 }
 
 int opk_summary_write_words(struct opk_summary *s)

@@ -127,7 +127,10 @@ CUresult cuDeviceGet(CUdevice *device, int ordinal)
 
 CUresult cuDeviceGetName(char *name, int size, CUdevice device)
 {
-	snprintf(name, (size_t)size, "NVIDIA Fake %s", fake_chip((unsigned)device));
+	const char *part = getenv("FAKE_GPU_PART");
+
+	snprintf(name, (size_t)size, "NVIDIA Fake %s%s%s", fake_chip((unsigned)device),
+	         part ? " MIG " : "", part ? part : "");
 	return DRIVER_CALL(valid(device), "%d", device);
 }
 

@@ -7,6 +7,13 @@
 #include "fake_gpu/fake_common.h"
 
 enum { SUCCESS = 0, INVALID_ARGUMENT = 2, CLOCK_SM = 1, CLOCK_MEM = 2, POWER_CAP = 4 };
+enum { TO_GPU = 0, TO_SWITCH = 2 };
+
+struct pci {
+	char older[16];
+	unsigned numbers[5];
+	char address[32];
+};
 
 struct process {
 	unsigned process;
@@ -20,6 +27,19 @@ int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count,
 int nvmlDeviceGetHandleByPciBusId_v2(const char *address, void **device);
 int nvmlDeviceGetClockInfo(void *device, int which, unsigned *mhz);
 int nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *reasons);
+int nvmlDeviceGetPowerUsage(void *device, unsigned *milliwatts);
+int nvmlDeviceGetEnforcedPowerLimit(void *device, unsigned *milliwatts);
+int nvmlDeviceGetTemperature(void *device, int sensor, unsigned *celsius);
+int nvmlDeviceGetPersistenceMode(void *device, int *on);
+int nvmlDeviceGetNvLinkState(void *device, unsigned link, int *active);
+int nvmlDeviceGetNvLinkRemoteDeviceType(void *device, unsigned link, int *type);
+int nvmlDeviceGetNvLinkRemotePciInfo_v2(void *device, unsigned link, struct pci *remote);
+int nvmlDeviceGetHandleByUUID(const char *uuid, void **device);
+int nvmlDeviceGetGpuInstanceId(void *device, unsigned *instance);
+int nvmlDeviceGetComputeInstanceId(void *device, unsigned *instance);
+int nvmlDeviceGetMaxClockInfo(void *device, int which, unsigned *mhz);
+int nvmlDeviceSetGpuLockedClocks(void *device, unsigned least, unsigned most);
+int nvmlDeviceResetGpuLockedClocks(void *device);
 
 static unsigned devices[16];
 static bool initialized;
@@ -96,4 +116,120 @@ int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count,
 	if (file)
 		fclose(file);
 	return SUCCESS;
+}
+
+/* 300 W at first, and then 50 W more each time. */
+int nvmlDeviceGetPowerUsage(void *device, unsigned *milliwatts)
+{
+	static unsigned readings;
+
+	(void)device;
+	*milliwatts = 300000 + 50000 * __atomic_fetch_add(&readings, 1, __ATOMIC_RELAXED);
+	return FAKE_CALL(int, SUCCESS, "%s", "");
+}
+
+int nvmlDeviceGetEnforcedPowerLimit(void *device, unsigned *milliwatts)
+{
+	(void)device;
+	*milliwatts = 700000;
+	return FAKE_CALL(int, SUCCESS, "%s", "");
+}
+
+int nvmlDeviceGetTemperature(void *device, int sensor, unsigned *celsius)
+{
+	(void)device;
+	*celsius = 41;
+	return FAKE_CALL(int, sensor ? INVALID_ARGUMENT : SUCCESS, "%d", sensor);
+}
+
+int nvmlDeviceGetPersistenceMode(void *device, int *on)
+{
+	(void)device;
+	*on = 1;
+	return FAKE_CALL(int, SUCCESS, "%s", "");
+}
+
+/* Where a link leads, by FAKE_GPU_NVLINKS: "switch", "-" or an address; NULL: no such link. */
+static const char *link_target(char target[32], unsigned link)
+{
+	const char *at = getenv("FAKE_GPU_NVLINKS");
+
+	for (; at && link; link--) {
+		at = strchr(at, ',');
+		at += at != NULL;
+	}
+	if (at)
+		snprintf(target, 32, "%.*s", (int)strcspn(at, ","), at);
+	return at ? target : NULL;
+}
+
+int nvmlDeviceGetNvLinkState(void *device, unsigned link, int *active)
+{
+	char target[32] = "";
+	bool known = link_target(target, link);
+
+	(void)device;
+	*active = strcmp(target, "-") != 0;
+	return known ? FAKE_CALL(int, SUCCESS, "%u", link) : INVALID_ARGUMENT;
+}
+
+int nvmlDeviceGetNvLinkRemoteDeviceType(void *device, unsigned link, int *type)
+{
+	char target[32] = "";
+
+	(void)device;
+	link_target(target, link);
+	*type = strcmp(target, "switch") ? TO_GPU : TO_SWITCH;
+	return FAKE_CALL(int, SUCCESS, "%u", link);
+}
+
+int nvmlDeviceGetNvLinkRemotePciInfo_v2(void *device, unsigned link, struct pci *remote)
+{
+	(void)device;
+	link_target(remote->address, link);
+	return FAKE_CALL(int, SUCCESS, "%u", link);
+}
+
+/* Parts of GPUs have a handle of their own. */
+int nvmlDeviceGetHandleByUUID(const char *uuid, void **device)
+{
+	*device = devices;
+	return FAKE_CALL(int, SUCCESS, "%s", uuid);
+}
+
+int nvmlDeviceGetGpuInstanceId(void *device, unsigned *instance)
+{
+	(void)device;
+	*instance = 9;
+	return FAKE_CALL(int, SUCCESS, "%s", "");
+}
+
+int nvmlDeviceGetComputeInstanceId(void *device, unsigned *instance)
+{
+	(void)device;
+	*instance = 0;
+	return FAKE_CALL(int, SUCCESS, "%s", "");
+}
+
+static unsigned number_of(const void *device)
+{
+	return (unsigned)((const unsigned *)device - devices);
+}
+
+int nvmlDeviceGetMaxClockInfo(void *device, int which, unsigned *mhz)
+{
+	(void)device;
+	*mhz = which == CLOCK_SM ? 1980 : 2619;
+	return FAKE_CALL(int, SUCCESS, "%d", which);
+}
+
+/* The log says what is locked. */
+int nvmlDeviceSetGpuLockedClocks(void *device, unsigned least, unsigned most)
+{
+	return FAKE_CALL(int, SUCCESS, "%u %u %u", number_of(device), least, most);
+}
+
+int nvmlDeviceResetGpuLockedClocks(void *device)
+{
+	return FAKE_CALL(int, SUCCESS, "%u", number_of(device));
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "collect/profilers/nvml.h"
 #include "collect/shared/program_cupti.h"
 #include "collect/subscriber.h"
 
@@ -100,8 +101,11 @@ void collector_warm_up(void)
 {
 	collector_auto bool locked = collector_lock();
 
-	if (locked)
-		collector_initialize();
+	if (!locked)
+		return;
+	collector_initialize();
+	/* It takes 15 ms. */
+	nvml_open();
 }
 
 const char *collector_chip(int device)

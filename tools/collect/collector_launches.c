@@ -18,20 +18,28 @@ static bool wanted_by_number(void)
 	return true;
 }
 
-static bool wanted_by_ranges(void)
+/* Whether the thread is in ranges that the filter matches. */
+static bool is_in_ranges(const struct nvtx_filter *filter)
 {
-	const struct nvtx_filter *filter = collector.settings.nvtx_include;
 	struct user_nest *const *nests;
 	size_t count;
 
 	/* Some filters match outside of all ranges, too. */
-	if (!filter || nvtx_filter_match(filter, NULL, 0))
+	if (nvtx_filter_match(filter, NULL, 0))
 		return true;
 	nests = user_nests(&count);
 	for (size_t i = 0; i < count; i++)
 		if (nvtx_filter_match(filter, nests[i]->ranges, nests[i]->count))
 			return true;
 	return started_range_match(filter);
+}
+
+static bool wanted_by_ranges(void)
+{
+	const struct settings *settings = &collector.settings;
+
+	return (!settings->nvtx_include || is_in_ranges(settings->nvtx_include))
+	       && (!settings->nvtx_exclude || !is_in_ranges(settings->nvtx_exclude));
 }
 
 /*
@@ -121,6 +129,7 @@ static bool rest(const struct launch *launch)
 static bool begin(const struct launch *launch)
 {
 	struct kernel *kernel = kernels_find(collector.kernels, launch->symbol);
+	bool wanted = kernel && kernels_launch(collector.kernels, kernel);
 	uint64_t index = ++collector.launches;
 
 	tally->launches = index;
@@ -128,7 +137,7 @@ static bool begin(const struct launch *launch)
 		return false;
 	if (collector.outside)
 		return rest(launch);
-	if (!kernel || !kernel->wanted || !wanted_by_ranges())
+	if (!wanted || !wanted_by_ranges())
 		return leave_out(launch);
 	if (!collector.captures)
 		return collector.settings.mode == MODE_SASS ? count_instructions(launch, index)

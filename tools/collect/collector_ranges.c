@@ -13,13 +13,15 @@ static struct repetitions repetitions;
 
 /*
  * The level of the innermost range, counted from the first range of its domain that --nvtx-include
- * and --capture-range admit; 0: outside such ranges.
+ * and --capture-range admit; 0: outside such ranges, or inside one of --nvtx-exclude.
  */
 static size_t level_of(const struct user_nest *nest)
 {
 	const struct nvtx_filter *filter = collector.settings.nvtx_include;
 	size_t first = 1;
 
+	if (nvtx_filter_match(collector.settings.nvtx_exclude, nest->ranges, nest->count))
+		return 0;
 	while (filter && first <= nest->count && !nvtx_filter_match(filter, nest->ranges, first))
 		first++;
 	if (first <= nest->outside)
@@ -150,7 +152,8 @@ static void started(uint64_t id, const struct user_range *range)
 	struct turn next;
 
 	if (!locked || !name || collector.outside
-	    || (filter && !nvtx_filter_match_started(filter, range)))
+	    || (filter && !nvtx_filter_match_started(filter, range))
+	    || nvtx_filter_match_started(collector.settings.nvtx_exclude, range))
 		return;
 	if (!collector.depth)
 		collector.depth = 1;

@@ -75,6 +75,7 @@ static void report(const struct opk_stats *stats)
 void collector_end_recording(void)
 {
 	struct opk_drop drops[DROPS];
+	opk_autofacts struct facts facts = { 0 };
 	struct opk_stats stats = {
 		.launches = collector.launches,
 		.ranges = collector.counts.ranges,
@@ -87,6 +88,10 @@ void collector_end_recording(void)
 		if (collector.counts.drops[i])
 			drops[stats.drop_count++] = (struct opk_drop){ drop_reasons[i],
 				                                       collector.counts.drops[i] };
+	if (collector.profiling.segments)
+		clocks_facts(&facts);
+	stats.run = facts.items;
+	stats.run_count = facts.count;
 	if (collector.profiling.segments)
 		segments_finish(collector.profiling.segments, &stats);
 	if (collector.settings.opened)

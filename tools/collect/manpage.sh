@@ -18,7 +18,7 @@ program ends offpeak\\-collect, too. Otherwise:
 .TP
 1
 nothing was recorded: nothing was launched, nothing passed the filters, the GPU can't be profiled, there is
-no permission to read its counters; or the output can't be written
+no permission to read its counters; its clocks can't be locked; or the output can't be written
 .TP
 2
 wrong usage

@@ -39,6 +39,7 @@ OPK_DEFINE_AUTO(opk_ctx)
 
 int offpeak_probe(void);
 int offpeak_describe(int fd);
+int offpeak_hold_clocks(int fd);
 
 static int driver_failed(const char *call, CUresult status)
 {
@@ -216,4 +217,12 @@ __attribute__((visibility("default"))) int offpeak_describe(int fd)
 	for (size_t i = 0; i < facts.count; i++)
 		dprintf(fd, "%s\t%s\n", facts.items[i].name, facts.items[i].value);
 	return OPK_OK;
+}
+
+__attribute__((visibility("default"))) int offpeak_hold_clocks(int fd)
+{
+	struct probe probe = { 0 };
+
+	TRY(begin(&probe));
+	return clocks_hold(&probe.settings, fd);
 }

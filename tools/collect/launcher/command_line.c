@@ -138,11 +138,11 @@ static const struct {
 	{ "events", "-c SET.opk" },
 	{ "export", "-o" },
 	{ "kernel-name", "--kernel" },
+	{ "kernel-id", "--kernel" },
 	{ "launch-skip", "--skip" },
 	{ "launch-count", "--count" },
 	{ "replay-mode", "--replay" },
 	{ "print-gpu-trace", "--trace kernels" },
-	{ "clock-control", NULL },
 	{ "page", NULL },
 };
 

@@ -383,6 +383,7 @@ static int finish(const struct settings *settings, struct parts *parts, int stat
 	opk_autostrlist struct opk_strlist made = { 0 };
 	int code = OPK_OK;
 
+	clock_guard_end();
 	/* A single file needs no merged copy, for which there may be no room. */
 	if (settings->rotate_ns && !merged)
 		code = archive_tidy(settings, true, 0);
@@ -608,5 +609,6 @@ int main(int argc, char **argv)
 		signal(SIGUSR1, forward);
 	parts_report_leftovers(&all.items[0].settings);
 	outputs_begin(&all.items[0].settings);
+	TRY(clock_guard_begin(&all));
 	return collect(&all, program);
 }

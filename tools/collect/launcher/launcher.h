@@ -100,6 +100,21 @@ int probe_write(const struct settings *settings);
 char *probe_describe(void);
 /* The library's path, from this program's folder: free(). NULL with a message. */
 char *launcher_library(void);
+/* A function of the library, with one argument, which it may ignore. */
+struct question {
+	const char *library, *function;
+};
+/* Calls it, in a child process; `data` is a question. */
+int library_answer(const void *data, int fd);
+
+/* clock_guard.c */
+
+/*
+ * Locks the clocks as the settings say, until clock_guard_end(), which finish() calls, or this
+ * process is gone. Tells the recordings what was locked. OPK_OK, or a message.
+ */
+int clock_guard_begin(struct collections *all);
+void clock_guard_end(void);
 
 /* watch.c: GPUs without a program, as a program that the launcher runs. */
 

@@ -29,13 +29,8 @@ char *launcher_library(void)
 	return library;
 }
 
-/* A function of the library, with one argument, which it may ignore. */
-struct question {
-	const char *library, *function;
-};
-
-/* In the child: keep other tools' libraries out. */
-static int answer(const void *data, int fd)
+/* Keeps other tools' libraries out. */
+int library_answer(const void *data, int fd)
 {
 	const struct question *question = data;
 	int (*call)(int fd);
@@ -52,7 +47,8 @@ static int answer(const void *data, int fd)
 static int ask(const char *function, struct opk_buf *text)
 {
 	opk_autofree char *library = launcher_library();
-	int status = library ? child_ask(text, answer, &(struct question){ library, function })
+	int status = library ? child_ask(text, library_answer,
+	                                 &(struct question){ library, function })
 	                     : -1;
 
 	if (status < 0)

@@ -1,80 +1,63 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Reads clocks of the devices from NVML, and finds how far they drifted. */
+/* Reads clocks, power and temperature of the devices from NVML, and finds how far they drifted. */
 #include "collect/profilers/profilers.h"
 
-#include <dlfcn.h>
+#include <math.h>
 
-/* NVML's names for its numbers; not every CUDA comes with its header. */
-enum { NVML_CLOCK_SM = 1, NVML_CLOCK_MEM = 2 };
+#include "base/buf.h"
+#include "collect/profilers/nvml.h"
 
-typedef struct nvml_device nvml_device;
+enum quantity { SM, MEMORY, POWER, TEMPERATURE, QUANTITIES };
 
-#define SYMBOLS(X)                                                                                 \
-	X(nvmlInit_v2, (void))                                                                     \
-	X(nvmlDeviceGetHandleByPciBusId_v2, (const char *address, nvml_device **device))           \
-	X(nvmlDeviceGetClockInfo, (nvml_device * device, int which, unsigned *mhz))                \
-	X(nvmlDeviceGetCurrentClocksThrottleReasons,                                               \
-	  (nvml_device * device, unsigned long long *reasons))
+static const char *const quantities[QUANTITIES] = { "sm_mhz", "memory_mhz", "power_w",
+	                                            "temperature_c" };
 
-struct span {
-	uint32_t least, most;
+/* Why a clock is lower than possible: NVML's bits that say more than "idle" or "as set". */
+static const struct {
+	unsigned long long bits;
+	const char *text;
+} slowdowns[] = {
+	{ 0x04, "the power limit" },         { 0x60, "heat" },
+	{ 0x80, "the power supply" },        { 0x08, "the hardware" },
+	{ 0x10, "other GPUs of its group" },
 };
 
-/* NVML's struct for a process. */
-struct nvml_process {
-	unsigned process;
-	unsigned long long memory;
-	unsigned instances[2]; /* MIG's */
+enum { SLOWDOWNS = sizeof slowdowns / sizeof *slowdowns };
+
+struct span {
+	double least, most, sum;
+	unsigned count;
 };
 
 /* Each sampler has its own thread. */
-static struct {
-	pthread_mutex_t lock;
-	bool opened, usable;
-	/* Older drivers lack this. */
-	int (*processes)(nvml_device *device, unsigned *count, struct nvml_process *processes);
-#define X(symbol, arguments) int(*symbol) arguments;
-	SYMBOLS(X)
-#undef X
-	struct watched {
-		bool asked;
-		nvml_device *handle; /* NULL: unknown to NVML */
-		struct span sm, memory;
-		unsigned long long reasons; /* all reasons seen */
-	} devices[MAX_DEVICES];
-} nvml = { .lock = PTHREAD_MUTEX_INITIALIZER };
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static bool bind(void)
-{
-	void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-	bool found = library != NULL;
+static struct watched {
+	bool asked;
+	nvml_device *handle; /* NULL: unknown to NVML */
+	struct span spans[QUANTITIES];
+	unsigned readings, slowed[SLOWDOWNS];
+	struct timespec slow_at;   /* power and temperature were read */
+	struct timespec looked_at; /* by clocks_look() */
+} devices[MAX_DEVICES];
 
-#define X(symbol, arguments)                                                                       \
-	*(void **)&nvml.symbol = found ? dlsym(library, #symbol) : NULL;                           \
-	found = nvml.symbol != NULL;
-	SYMBOLS(X)
-#undef X
-	*(void **)&nvml.processes = library ? dlsym(library,
-	                                            "nvmlDeviceGetComputeRunningProcesses_v3")
-	                                    : NULL;
-	return found && !nvml.nvmlInit_v2();
-}
-
+/* The lock is held. */
 static struct watched *find(int device)
 {
-	struct watched *watched = &nvml.devices[device];
-	char address[32];
+	struct watched *watched = &devices[device];
 
-	if (!nvml.opened) {
-		nvml.opened = true;
-		nvml.usable = bind();
-	}
-	if (!watched->asked && nvml.usable
-	    && (target.cuDeviceGetPCIBusId(address, sizeof address, device)
-	        || nvml.nvmlDeviceGetHandleByPciBusId_v2(address, &watched->handle)))
-		watched->handle = NULL;
+	if (!watched->asked)
+		watched->handle = nvml_find(device);
 	watched->asked = true;
 	return watched->handle ? watched : NULL;
+}
+
+static void note(struct span *span, double value)
+{
+	span->least = span->count && span->least < value ? span->least : value;
+	span->most = span->count && span->most > value ? span->most : value;
+	span->sum += value;
+	span->count++;
 }
 
 static uint32_t read_clock(nvml_device *handle, int which, struct span *span)
@@ -83,20 +66,52 @@ static uint32_t read_clock(nvml_device *handle, int which, struct span *span)
 
 	if (nvml.nvmlDeviceGetClockInfo(handle, which, &mhz) || !mhz)
 		return 0;
-	span->least = span->least && span->least < mhz ? span->least : mhz;
-	span->most = span->most > mhz ? span->most : mhz;
+	note(span, mhz);
 	return mhz;
 }
 
-static struct clocks read_clocks(struct watched *watched)
+/* Whether the last time was a while ago, or never; then it is now. */
+static bool is_due(struct timespec *last)
+{
+	static const double good_s = 0.25;
+
+	if (last->tv_sec && clock_seconds_since(last) < good_s)
+		return false;
+	*last = clock_now();
+	return true;
+}
+
+/* They change slowly, and NVML's power is a mean of the last second. */
+static void read_power(struct watched *watched)
+{
+	unsigned value;
+
+	if (!is_due(&watched->slow_at))
+		return;
+	if (NVML_ASK(nvmlDeviceGetPowerUsage, watched->handle, &value))
+		note(&watched->spans[POWER], value / 1000.0);
+	if (NVML_ASK(nvmlDeviceGetTemperature, watched->handle, 0, &value))
+		note(&watched->spans[TEMPERATURE], value);
+}
+
+static unsigned long long reasons_of(const struct watched *watched)
 {
 	unsigned long long reasons = 0;
 
-	if (!nvml.nvmlDeviceGetCurrentClocksThrottleReasons(watched->handle, &reasons))
-		watched->reasons |= reasons;
+	return NVML_ASK(nvmlDeviceGetCurrentClocksThrottleReasons, watched->handle, &reasons)
+	               ? reasons
+	               : 0;
+}
+
+static struct clocks read_clocks(struct watched *watched, unsigned long long reasons)
+{
+	watched->readings++;
+	for (size_t i = 0; i < SLOWDOWNS; i++)
+		watched->slowed[i] += (reasons & slowdowns[i].bits) != 0;
+	read_power(watched);
 	return (struct clocks){
-		.sm_mhz = read_clock(watched->handle, NVML_CLOCK_SM, &watched->sm),
-		.memory_mhz = read_clock(watched->handle, NVML_CLOCK_MEM, &watched->memory),
+		.sm_mhz = read_clock(watched->handle, NVML_CLOCK_SM, &watched->spans[SM]),
+		.memory_mhz = read_clock(watched->handle, NVML_CLOCK_MEM, &watched->spans[MEMORY]),
 	};
 }
 
@@ -107,12 +122,29 @@ struct clocks clocks_read(int device)
 
 	if (device < 0 || device >= MAX_DEVICES)
 		return clocks;
-	pthread_mutex_lock(&nvml.lock);
+	pthread_mutex_lock(&lock);
 	watched = find(device);
 	if (watched)
-		clocks = read_clocks(watched);
-	pthread_mutex_unlock(&nvml.lock);
+		clocks = read_clocks(watched, reasons_of(watched));
+	pthread_mutex_unlock(&lock);
 	return clocks;
+}
+
+/* Clocks of an idle GPU say nothing about what ran. */
+void clocks_look(int device)
+{
+	static const unsigned long long idle = 1;
+	struct watched *watched;
+	unsigned long long reasons;
+
+	pthread_mutex_lock(&lock);
+	watched = device >= 0 && device < MAX_DEVICES ? find(device) : NULL;
+	if (watched && is_due(&watched->looked_at)) {
+		reasons = reasons_of(watched);
+		if (!(reasons & idle))
+			read_clocks(watched, reasons);
+	}
+	pthread_mutex_unlock(&lock);
 }
 
 size_t clocks_processes(unsigned *processes, size_t room, int device)
@@ -122,51 +154,79 @@ size_t clocks_processes(unsigned *processes, size_t room, int device)
 	struct watched *watched;
 	bool good;
 
-	pthread_mutex_lock(&nvml.lock);
+	pthread_mutex_lock(&lock);
 	watched = device >= 0 && device < MAX_DEVICES ? find(device) : NULL;
-	good = watched && nvml.processes && !nvml.processes(watched->handle, &count, found);
-	pthread_mutex_unlock(&nvml.lock);
+	good = watched
+	       && NVML_ASK(nvmlDeviceGetComputeRunningProcesses_v3, watched->handle, &count, found);
+	pthread_mutex_unlock(&lock);
 	count = good && count < room ? count : good ? (unsigned)room : 0;
 	for (size_t i = 0; i < count; i++)
 		processes[i] = found[i].process;
 	return count;
 }
 
-/* Why a clock is lower than possible: NVML's bits that say more than "idle" or "as set". */
-static const char *reason(unsigned long long reasons)
+/* "the power limit in 12 of 40, heat in 1 of 40 readings"; NULL: nothing, or no memory; free() */
+static char *slowed_by(const struct watched *watched)
 {
-	static const struct {
-		unsigned long long bits;
-		const char *text;
-	} known[] = {
-		{ 0x60, ": the GPU was too hot" },
-		{ 0x84, ": it reached its power limit" },
-		{ 0x08, ": the hardware slowed it down" },
-	};
+	struct opk_buf text = { 0 };
 
-	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-		if (reasons & known[i].bits)
-			return known[i].text;
-	return "";
+	for (size_t i = 0; i < SLOWDOWNS; i++)
+		if (watched->slowed[i])
+			opk_buf_add_printf(&text, "%s%s in %u of %u", text.size ? ", " : "",
+			                   slowdowns[i].text, watched->slowed[i],
+			                   watched->readings);
+	if (text.size)
+		opk_buf_add_text(&text, " readings");
+	return text.size ? opk_buf_take_text(&text) : NULL;
 }
 
-static void report(int device, const char *clock, const struct span *span,
-                   unsigned long long reasons)
+static void report(int device, const char *clock, const struct span *span, const char *slowed)
 {
-	if (span->least >= span->most * (1 - OPK_CLOCK_DRIFT))
+	if (!span->count || span->least >= span->most * (1 - OPK_CLOCK_DRIFT))
 		return;
 	say(0,
-	    "note: device %d: the %s clock was between %u and %u MHz%s; times and rates differ for "
-	    "that alone",
-	    device, clock, span->least, span->most, reason(reasons));
+	    "note: device %d: the %s clock was between %.0f and %.0f MHz%s%s; times and rates "
+	    "differ for that alone",
+	    device, clock, span->least, span->most, slowed ? ", slowed by " : "",
+	    slowed ? slowed : "");
 }
 
 void clocks_report(void)
 {
 	for (int device = 0; device < MAX_DEVICES; device++) {
-		const struct watched *watched = &nvml.devices[device];
+		const struct watched *watched = &devices[device];
+		opk_autofree char *slowed = slowed_by(watched);
 
-		report(device, "SM", &watched->sm, watched->reasons);
-		report(device, "memory", &watched->memory, watched->reasons);
+		report(device, "SM", &watched->spans[SM], slowed);
+		report(device, "memory", &watched->spans[MEMORY], slowed);
 	}
+}
+
+static void add_span(struct facts *facts, int device, const char *name, const struct span *span)
+{
+	if (!span->count)
+		return;
+	facts_add(facts, opk_printf("%.6g", span->least), "device.%d.%s_min", device, name);
+	facts_add(facts, opk_printf("%.6g", span->sum / span->count), "device.%d.%s_mean", device,
+	          name);
+	facts_add(facts, opk_printf("%.6g", span->most), "device.%d.%s_max", device, name);
+}
+
+void clocks_facts(struct facts *facts)
+{
+	int count = 0;
+
+	target.cuDeviceGetCount(&count);
+	pthread_mutex_lock(&lock);
+	for (int device = 0; device < count && device < MAX_DEVICES; device++) {
+		const struct watched *watched = find(device);
+
+		if (!watched)
+			continue;
+		for (size_t i = 0; i < QUANTITIES; i++)
+			add_span(facts, device, quantities[i], &watched->spans[i]);
+		facts_add(facts, slowed_by(watched), "device.%d.slowed_by", device);
+		gpu_facts(facts, device, watched->handle);
+	}
+	pthread_mutex_unlock(&lock);
 }

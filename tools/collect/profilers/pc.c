@@ -273,6 +273,8 @@ static void *run(void *data)
 	while (!__atomic_load_n(&sampler->ending, __ATOMIC_ACQUIRE) && sampler->state == SAMPLING) {
 		usleep(POLL_US);
 		fetch(sampler);
+		if (sampler->counts.ranges)
+			clocks_look(sampler->device);
 		/* Samples until the buffer was full say little about the rate. */
 		if (sampler->chooses && sampler->state == SAMPLING)
 			judge(sampler);

@@ -88,6 +88,8 @@ struct clocks {
 };
 
 struct clocks clocks_read(int device);
+/* Reads them for the run's facts, unless that was a short time ago, or the device is idle. */
+void clocks_look(int device);
 /* Processes that have work on a device, as NVML says: their number, at most `room`. */
 enum { MOST_USERS = 256 };
 size_t clocks_processes(unsigned *processes, size_t room, int device);
@@ -103,6 +105,16 @@ void users_look(struct users *users);
 void users_end(struct users *users);
 /* Reports on stderr which of the clocks read have drifted. */
 void clocks_report(void);
+/* Adds what was read of each device during the run, and what NVML knows of it. */
+void clocks_facts(struct facts *facts);
+/*
+ * clock_lock.c: locks the clocks of the wanted devices, writes what it locked to, waits until the
+ * other end of `fd` is closed, and frees them. OPK_OK, or a message.
+ */
+int clocks_hold(const struct settings *settings, int fd);
+/* gpu_facts.c: what only NVML knows of a device that does not change. */
+struct nvml_device;
+void gpu_facts(struct facts *facts, int device, struct nvml_device *handle);
 
 /* Memory as large as a context's L2 cache, and a buffer to copy it to. Start with zeros. */
 struct cache {

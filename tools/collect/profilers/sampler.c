@@ -318,7 +318,6 @@ static void hand_on(struct sampler *sampler, size_t completed)
 
 	sample_clock_read(&sampler->clock);
 	segment.times = read_times(sampler, completed);
-	clocks_read(sampler->device);
 	users_look(sampler->users);
 	segment.image_size = perfworks_trim(sampler->image, sampler->image_size);
 	segment.image = segment.times ? malloc(segment.image_size) : NULL;
@@ -451,6 +450,7 @@ static bool working(const struct sampler *sampler)
 static void work(struct sampler *sampler)
 {
 	sample_clock_read(&sampler->clock);
+	clocks_look(sampler->device);
 	decode_timed(sampler);
 	if (enough(sampler, sampler->waiting))
 		hand_on_if_due(sampler, true);

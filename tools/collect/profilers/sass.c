@@ -283,6 +283,7 @@ static void write_counts(struct sass *sass)
 		sass->counts.ranges += sass->waiting;
 	}
 	clear_records(&records);
+	clocks_look(sass->device);
 	sass->waiting = 0;
 	for (size_t i = 0; i < sass->launched.functions.count; i++)
 		sass->launched.functions.items[i].launches = 0;

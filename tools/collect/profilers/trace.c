@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "collect/profilers/nvml.h"
 #include "collect/profilers/profilers.h"
 #include "collect/ranges/ranges.h"
 
@@ -316,6 +317,7 @@ static void hand_on(void)
 	unlock();
 	if (device >= 0)
 		segments = trace.begin(device, &never);
+	clocks_look(device);
 	if (!lock())
 		return;
 	trace.stuck = !segments;
@@ -361,6 +363,7 @@ static void *run(void *data)
 {
 	struct timespec flushed = clock_now();
 
+	nvml_open();
 	while (wait_a_while()) {
 		if (clock_seconds_since(&flushed) >= flush_interval_s) {
 			flush(0);

@@ -12,9 +12,9 @@
 typedef char *demangle_fn(const char *symbol, char *buffer, size_t *length, int *status);
 
 struct kernels {
-	const regex_t *filter;
-	demangle_fn *demangle;  /* NULL: symbols are not demangled */
-	struct opk_index index; /* symbol -> number in `list` */
+	const struct kernel_filter *filter; /* NULL: all are wanted */
+	demangle_fn *demangle;              /* NULL: symbols are not demangled */
+	struct opk_index index;             /* symbol -> number in `list` */
 	struct kernel **list;
 	size_t count, capacity;
 };
@@ -27,7 +27,7 @@ static demangle_fn *find_demangle(void)
 	return library ? (demangle_fn *)dlsym(library, "__cxa_demangle") : NULL;
 }
 
-struct kernels *kernels_new(const regex_t *filter)
+struct kernels *kernels_new(const struct kernel_filter *filter)
 {
 	struct kernels *kernels = calloc(1, sizeof *kernels);
 
@@ -48,9 +48,11 @@ static void kernel_free(struct kernel *kernel)
 }
 OPK_DEFINE_AUTO(kernel)
 
-static bool matches(const regex_t *filter, const char *text)
+static bool matches(const struct kernel_filter *filter, const struct kernel *kernel)
 {
-	return !filter || !regexec(filter, text, 0, NULL, 0);
+	return !filter
+	       || (filter->in_symbol && !regexec(&filter->regex, kernel->symbol, 0, NULL, 0))
+	       || (filter->in_name && !regexec(&filter->regex, kernel->name, 0, NULL, 0));
 }
 
 static struct kernel *kernel_new(const struct kernels *kernels, const char *symbol)
@@ -68,8 +70,7 @@ static struct kernel *kernel_new(const struct kernels *kernels, const char *symb
 		kernel->name = strdup(symbol);
 	if (!kernel->symbol || !kernel->name)
 		return NULL;
-	kernel->wanted = matches(kernels->filter, kernel->symbol)
-	                 || matches(kernels->filter, kernel->name);
+	kernel->wanted = matches(kernels->filter, kernel);
 	return opk_take(kernel);
 }
 
@@ -87,6 +88,16 @@ struct kernel *kernels_find(struct kernels *kernels, const char *symbol)
 		return NULL;
 	kernels->list[kernels->count++] = opk_take(kernel);
 	return kernels->list[kernels->count - 1];
+}
+
+bool kernels_launch(const struct kernels *kernels, struct kernel *kernel)
+{
+	const struct kernel_filter *filter = kernels->filter;
+
+	kernel->launches++;
+	return kernel->wanted
+	       && (!filter || !filter->last
+	           || (kernel->launches >= filter->first && kernel->launches <= filter->last));
 }
 
 void kernels_free(struct kernels *kernels)

@@ -3,7 +3,6 @@
 #ifndef OPK_COLLECT_RANGES_H
 #define OPK_COLLECT_RANGES_H
 
-#include <regex.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -91,15 +90,18 @@ struct kernel {
 	char *symbol; /* mangled */
 	char *name;   /* demangled; the symbol itself if that fails */
 	bool wanted;  /* symbol or name matches the filter, or there is no filter */
+	uint64_t launches;
 	struct function_facts function;
 };
 
 struct kernels;
 
 /* `filter` is borrowed; NULL wants all. NULL: memory is out. */
-struct kernels *kernels_new(const regex_t *filter);
+struct kernels *kernels_new(const struct kernel_filter *filter);
 /* Valid until kernels_free(); NULL: memory is out. */
 struct kernel *kernels_find(struct kernels *kernels, const char *symbol);
+/* Counts a launch of the kernel; whether the filter wants it. */
+bool kernels_launch(const struct kernels *kernels, struct kernel *kernel);
 void kernels_free(struct kernels *kernels);
 
 /* Functions that were launched or sampled. Begins zeroed, with `kernels`, which it does not own. */

@@ -53,9 +53,7 @@ static const struct {
 	NAMED(MPS_ENABLED),
 };
 
-/* Takes the value over. */
-__attribute__((format(printf, 3, 4))) static void add(struct facts *facts, char *value,
-                                                      const char *format, ...)
+void facts_add(struct facts *facts, char *value, const char *format, ...)
 {
 	struct opk_property *item = value ? opk_list_add(facts) : NULL;
 	char *name = NULL;
@@ -83,25 +81,29 @@ static void add_driver(struct facts *facts)
 		return;
 	while ((word = strsep(&rest, " ")) != NULL)
 		if (*word && word[strspn(word, "0123456789.")] == '\0') {
-			add(facts, opk_strdup(word), "driver");
+			facts_add(facts, opk_strdup(word), "driver");
 			return;
 		}
 }
 
-/* Formats it like nvidia-smi. */
-static void add_uuid(struct facts *facts, int device, bool mig)
+static bool is_mig(const char *device_name)
 {
-	char text[2 * sizeof(CUuuid) + 1];
+	return strstr(device_name, " MIG ");
+}
+
+bool facts_uuid(char out[DEVICE_UUID], int device)
+{
+	char text[2 * sizeof(CUuuid) + 1], name[128] = "";
 	CUuuid uuid;
 
-	if (!target.cuDeviceGetUuid_v2 || target.cuDeviceGetUuid_v2(&uuid, device))
-		return;
+	if (!target.cuDeviceGetUuid_v2 || target.cuDeviceGetUuid_v2(&uuid, device)
+	    || target.cuDeviceGetName(name, sizeof name, device))
+		return false;
 	for (size_t i = 0; i < sizeof uuid.bytes; i++)
 		snprintf(text + 2 * i, 3, "%02x", (unsigned char)uuid.bytes[i]);
-	add(facts,
-	    opk_printf("%s-%.8s-%.4s-%.4s-%.4s-%s", mig ? "MIG" : "GPU", text, text + 8, text + 12,
-	               text + 16, text + 20),
-	    "device.%d.uuid", device);
+	snprintf(out, DEVICE_UUID, "%s-%.8s-%.4s-%.4s-%.4s-%s", is_mig(name) ? "MIG" : "GPU", text,
+	         text + 8, text + 12, text + 16, text + 20);
+	return true;
 }
 
 static void add_attribute(struct facts *facts, const char *attribute, int value, int device)
@@ -111,26 +113,25 @@ static void add_attribute(struct facts *facts, const char *attribute, int value,
 	for (char *c = name; c && *c; c++)
 		*c = (char)tolower((unsigned char)*c);
 	if (name)
-		add(facts, opk_printf("%d", value), "device.%d.%s", device, name);
+		facts_add(facts, opk_printf("%d", value), "device.%d.%s", device, name);
 }
 
 static void add_device(struct facts *facts, int device)
 {
-	char text[128] = "";
+	char text[128] = "", uuid[DEVICE_UUID];
 	size_t bytes;
 	int value;
-	bool mig;
 
 	if (target.cuDeviceGetName(text, sizeof text, device))
 		return;
-	mig = strstr(text, " MIG ");
-	add(facts, opk_strdup(text), "device.%d.name", device);
-	add(facts, opk_strdup(mig ? "yes" : "no"), "device.%d.mig", device);
-	add_uuid(facts, device, mig);
+	facts_add(facts, opk_strdup(text), "device.%d.name", device);
+	facts_add(facts, opk_strdup(is_mig(text) ? "yes" : "no"), "device.%d.mig", device);
+	if (facts_uuid(uuid, device))
+		facts_add(facts, opk_strdup(uuid), "device.%d.uuid", device);
 	if (!target.cuDeviceGetPCIBusId(text, sizeof text, device))
-		add(facts, opk_strdup(text), "device.%d.pci", device);
+		facts_add(facts, opk_strdup(text), "device.%d.pci", device);
 	if (!target.cuDeviceTotalMem(&bytes, device))
-		add(facts, opk_printf("%zu", bytes), "device.%d.memory_bytes", device);
+		facts_add(facts, opk_printf("%zu", bytes), "device.%d.memory_bytes", device);
 	for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++)
 		if (!target.cuDeviceGetAttribute(&value, attributes[i].attribute, device))
 			add_attribute(facts, attributes[i].name, value, device);
@@ -143,10 +144,10 @@ static void add_machine(struct facts *facts)
 	struct tm utc;
 
 	gethostname(host, sizeof host - 1);
-	add(facts, opk_strdup(host), "hostname");
+	facts_add(facts, opk_strdup(host), "hostname");
 	strftime(started, sizeof started, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-	add(facts, opk_strdup(started), "started");
-	add(facts, opk_printf("%d", (int)getpid()), "process");
+	facts_add(facts, opk_strdup(started), "started");
+	facts_add(facts, opk_printf("%d", (int)getpid()), "process");
 }
 
 void facts_add_gpus(struct facts *facts)
@@ -156,8 +157,8 @@ void facts_add_gpus(struct facts *facts)
 
 	add_driver(facts);
 	if (!target.cuDriverGetVersion(&version))
-		add(facts, opk_printf("%d", version), "cuda_version");
-	add(facts, opk_strdup(target.cupti_path), "cupti");
+		facts_add(facts, opk_printf("%d", version), "cuda_version");
+	facts_add(facts, opk_strdup(target.cupti_path), "cupti");
 	if (!target.cuDeviceGetCount(&devices))
 		for (int device = 0; device < devices && device < MAX_DEVICES; device++)
 			add_device(facts, device);
@@ -171,11 +172,11 @@ void facts_collect(struct facts *facts)
 	for (size_t i = 0; i < SETTINGS_TOTAL; i++)
 		if (settings_table[i].uses & RECORDED
 		    && (value = getenv(settings_table[i].variable)))
-			add(facts, opk_strdup(value), "%s", settings_table[i].name);
+			facts_add(facts, opk_strdup(value), "%s", settings_table[i].name);
 	facts_add_gpus(facts);
 	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
 		if ((value = getenv(variables[i])))
-			add(facts, opk_strdup(value), "env.%s", variables[i]);
+			facts_add(facts, opk_strdup(value), "env.%s", variables[i]);
 }
 
 void facts_describe(struct opk_meta *meta, struct facts *facts)

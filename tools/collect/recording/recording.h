@@ -155,6 +155,12 @@ struct facts {
 	char generator[64];
 };
 
+/* Takes the value over, and leaves out NULL; the format makes the name. */
+__attribute__((format(printf, 3, 4))) void facts_add(struct facts *facts, char *value,
+                                                     const char *format, ...);
+/* A device's UUID as nvidia-smi writes it, "MIG-..." of a part of a GPU; false: unknown. */
+enum { DEVICE_UUID = 48 };
+bool facts_uuid(char out[DEVICE_UUID], int device);
 /* Leaves out facts for which memory is short. The driver must be initialized. */
 void facts_collect(struct facts *facts);
 /* Adds only driver, libcupti and devices. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Parses --nvtx-include, and matches ranges with it. */
+/* Parses --nvtx-include and --nvtx-exclude, and matches ranges with them. */
 #include "collect/shared/shared.h"
 
 #include <stdlib.h>
@@ -75,10 +75,19 @@ static bool add_part(struct nvtx_filter *filter, const char **at)
 	return true;
 }
 
+static bool add_any(struct nvtx_filter *filter)
+{
+	filter->parts[filter->count].any = true;
+	filter->parts[filter->count++].name = strdup("*");
+	return filter->parts[0].name;
+}
+
 static bool parse_line(struct nvtx_filter *filter, const char **at)
 {
 	filter->domain = has_domain(*at) ? take_word(at, "@") : strdup("");
-	skip(at, '@');
+	/* "DOMAIN@": any range of it. */
+	if (skip(at, '@') && (!**at || **at == '\n'))
+		return filter->domain && *filter->domain && add_any(filter);
 	filter->outermost = skip(at, '[');
 	while (**at && **at != '\n' && **at != ']')
 		if (!add_part(filter, at))
@@ -143,6 +152,9 @@ static bool match_one(const struct nvtx_filter *filter, const struct user_range 
 	for (size_t i = 0; i < range_count && count < USER_RANGE_DEPTH; i++)
 		if (!strcmp(ranges[i].domain, filter->domain))
 			names[count++] = ranges[i].name;
+	/* Even "DOMAIN@*" asks for a range of the domain. */
+	if (!count && *filter->domain)
+		return false;
 	for (size_t first = 0; first <= (filter->outermost ? 0 : count); first++)
 		if (match_from(filter, 0, names, first, count))
 			return true;

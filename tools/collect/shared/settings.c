@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
+
 struct setting_form {
 	const char *what; /* "is not WHAT"; for words, a list of them */
 	bool (*read)(void *out, const char *text);
@@ -149,35 +151,73 @@ static bool read_device(void *out, const char *text)
 	return true;
 }
 
-/* Accepts Nsight Compute's prefix; there a name without it has to match as a whole. */
-static const char *without_prefix(const char *text)
+/* Skips a prefix; "regex::match" is a C++ name. */
+static bool skip_prefix(const char **text, const char *prefix)
 {
-	static const char prefix[] = "regex:";
-	size_t length = sizeof prefix - 1;
+	size_t length = strlen(prefix);
+	bool found = !strncmp(*text, prefix, length) && (*text)[length] != ':';
 
-	/* "regex::match" is a C++ name. */
-	return strncmp(text, prefix, length) || text[length] == ':' ? text : text + length;
+	*text += found ? length : 0;
+	return found;
+}
+
+/*
+ * Reads which launches a text ends with, "#3" or "#3-7", and sets its length without them. False:
+ * there are no such launches. Other texts may have a '#', as names of lambdas have.
+ */
+static bool read_launches(struct kernel_filter *filter, size_t *length, const char *text)
+{
+	const char *at = strrchr(text, '#'), *to = at ? strchr(at, '-') : NULL;
+	opk_autofree char *first = at ? strdup(at + 1) : NULL;
+
+	*length = strlen(text);
+	if (!first || !at[1] || at[1 + strspn(at + 1, "0123456789-")])
+		return true;
+	*length = (size_t)(at - text);
+	if (to)
+		first[to - at - 1] = '\0';
+	return read_positive(&filter->first, first)
+	       && read_positive(&filter->last, to ? to + 1 : first)
+	       && filter->first <= filter->last;
+}
+
+/* Nsight Compute's prefix is accepted, too; there a name without it has to match as a whole. */
+static bool read_kernel(struct kernel_filter *filter, const char *text)
+{
+	opk_autofree char *expression = NULL;
+	size_t length;
+
+	filter->in_symbol = !skip_prefix(&text, "name:");
+	filter->in_name = !filter->in_symbol || !skip_prefix(&text, "symbol:");
+	skip_prefix(&text, "regex:");
+	if (!read_launches(filter, &length, text))
+		return false;
+	expression = strndup(text, length);
+	return expression && !regcomp(&filter->regex, expression, REG_EXTENDED | REG_NOSUB);
 }
 
 /* An empty expression filters nothing. */
-static bool read_regex(void *out, const char *text)
+static bool read_kernels(void *out, const char *text)
 {
-	regex_t **regex = out;
+	struct kernel_filter **filter = out;
 
-	text = without_prefix(text);
-
-	if (*regex)
-		regfree(*regex);
-	free(*regex);
-	*regex = NULL;
+	kernel_filter_free(*filter);
+	*filter = NULL;
 	if (!*text)
 		return true;
-	*regex = calloc(1, sizeof **regex);
-	if (*regex && !regcomp(*regex, text, REG_EXTENDED | REG_NOSUB))
+	*filter = calloc(1, sizeof **filter);
+	if (*filter && read_kernel(*filter, text))
 		return true;
-	free(*regex);
-	*regex = NULL;
+	free(*filter);
+	*filter = NULL;
 	return false;
+}
+
+void kernel_filter_free(struct kernel_filter *filter)
+{
+	if (filter)
+		regfree(&filter->regex);
+	free(filter);
 }
 
 static bool read_filter(void *out, const char *text)
@@ -200,8 +240,8 @@ FORM(time, "a time such as 60s, 10min or 2h", read_time)
 FORM(when, "a condition such as 'METRIC<5 for 1s'", read_when)
 FORM(size, "a size such as 512M or 2G", read_size)
 FORM(device, "a device's number, or all", read_device)
-FORM(regex, "a regular expression", read_regex)
-FORM(filter, "of the form [DOMAIN@]RANGE/RANGE/", read_filter)
+FORM(kernels, "of the form [name:|symbol:]REGEX[#N[-M]]", read_kernels)
+FORM(filter, "of the form [DOMAIN@]RANGE/RANGE/ or DOMAIN@", read_filter)
 
 #define WORDS(name, what, ...)                                                                     \
 	static const struct setting_form form_##name = {                                           \
@@ -211,6 +251,7 @@ WORDS(range, "auto or user", "auto", "user")
 WORDS(replay, "auto, kernel, none, rotate, user or application", "auto", "kernel", "none", "rotate",
       "user", "application")
 WORDS(caches, "none or flush", "none", "flush")
+WORDS(clocks, "none, base or boost", "none", "base", "boost")
 WORDS(prefer, "cheap or fewest", "cheap", "fewest")
 WORDS(backend, "range or legacy", "range", "legacy")
 WORDS(capture, "none, cudaProfilerApi or offpeak", "none", "cudaProfilerApi", "offpeak")
@@ -257,7 +298,7 @@ static const char *problem_with(const struct setting *row, const char *text)
 	else
 		snprintf(problem, sizeof problem, "--%s '%s' is not %s%s", row->name, text,
 		         row->form->what,
-		         row->form == &form_regex && *text == '*'
+		         row->form == &form_kernels && *text == '*'
 		                 ? ": a part of the name is enough, without *"
 		                 : "");
 	return problem;
@@ -352,7 +393,7 @@ const char *settings_word(enum setting_id id, unsigned value)
 bool settings_filter(const struct settings *settings)
 {
 	return settings->kernel || settings->skip || settings->count || settings->every
-	       || settings->max_ranges || settings->nvtx_include;
+	       || settings->max_ranges || settings->nvtx_include || settings->nvtx_exclude;
 }
 
 bool settings_push(const struct settings *settings)

@@ -16,13 +16,14 @@
 #include "container/door.h"
 
 /*
- * --nvtx-include, in Nsight Compute's grammar for push/pop ranges:
+ * --nvtx-include and --nvtx-exclude, in Nsight Compute's grammar for push/pop ranges:
  *
  *     [DOMAIN@]RANGE/RANGE/...   these ranges, each right inside the one before, anywhere
  *     [RANGE/...                 the first one is the outermost of its domain
  *     RANGE/...RANGE]            the last one is the innermost of its domain
  *     RANGE/ * /RANGE            (without the blanks) any number of ranges between
  *     [DOMAIN@]RANGE             such a range, or one that was started and not ended yet
+ *     DOMAIN@                    any range of the domain
  *
  * Without DOMAIN@ ranges of the default domain are meant. A '\' makes the next character a plain
  * one.
@@ -47,6 +48,15 @@ bool nvtx_filter_match_started(const struct nvtx_filter *filter, const struct us
 /* Whether any of the filters matches these ranges, outermost first. */
 bool nvtx_filter_match(const struct nvtx_filter *filter, const struct user_range *ranges,
                        size_t count);
+
+/* --kernel: which kernels, and which launches of each. */
+struct kernel_filter {
+	regex_t regex;
+	bool in_name, in_symbol; /* where it is looked for: demangled, mangled */
+	uint64_t first, last;    /* launches of each kernel, from 1; last 0: all */
+};
+/* NULL is fine. */
+void kernel_filter_free(struct kernel_filter *filter);
 
 /*
  * The settings of a run: one table for the command line, its help, the environment that passes them
@@ -91,6 +101,8 @@ enum collect_capture {
 enum collect_backend { BACKEND_RANGE, BACKEND_LEGACY };
 
 enum collect_caches { CACHES_NONE, CACHES_FLUSH };
+/* What the GPUs' clocks are locked to. */
+enum collect_clocks { CLOCKS_NONE, CLOCKS_BASE, CLOCKS_BOOST };
 /* The plan of a set that rotation takes. */
 enum collect_prefer { PREFER_CHEAP, PREFER_FEWEST };
 
@@ -129,7 +141,7 @@ typedef const char *setting_text, *setting_lines; /* lines: several values, one 
 typedef bool setting_flag;
 typedef uint64_t setting_count, setting_positive, setting_interval, setting_time, setting_size;
 typedef int setting_device; /* -1: all */
-typedef regex_t *setting_regex;
+typedef struct kernel_filter *setting_kernels;
 typedef struct nvtx_filter *setting_filter; /* several add up, one a line */
 typedef struct dump_when setting_when;
 typedef enum collect_mode setting_mode;
@@ -139,6 +151,7 @@ typedef enum collect_replay setting_replay;
 typedef enum collect_backend setting_backend;
 typedef enum collect_capture setting_capture;
 typedef enum collect_caches setting_caches;
+typedef enum collect_clocks setting_clocks;
 typedef enum collect_prefer setting_prefer;
 typedef enum collect_trace setting_trace;
 typedef enum collect_code setting_code;
@@ -203,15 +216,24 @@ enum {
 	  "none\tcaches are as the program left them (default)\n"                                      \
 	  "flush\teach launch, or user range, begins with an L2 that holds none of its data;\n"        \
 	  "not with kernel replay, which restores memory between passes")                              \
+	X(CLOCK_CONTROL, clock_control, clocks, "none", RECORDED, 0, "clock-control", "",              \
+	  "none\tclocks are as they are (default)\n"                                                   \
+	  "base\tGPUs run at their base clock until the program has ended; wants root\n"               \
+	  "boost\tat their highest clock, as far as power and heat allow")                             \
 	X(LEVEL, level, positive, "1", FOR_RANGES, 0, "level", "N",                                    \
 	  "record the nested user ranges of level N (default 1)")                                      \
-	X(KERNEL, kernel, regex, NULL, FOR_LAUNCHES | FOR_SASS, 'k', "kernel", "REGEX",                \
-	  "only kernels whose name or symbol matches")                                                 \
+	X(KERNEL, kernel, kernels, NULL, FOR_LAUNCHES | FOR_SASS, 'k', "kernel", "REGEX",              \
+	  "only kernels whose name or symbol matches; name:REGEX, symbol:REGEX: whose\n"               \
+	  "name, whose mangled symbol; REGEX#3, REGEX#3-7: only the third launch of each\n"            \
+	  "such kernel, the third to the seventh; '#3' of every kernel")                               \
 	X(NVTX_INCLUDE, nvtx_include, filter, NULL, FOR_LAUNCHES | FOR_RANGES | FOR_SASS, 0,           \
 	  "nvtx-include", "R",                                                                         \
 	  "only launches and ranges in the NVTX ranges [DOMAIN@]A/B/: B right inside\n"                \
 	  "A; '*' any number of ranges, '[' outermost, ']' innermost; may repeat.\n"                   \
-	  "Ranges that start and end anywhere are named without a '/'")                                \
+	  "Ranges that start and end anywhere are named without a '/'; DOMAIN@ alone\n"                \
+	  "is any range of the domain")                                                                \
+	X(NVTX_EXCLUDE, nvtx_exclude, filter, NULL, FOR_LAUNCHES | FOR_RANGES | FOR_SASS, 0,           \
+	  "nvtx-exclude", "R", "no launches and ranges in such NVTX ranges; may repeat")               \
 	X(SKIP, skip, count, NULL, FOR_LAUNCHES | FOR_SASS, 0, "skip", "N",                            \
 	  "leave out the first N of these launches")                                                   \
 	X(EVERY, every, positive, NULL, FOR_LAUNCHES | FOR_SASS, 0, "every", "N",                      \
@@ -308,6 +330,8 @@ enum {
 	X(CACHE_KEY, cache_key, text, NULL, RECORDED | NOT_KEYED, 0, "cache-key", NULL, NULL)          \
 	X(CACHE_KNOWN, cache_known, text, NULL, RECORDED | NOT_KEYED, 0, "cache-inputs", NULL,         \
 	  NULL)                                                                                        \
+	/* What --clock-control has locked. */                                                         \
+	X(CLOCKS, clocks, text, NULL, RECORDED | NOT_KEYED, 0, "clocks", NULL, NULL)                   \
 	/* Shared memory with a tally of each process. */                                              \
 	X(TALLIES, tallies, count, NULL, NOT_KEYED, 0, "tallies", NULL, NULL)                          \
 	/* The program and its arguments, as one line. */                                              \
