@@ -55,6 +55,7 @@ struct opk_ran {
 	uint64_t samples_alone;
 	/* It has no values: too short, or too few samples tell it apart. */
 	bool unknown;
+	bool fitted; /* some values are from what all of its launches have in common */
 };
 
 /* What is known of instructions: exact counts, or how many samples found a warp there. */

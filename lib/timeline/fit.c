@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Finds what a launch of each kernel counts if launches are shorter than samples. What a sample
+ * counts is a sum over the launches in it, and thousands of samples that launches overlap in
+ * different ways determine each kernel's amounts: least squares. The first blocks of a kernel and
+ * its last ones don't count as the others do, so that a launch has pieces with amounts of their
+ * own: fixed times after its start and before its end, the middle, and short times outside of it,
+ * in which what it wrote still moves. Pieces that samples can't tell apart get equal rates.
+ *
+ * Each estimate is made again without each of GROUPS parts of the samples. How much these differ
+ * says how far to trust it (jackknife).
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "timeline/fit.h"
+
+enum {
+	EDGES = 2,              /* at each end of a launch */
+	PIECES = 2 * EDGES + 3, /* with the middle and what is outside */
+	MOST_UNKNOWNS = 640,
+	MOST_ALIGNED = 30000, /* samples by which the shift is found */
+	RUN = 32, /* so many samples in a row are left out together: launches overlap several */
+};
+static const double edges[EDGES] = { 1000, 3000 }, before = 1000, after = 2000; /* ns */
+/* An equal rate of neighbouring pieces weighs as much as this many launches. */
+static const double to_neighbour = 0.1;
+/* The shift is known as well as this, ns. */
+static const double doubt = 100;
+
+static size_t count_pieces(const struct opk_fit_shape *shape)
+{
+	return 2 * shape->edges + 3;
+}
+
+/* Launches that take longer may count more; the mean launch has none of this last unknown. */
+static size_t count_unknowns(const struct opk_fit_shape *shape)
+{
+	return count_pieces(shape) + 1;
+}
+
+/* Where the pieces of a launch begin, and where the last one ends. Returns their number. */
+static size_t find_bounds(double bounds[PIECES + 1], const struct opk_fit_shape *shape,
+                          double start, double end)
+{
+	size_t count = 0;
+	double outer = shape->edges ? edges[shape->edges - 1] : 0, length = end - start;
+	double scale = 2 * outer > 0.9 * length ? 0.9 * length / (2 * outer) : 1;
+
+	bounds[count++] = start - before;
+	bounds[count++] = start;
+	for (size_t i = 0; i < shape->edges; i++)
+		bounds[count++] = start + scale * edges[i];
+	for (size_t i = shape->edges; i-- > 0;)
+		bounds[count++] = end - scale * edges[i];
+	bounds[count++] = end;
+	bounds[count++] = end + after;
+	return count - 1;
+}
+
+/* ---- samples, one after the other ------------------------------------------------------- */
+
+/* A row of the linear system: which unknowns are in a sample, and how much of each. */
+struct sweep {
+	const struct opk_fit *fit;
+	double shift;
+	size_t sample, next; /* stretch */
+	OPK_LIST(size_t) active;
+	double *weights; /* one per unknown */
+	size_t *inside;
+	size_t count;
+	bool is_known; /* all that ran in the sample has unknowns */
+};
+
+static int begin_sweep(struct sweep *s, struct opk_ctx *ctx, const struct opk_fit *fit,
+                       double shift)
+{
+	*s = (struct sweep){
+		.fit = fit,
+		.shift = shift,
+		.sample = SIZE_MAX,
+		.weights = opk_alloc_array(fit->unknowns, sizeof *s->weights),
+		.inside = opk_alloc_array(fit->unknowns, sizeof *s->inside),
+	};
+	return s->weights && s->inside ? OPK_OK : opk_nomem(ctx, "kernels on the timeline");
+}
+
+static void clear_sweep(struct sweep *s)
+{
+	free(s->weights);
+	free(s->inside);
+	free(s->active.items);
+}
+
+static void add_weight(struct sweep *s, size_t unknown, double weight)
+{
+	if (s->weights[unknown] == 0)
+		s->inside[s->count++] = unknown;
+	s->weights[unknown] += weight;
+}
+
+static void add_launch(struct sweep *s, const struct opk_stretch *stretch, size_t unit, double from,
+                       double to)
+{
+	const struct opk_fit_shape *shape = &s->fit->shapes[unit];
+	double bounds[PIECES + 1],
+		longer = (double)(stretch->end - stretch->start) / shape->length - 1;
+	size_t count;
+
+	if (shape->first == SIZE_MAX) {
+		s->is_known = false;
+		return;
+	}
+	count = find_bounds(bounds, shape, (double)(stretch->start - s->fit->origin),
+	                    (double)(stretch->end - s->fit->origin));
+	for (size_t i = 0; i < count; i++) {
+		double inside = fmin(to, bounds[i + 1]) - fmax(from, bounds[i]);
+
+		if (!(inside > 0))
+			continue;
+		inside /= bounds[i + 1] - bounds[i];
+		add_weight(s, shape->first + i, inside);
+		if (i == count / 2)
+			add_weight(s, shape->first + count, inside * longer);
+	}
+}
+
+/* The launches of the sample from `from` until before `to`. */
+static bool find_active(struct sweep *s, double from, double to)
+{
+	const struct opk_fit *fit = s->fit;
+	size_t kept = 0;
+
+	while (s->next < fit->stretch_count
+	       && (double)(fit->stretches[s->next].start - fit->origin) - before < to) {
+		size_t *launch = opk_list_add(&s->active);
+
+		if (!launch)
+			return false;
+		*launch = s->next++;
+	}
+	for (size_t i = 0; i < s->active.count; i++)
+		if ((double)(fit->stretches[s->active.items[i]].end - fit->origin) + after > from)
+			s->active.items[kept++] = s->active.items[i];
+	s->active.count = kept;
+	return true;
+}
+
+/* Goes to the next sample; *more is false after the last. */
+static int next_sample(bool *more, struct sweep *s, struct opk_ctx *ctx)
+{
+	const struct opk_fit *fit = s->fit;
+	double from, to;
+
+	for (size_t i = 0; i < s->count; i++)
+		s->weights[s->inside[i]] = 0;
+	s->count = 0;
+	s->is_known = true;
+	s->sample++;
+	*more = s->sample < fit->overlaps->sample_count;
+	if (!*more)
+		return OPK_OK;
+	from = (double)(fit->samples[s->sample].start - fit->origin) - s->shift;
+	to = (double)(fit->samples[s->sample].end - fit->origin) - s->shift;
+	if (!find_active(s, from, to))
+		return opk_nomem(ctx, "kernels on the timeline");
+	for (size_t i = 0; i < s->active.count; i++)
+		add_launch(s, &fit->stretches[s->active.items[i]], fit->unit_of[s->active.items[i]],
+		           from, to);
+	if (fit->overlaps->idle[s->sample] > 0)
+		add_weight(s, fit->unknowns - 1,
+		           (double)fit->overlaps->idle[s->sample] / fit->interval);
+	return OPK_OK;
+}
+
+/* ---- normal equations ------------------------------------------------------------------- */
+
+static double *normal_of(const struct opk_fit *fit, size_t part)
+{
+	return fit->normals + part * fit->unknowns * fit->unknowns;
+}
+
+static double *right_of(const struct opk_fit *fit, size_t part)
+{
+	return fit->rights + part * fit->unknowns;
+}
+
+static size_t part_of(size_t sample)
+{
+	return sample / RUN % OPK_FIT_PARTS;
+}
+
+static void add_products(const struct opk_fit *fit, const struct sweep *s, double value)
+{
+	double *normal = normal_of(fit, part_of(s->sample)),
+	       *right = right_of(fit, part_of(s->sample));
+
+	for (size_t i = 0; i < s->count; i++) {
+		right[s->inside[i]] += s->weights[s->inside[i]] * value;
+		for (size_t j = 0; j < s->count; j++)
+			if (s->inside[j] <= s->inside[i])
+				normal[s->inside[i] * fit->unknowns + s->inside[j]] +=
+					s->weights[s->inside[i]] * s->weights[s->inside[j]];
+	}
+}
+
+/* The weights of pieces: neighbours have equal rates where samples say nothing else. */
+static void add_neighbours(const struct opk_fit *fit, double *normal)
+{
+	size_t n = fit->unknowns;
+
+	for (size_t i = 0; i < fit->unit_count; i++) {
+		const struct opk_fit_shape *shape = &fit->shapes[i];
+		double bounds[PIECES + 1];
+		size_t count = shape->first == SIZE_MAX
+		                       ? 0
+		                       : find_bounds(bounds, shape, 0, shape->length);
+
+		for (size_t j = 0; j + 1 < count; j++) {
+			double here = bounds[j + 1] - bounds[j],
+			       next = bounds[j + 2] - bounds[j + 1];
+			double least = fmin(here, next);
+			size_t at = shape->first + j;
+
+			normal[at * n + at] += to_neighbour * least * least / here / here;
+			normal[(at + 1) * n + at] -= to_neighbour * least * least / here / next;
+			normal[(at + 1) * n + at + 1] += to_neighbour * least * least / next / next;
+		}
+	}
+	for (size_t i = 0; i < n; i++)
+		normal[i * n + i] += 1e-3;
+}
+
+/* Factorises the sum of all parts but one; OPK_FIT_PARTS: of all. */
+static void factorise(const struct opk_fit *fit, size_t but)
+{
+	size_t n = fit->unknowns;
+
+	memset(fit->factor, 0, n * n * sizeof *fit->factor);
+	for (size_t part = 0; part < OPK_FIT_PARTS; part++)
+		for (size_t i = 0; part != but && i < n * n; i++)
+			fit->factor[i] += normal_of(fit, part)[i];
+	add_neighbours(fit, fit->factor);
+	opk_factorise(fit->factor, n, 1e-12);
+}
+
+/* ---- amounts ---------------------------------------------------------------------------- */
+
+/* Adds up the pieces of each kernel's launch. */
+static void add_pieces(double *totals, const struct opk_fit *fit, const double *amounts)
+{
+	for (size_t i = 0; i < fit->unit_count; i++) {
+		bool known = fit->shapes[i].first != SIZE_MAX;
+
+		totals[i] = known ? 0 : (double)NAN;
+		for (size_t j = 0; known && j < count_pieces(&fit->shapes[i]); j++)
+			totals[i] += amounts[fit->shapes[i].first + j];
+	}
+}
+
+/* Makes the normal equations of the first samples for this shift. */
+static int add_samples(struct opk_fit *fit, struct opk_ctx *ctx, const double *values, size_t most,
+                       double shift)
+{
+	__attribute__((cleanup(clear_sweep))) struct sweep s = { 0 };
+	size_t n = fit->unknowns;
+	bool more;
+
+	memset(fit->normals, 0, OPK_FIT_PARTS * n * n * sizeof *fit->normals);
+	memset(fit->rights, 0, OPK_FIT_PARTS * n * sizeof *fit->rights);
+	fit->square = 0;
+	TRY(begin_sweep(&s, ctx, fit, shift));
+	do {
+		TRY(next_sample(&more, &s, ctx));
+		if (!more || !s.is_known)
+			continue;
+		add_products(fit, &s, values[s.sample]);
+		fit->square += values[s.sample] * values[s.sample];
+	} while (more && s.sample + 1 < most);
+	return OPK_OK;
+}
+
+/* Solves for all parts but one. Returns the sum of squares that remains, if it is of all parts. */
+static double solve(struct opk_fit *fit, size_t but)
+{
+	size_t n = fit->unknowns;
+	double remains = fit->square;
+
+	factorise(fit, but);
+	memset(fit->amounts, 0, n * sizeof *fit->amounts);
+	for (size_t part = 0; part < OPK_FIT_PARTS; part++)
+		for (size_t i = 0; part != but && i < n; i++)
+			fit->amounts[i] += right_of(fit, part)[i];
+	memcpy(fit->right, fit->amounts, n * sizeof *fit->right);
+	opk_solve(fit->amounts, fit->factor, n);
+	for (size_t i = 0; i < n; i++)
+		remains -= fit->amounts[i] * fit->right[i];
+	return remains;
+}
+
+/* ---- the shift -------------------------------------------------------------------------- */
+
+/* The shift of a few that fits best, around `middle`. */
+static int align(struct opk_fit *fit, struct opk_ctx *ctx, const double *values, double middle,
+                 double step, int steps)
+{
+	double least = INFINITY;
+
+	for (int i = -steps; i <= steps; i++) {
+		double shift = middle + i * step, remains;
+
+		TRY(add_samples(fit, ctx, values, MOST_ALIGNED, shift));
+		remains = solve(fit, OPK_FIT_PARTS);
+		if (remains < least) {
+			least = remains;
+			fit->shift = shift;
+		}
+	}
+	return OPK_OK;
+}
+
+int opk_fit_amounts(double *totals, struct opk_fit *fit, struct opk_ctx *ctx, const double *values)
+{
+	size_t n = fit->unit_count;
+
+	TRY(align(fit, ctx, values, 1000, 500, 6));
+	TRY(align(fit, ctx, values, fit->shift, 100, 4));
+	for (int i = -1; i <= 1; i += 2) {
+		TRY(add_samples(fit, ctx, values, SIZE_MAX, fit->shift + i * doubt));
+		solve(fit, OPK_FIT_PARTS);
+		add_pieces(totals + (OPK_FIT_PARTS + 1 + (i > 0)) * n, fit, fit->amounts);
+	}
+	TRY(add_samples(fit, ctx, values, SIZE_MAX, fit->shift));
+	for (size_t part = 0; part <= OPK_FIT_PARTS; part++) {
+		solve(fit, part);
+		add_pieces(totals + (part + 1) % (OPK_FIT_PARTS + 1) * n, fit, fit->amounts);
+	}
+	return OPK_OK;
+}
+
+/* ---- begin and end ---------------------------------------------------------------------- */
+
+static int by_launches(const void *a, const void *b)
+{
+	const struct opk_fit_shape *const *x = a, *const *y = b;
+
+	if ((*x)->launches != (*y)->launches)
+		return (*x)->launches < (*y)->launches ? 1 : -1;
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* Gives pieces to the units with most launches, while there are unknowns for them. */
+static int make_shapes(struct opk_fit *fit, struct opk_ctx *ctx)
+{
+	opk_autofree struct opk_fit_shape **order = opk_alloc_array(fit->unit_count + 1,
+	                                                            sizeof *order);
+
+	fit->shapes = opk_alloc_array(fit->unit_count + 1, sizeof *fit->shapes);
+	if (!order || !fit->shapes)
+		return opk_nomem(ctx, "kernels on the timeline");
+	for (size_t i = 0; i < fit->unit_count; i++)
+		order[i] = &fit->shapes[i];
+	for (size_t i = 0; i < fit->stretch_count; i++) {
+		struct opk_fit_shape *shape = &fit->shapes[fit->unit_of[i]];
+
+		shape->length += (double)(fit->stretches[i].end - fit->stretches[i].start);
+		shape->launches++;
+		shape->row = fit->stretches[i].row;
+	}
+	qsort(order, fit->unit_count, sizeof *order, by_launches);
+	fit->unknowns = 1;
+	for (size_t i = 0; i < fit->unit_count; i++) {
+		struct opk_fit_shape *shape = order[i];
+
+		shape->length /= fmax(shape->launches, 1);
+		while (shape->edges < EDGES && 2 * edges[shape->edges] < 0.75 * shape->length)
+			shape->edges++;
+		shape->first = SIZE_MAX;
+		if (!(shape->launches > 0) || fit->unknowns + count_unknowns(shape) > MOST_UNKNOWNS)
+			continue;
+		shape->first = fit->unknowns - 1;
+		fit->unknowns += count_unknowns(shape);
+	}
+	return OPK_OK;
+}
+
+int opk_fit_init(struct opk_fit *fit, struct opk_ctx *ctx, const struct opk_overlaps *overlaps,
+                 const struct opk_sample_time *samples, const struct opk_stretch *stretches,
+                 size_t stretch_count, const uint32_t *unit_of, size_t unit_count)
+{
+	size_t n;
+
+	*fit = (struct opk_fit){
+		.overlaps = overlaps,
+		.samples = samples,
+		.stretches = stretches,
+		.stretch_count = stretch_count,
+		.unit_of = unit_of,
+		.unit_count = unit_count,
+		.origin = overlaps->sample_count ? samples->start : 0,
+	};
+	for (size_t i = 0; i < overlaps->sample_count; i++)
+		fit->interval += (double)overlaps->lengths[i] / (double)overlaps->sample_count;
+	TRY(make_shapes(fit, ctx));
+	n = fit->unknowns;
+	fit->normals = opk_alloc_array(OPK_FIT_PARTS * n, n * sizeof *fit->normals);
+	fit->rights = opk_alloc_array(OPK_FIT_PARTS * n, sizeof *fit->rights);
+	fit->factor = opk_alloc_array(n, n * sizeof *fit->factor);
+	fit->right = opk_alloc_array(n, sizeof *fit->right);
+	fit->amounts = opk_alloc_array(n, sizeof *fit->amounts);
+	return fit->normals && fit->rights && fit->factor && fit->right && fit->amounts
+	               ? OPK_OK
+	               : opk_nomem(ctx, "kernels on the timeline");
+}
+
+void opk_fit_clear(struct opk_fit *fit)
+{
+	free(fit->shapes);
+	free(fit->normals);
+	free(fit->rights);
+	free(fit->factor);
+	free(fit->right);
+	free(fit->amounts);
+	*fit = (struct opk_fit){ 0 };
+}

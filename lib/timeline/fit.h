@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a launch of each kernel counts, from samples that are longer than launches. */
+#ifndef OPK_FIT_H
+#define OPK_FIT_H
+
+#include "timeline/timeline_inside.h"
+
+/* Parts of the samples that are left out in turn. */
+enum { OPK_FIT_PARTS = 16 };
+
+/* A unit: launches of the same kernel and shape. */
+struct opk_fit_shape {
+	uint32_t row;
+	size_t first; /* unknown; SIZE_MAX: no room, and samples in which it ran are left out */
+	size_t edges; /* at each end, that it has room for */
+	double launches, length;
+};
+
+/* What ran on a GPU, and its samples; borrowed. fit.c */
+struct opk_fit {
+	const struct opk_overlaps *overlaps;
+	const struct opk_sample_time *samples;
+	const struct opk_stretch *stretches;
+	size_t stretch_count;
+	/* One per stretch: launches of the same kernel and shape are a unit. */
+	const uint32_t *unit_of;
+	size_t unit_count;
+	struct opk_fit_shape *shapes; /* one per unit */
+	size_t unknowns;
+	uint64_t origin; /* times count from here */
+	double interval; /* mean length of a sample */
+	double shift;    /* how much later samples count what ran, ns */
+	double *normals; /* one matrix per part: lower */
+	double *rights;
+	double square; /* of all values */
+	double *factor, *right, *amounts;
+};
+
+int opk_fit_init(struct opk_fit *fit, struct opk_ctx *ctx, const struct opk_overlaps *overlaps,
+                 const struct opk_sample_time *samples, const struct opk_stretch *stretches,
+                 size_t stretch_count, const uint32_t *unit_of, size_t unit_count);
+void opk_fit_clear(struct opk_fit *fit);
+
+/*
+ * Finds the mean amount of a launch of each unit by `values`, the amounts of all samples, which
+ * are finite. totals has unit_count amounts by all samples, then as many without each of the
+ * parts, and then as many for a slightly smaller shift and for a slightly greater one.
+ */
+enum { OPK_FIT_ESTIMATES = 1 + OPK_FIT_PARTS + 2 };
+int opk_fit_amounts(double *totals, struct opk_fit *fit, struct opk_ctx *ctx, const double *values);
+
+/* What fits say of the rows of all GPUs, for one metric. fitted.c */
+struct opk_fitted {
+	size_t row_count;
+	double *launches; /* one per row */
+	double *sums[2];  /* OPK_FIT_ESTIMATES per row: launches times amounts; denominators */
+	bool is_whole;    /* all samples have values */
+};
+int opk_fitted_init(struct opk_fitted *fitted, struct opk_ctx *ctx, size_t row_count);
+void opk_fitted_clear(struct opk_fitted *fitted);
+/* Forgets the metric before. */
+void opk_fitted_begin(struct opk_fitted *fitted);
+/* Adds a GPU by its samples' values per ns. */
+int opk_fitted_add(struct opk_fitted *fitted, struct opk_ctx *ctx, struct opk_fit *fit,
+                   const double *values, bool is_denominator);
+/*
+ * A row's value, and how far from it the true one lies at most, in 95 of 100 cases. NaN: the launches
+ * don't determine it well enough. `length` is that of a launch.
+ */
+double opk_fitted_value(double *within, const struct opk_fitted *fitted, size_t row,
+                        enum opk_kind kind, double length);
+
+#endif
