@@ -24,10 +24,10 @@ enum {
 	RUN = 32, /* so many samples in a row are left out together: launches overlap several */
 };
 static const double edges[EDGES] = { 1000, 3000 }, before = 1000, after = 2000; /* ns */
-/* An equal rate of neighbouring pieces weighs as much as this many launches. */
-static const double to_neighbour = 0.1;
+/* The squares of these are as many launches as assumptions weigh. */
+static const double to_neighbour = 0.3, to_0 = 0.03;
 /* The shift is known as well as this, ns. */
-static const double doubt = 100;
+static const double shift_doubt = 100;
 
 static size_t count_pieces(const struct opk_fit_shape *shape)
 {
@@ -68,6 +68,7 @@ struct sweep {
 	size_t sample, next; /* stretch */
 	OPK_LIST(size_t) active;
 	double *weights; /* one per unknown */
+	bool *has;       /* likewise: it is among `inside` */
 	size_t *inside;
 	size_t count;
 	bool is_known; /* all that ran in the sample has unknowns */
@@ -81,22 +82,26 @@ static int begin_sweep(struct sweep *s, struct opk_ctx *ctx, const struct opk_fi
 		.shift = shift,
 		.sample = SIZE_MAX,
 		.weights = opk_alloc_array(fit->unknowns, sizeof *s->weights),
+		.has = opk_alloc_array(fit->unknowns, sizeof *s->has),
 		.inside = opk_alloc_array(fit->unknowns, sizeof *s->inside),
 	};
-	return s->weights && s->inside ? OPK_OK : opk_nomem(ctx, "kernels on the timeline");
+	return s->weights && s->has && s->inside ? OPK_OK
+	                                         : opk_nomem(ctx, "kernels on the timeline");
 }
 
 static void clear_sweep(struct sweep *s)
 {
 	free(s->weights);
+	free(s->has);
 	free(s->inside);
 	free(s->active.items);
 }
 
 static void add_weight(struct sweep *s, size_t unknown, double weight)
 {
-	if (s->weights[unknown] == 0)
+	if (!s->has[unknown])
 		s->inside[s->count++] = unknown;
+	s->has[unknown] = true;
 	s->weights[unknown] += weight;
 }
 
@@ -153,8 +158,10 @@ static int next_sample(bool *more, struct sweep *s, struct opk_ctx *ctx)
 	const struct opk_fit *fit = s->fit;
 	double from, to;
 
-	for (size_t i = 0; i < s->count; i++)
+	for (size_t i = 0; i < s->count; i++) {
 		s->weights[s->inside[i]] = 0;
+		s->has[s->inside[i]] = false;
+	}
 	s->count = 0;
 	s->is_known = true;
 	s->sample++;
@@ -205,31 +212,54 @@ static void add_products(const struct opk_fit *fit, const struct sweep *s, doubl
 	}
 }
 
-/* The weights of pieces: neighbours have equal rates where samples say nothing else. */
-static void add_neighbours(const struct opk_fit *fit, double *normal)
+/*
+ * What is assumed where samples say nothing: neighbouring pieces of a unit have equal rates, and
+ * unknowns are small. An assumption is a further equation of one or two unknowns with the value 0.
+ */
+struct assumption {
+	size_t unknown;
+	double here, next; /* what the unknown, and the one after it, are multiplied by */
+	double doubt;      /* how far the value may be from 0, if the unit has a rate of 1 */
+};
+
+static size_t assume(struct assumption all[2 * PIECES + 1], const struct opk_fit_shape *shape)
+{
+	double bounds[PIECES + 1];
+	size_t pieces = find_bounds(bounds, shape, 0, shape->length), count = 0;
+
+	for (size_t i = 0; i + 1 < pieces; i++) {
+		double here = bounds[i + 1] - bounds[i], next = bounds[i + 2] - bounds[i + 1];
+		double least = fmin(here, next);
+
+		all[count++] = (struct assumption){ shape->first + i, to_neighbour * least / here,
+			                            -to_neighbour * least / next,
+			                            to_neighbour * least };
+	}
+	for (size_t i = 0; i <= pieces; i++)
+		all[count++] = (struct assumption){ shape->first + i, to_0, 0,
+			                            to_0 * shape->length };
+	return count;
+}
+
+static void add_assumptions(const struct opk_fit *fit, double *normal)
 {
 	size_t n = fit->unknowns;
 
 	for (size_t i = 0; i < fit->unit_count; i++) {
-		const struct opk_fit_shape *shape = &fit->shapes[i];
-		double bounds[PIECES + 1];
-		size_t count = shape->first == SIZE_MAX
-		                       ? 0
-		                       : find_bounds(bounds, shape, 0, shape->length);
+		struct assumption all[2 * PIECES + 1];
+		size_t count = fit->shapes[i].first == SIZE_MAX ? 0 : assume(all, &fit->shapes[i]);
 
-		for (size_t j = 0; j + 1 < count; j++) {
-			double here = bounds[j + 1] - bounds[j],
-			       next = bounds[j + 2] - bounds[j + 1];
-			double least = fmin(here, next);
-			size_t at = shape->first + j;
+		for (size_t j = 0; j < count; j++) {
+			size_t at = all[j].unknown;
 
-			normal[at * n + at] += to_neighbour * least * least / here / here;
-			normal[(at + 1) * n + at] -= to_neighbour * least * least / here / next;
-			normal[(at + 1) * n + at + 1] += to_neighbour * least * least / next / next;
+			normal[at * n + at] += all[j].here * all[j].here;
+			if (all[j].next == 0)
+				continue;
+			normal[(at + 1) * n + at] += all[j].here * all[j].next;
+			normal[(at + 1) * n + at + 1] += all[j].next * all[j].next;
 		}
 	}
-	for (size_t i = 0; i < n; i++)
-		normal[i * n + i] += 1e-3;
+	normal[n * n - 1] += to_0 * to_0;
 }
 
 /* Factorises the sum of all parts but one; OPK_FIT_PARTS: of all. */
@@ -241,7 +271,7 @@ static void factorise(const struct opk_fit *fit, size_t but)
 	for (size_t part = 0; part < OPK_FIT_PARTS; part++)
 		for (size_t i = 0; part != but && i < n * n; i++)
 			fit->factor[i] += normal_of(fit, part)[i];
-	add_neighbours(fit, fit->factor);
+	add_assumptions(fit, fit->factor);
 	opk_factorise(fit->factor, n, 1e-12);
 }
 
@@ -299,6 +329,31 @@ static double solve(struct opk_fit *fit, size_t but)
 	return remains;
 }
 
+/* How much the amount of a unit's launch may be off since what is assumed is wrong. */
+static double find_doubt(struct opk_fit *fit, const double *totals, size_t unit)
+{
+	const struct opk_fit_shape *shape = &fit->shapes[unit];
+	double *by = fit->right, doubt = 0;
+
+	/* `by` becomes how much each equation's value changes the amount. */
+	memset(by, 0, fit->unknowns * sizeof *by);
+	for (size_t i = 0; i < count_pieces(shape); i++)
+		by[shape->first + i] = 1;
+	opk_solve(by, fit->factor, fit->unknowns);
+	for (size_t i = 0; i < fit->unit_count; i++) {
+		struct assumption all[2 * PIECES + 1];
+		size_t count = fit->shapes[i].first == SIZE_MAX ? 0 : assume(all, &fit->shapes[i]);
+		double rate = fabs(totals[i]) / fit->shapes[i].length;
+
+		for (size_t j = 0; j < count; j++)
+			doubt += rate * all[j].doubt
+			         * fabs(by[all[j].unknown] * all[j].here
+			                + (all[j].next != 0 ? by[all[j].unknown + 1] * all[j].next
+			                                    : 0));
+	}
+	return doubt;
+}
+
 /* ---- the shift -------------------------------------------------------------------------- */
 
 /* The shift of a few that fits best, around `middle`. */
@@ -326,8 +381,10 @@ int opk_fit_amounts(double *totals, struct opk_fit *fit, struct opk_ctx *ctx, co
 
 	TRY(align(fit, ctx, values, 1000, 500, 6));
 	TRY(align(fit, ctx, values, fit->shift, 100, 4));
+	if (getenv("FITDEBUG"))
+		fprintf(stderr, "shift %g unknowns %zu\n", fit->shift, fit->unknowns);
 	for (int i = -1; i <= 1; i += 2) {
-		TRY(add_samples(fit, ctx, values, SIZE_MAX, fit->shift + i * doubt));
+		TRY(add_samples(fit, ctx, values, SIZE_MAX, fit->shift + i * shift_doubt));
 		solve(fit, OPK_FIT_PARTS);
 		add_pieces(totals + (OPK_FIT_PARTS + 1 + (i > 0)) * n, fit, fit->amounts);
 	}
@@ -336,6 +393,11 @@ int opk_fit_amounts(double *totals, struct opk_fit *fit, struct opk_ctx *ctx, co
 		solve(fit, part);
 		add_pieces(totals + (part + 1) % (OPK_FIT_PARTS + 1) * n, fit, fit->amounts);
 	}
+	for (size_t i = 0; i < n; i++)
+		totals[(OPK_FIT_ESTIMATES - 1) * n + i] = totals[i]
+		                                          + (fit->shapes[i].first == SIZE_MAX
+		                                                     ? 0
+		                                                     : find_doubt(fit, totals, i));
 	return OPK_OK;
 }
 

@@ -44,9 +44,10 @@ void opk_fit_clear(struct opk_fit *fit);
 /*
  * Finds the mean amount of a launch of each unit by `values`, the amounts of all samples, which
  * are finite. totals has unit_count amounts by all samples, then as many without each of the
- * parts, and then as many for a slightly smaller shift and for a slightly greater one.
+ * parts, then as many for a slightly smaller shift and for a slightly greater one, and at last as many
+ * if what is assumed of launches is wrong.
  */
-enum { OPK_FIT_ESTIMATES = 1 + OPK_FIT_PARTS + 2 };
+enum { OPK_FIT_ESTIMATES = 1 + OPK_FIT_PARTS + 2 + 1 };
 int opk_fit_amounts(double *totals, struct opk_fit *fit, struct opk_ctx *ctx, const double *values);
 
 /* What fits say of the rows of all GPUs, for one metric. fitted.c */

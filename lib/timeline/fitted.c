@@ -8,7 +8,7 @@
 #include "timeline/fit.h"
 
 /* Fewer launches of a row don't determine it; nor does an interval that is wider than this share. */
-static const double LEAST_LAUNCHES = 100, MOST_WITHIN = 0.1;
+static const double LEAST_LAUNCHES = 48, MOST_WITHIN = 0.1;
 
 int opk_fitted_init(struct opk_fitted *fitted, struct opk_ctx *ctx, size_t row_count)
 {
@@ -89,7 +89,7 @@ double opk_fitted_value(double *within, const struct opk_fitted *fitted, size_t 
                         enum opk_kind kind, double length)
 {
 	enum { PARTS = OPK_FIT_PARTS };
-	double value, parts[PARTS], mean = 0, squares = 0, shifted = 0;
+	double value, parts[PARTS], mean = 0, squares = 0, off[2] = { 0 };
 
 	*within = (double)NAN;
 	if (!fitted->is_whole || !(fitted->launches[row] >= LEAST_LAUNCHES))
@@ -102,8 +102,15 @@ double opk_fitted_value(double *within, const struct opk_fitted *fitted, size_t 
 	for (size_t i = 0; i < PARTS; i++)
 		squares += (parts[i] - mean) * (parts[i] - mean) * (PARTS - 1) / PARTS;
 	for (size_t i = PARTS + 1; i < OPK_FIT_ESTIMATES; i++)
-		shifted = fmax(shifted, fabs(estimate(fitted, row, i, kind, length) - value));
-	*within = hypot(opk_student_quantile(0.95, PARTS - 1) * sqrt(squares), shifted);
+		off[i == OPK_FIT_ESTIMATES - 1] = fmax(off[i == OPK_FIT_ESTIMATES - 1],
+		                                       fabs(estimate(fitted, row, i, kind, length)
+		                                            - value));
+	*within = hypot(hypot(off[0], off[1]),
+	                opk_student_quantile(0.95, PARTS - 1) * sqrt(squares));
+	if (getenv("FITDEBUG"))
+		fprintf(stderr, "%zu %g: jack %.3f%% shift %.3f%% prior %.3f%%\n", row, value,
+		        100 * opk_student_quantile(0.95, PARTS - 1) * sqrt(squares) / fabs(value),
+		        100 * off[0] / fabs(value), 100 * off[1] / fabs(value));
 	if (*within <= MOST_WITHIN * fabs(value))
 		return value;
 	*within = (double)NAN;
