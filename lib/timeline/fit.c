@@ -17,13 +17,14 @@
 #include "timeline/fit.h"
 
 enum {
-	EDGES = 2,              /* at each end of a launch */
+	EDGES = 5,              /* at each end of a launch */
 	PIECES = 2 * EDGES + 3, /* with the middle and what is outside */
 	MOST_UNKNOWNS = 640,
 	MOST_ALIGNED = 30000, /* samples by which the shift is found */
 	RUN = 32, /* so many samples in a row are left out together: launches overlap several */
 };
-static const double edges[EDGES] = { 1000, 3000 }, before = 1000, after = 2000; /* ns */
+static const double edges[EDGES] = { 250, 500, 1000, 2000, 4000 }, before = 500,
+		    after = 2000; /* ns */
 /* The squares of these are as many launches as assumptions weigh. */
 static const double to_neighbour = 0.3, to_0 = 0.03;
 /* The shift is known as well as this, ns. */
@@ -156,7 +157,7 @@ static bool find_active(struct sweep *s, double from, double to)
 static int next_sample(bool *more, struct sweep *s, struct opk_ctx *ctx)
 {
 	const struct opk_fit *fit = s->fit;
-	double from, to;
+	double from, to, covered, idle = 0;
 
 	for (size_t i = 0; i < s->count; i++) {
 		s->weights[s->inside[i]] = 0;
@@ -170,14 +171,23 @@ static int next_sample(bool *more, struct sweep *s, struct opk_ctx *ctx)
 		return OPK_OK;
 	from = (double)(fit->samples[s->sample].start - fit->origin) - s->shift;
 	to = (double)(fit->samples[s->sample].end - fit->origin) - s->shift;
+	covered = from;
 	if (!find_active(s, from, to))
 		return opk_nomem(ctx, "kernels on the timeline");
-	for (size_t i = 0; i < s->active.count; i++)
-		add_launch(s, &fit->stretches[s->active.items[i]], fit->unit_of[s->active.items[i]],
-		           from, to);
-	if (fit->overlaps->idle[s->sample] > 0)
-		add_weight(s, fit->unknowns - 1,
-		           (double)fit->overlaps->idle[s->sample] / fit->interval);
+	for (size_t i = 0; i < s->active.count; i++) {
+		const struct opk_stretch *stretch = &fit->stretches[s->active.items[i]];
+		double start = (double)(stretch->start - fit->origin) - before;
+
+		/* What is between launches is idle time. */
+		if (start > covered)
+			idle += start - covered;
+		covered = fmax(covered, (double)(stretch->end - fit->origin) + after);
+		add_launch(s, stretch, fit->unit_of[s->active.items[i]], from, to);
+	}
+	if (to > covered)
+		idle += to - covered;
+	if (idle > 0)
+		add_weight(s, fit->unknowns - 1, idle / fit->interval);
 	return OPK_OK;
 }
 
@@ -354,35 +364,10 @@ static double find_doubt(struct opk_fit *fit, const double *totals, size_t unit)
 	return doubt;
 }
 
-/* ---- the shift -------------------------------------------------------------------------- */
-
-/* The shift of a few that fits best, around `middle`. */
-static int align(struct opk_fit *fit, struct opk_ctx *ctx, const double *values, double middle,
-                 double step, int steps)
-{
-	double least = INFINITY;
-
-	for (int i = -steps; i <= steps; i++) {
-		double shift = middle + i * step, remains;
-
-		TRY(add_samples(fit, ctx, values, MOST_ALIGNED, shift));
-		remains = solve(fit, OPK_FIT_PARTS);
-		if (remains < least) {
-			least = remains;
-			fit->shift = shift;
-		}
-	}
-	return OPK_OK;
-}
-
 int opk_fit_amounts(double *totals, struct opk_fit *fit, struct opk_ctx *ctx, const double *values)
 {
 	size_t n = fit->unit_count;
 
-	TRY(align(fit, ctx, values, 1000, 500, 6));
-	TRY(align(fit, ctx, values, fit->shift, 100, 4));
-	if (getenv("FITDEBUG"))
-		fprintf(stderr, "shift %g unknowns %zu\n", fit->shift, fit->unknowns);
 	for (int i = -1; i <= 1; i += 2) {
 		TRY(add_samples(fit, ctx, values, SIZE_MAX, fit->shift + i * shift_doubt));
 		solve(fit, OPK_FIT_PARTS);
@@ -418,6 +403,7 @@ static int make_shapes(struct opk_fit *fit, struct opk_ctx *ctx)
 	opk_autofree struct opk_fit_shape **order = opk_alloc_array(fit->unit_count + 1,
 	                                                            sizeof *order);
 
+	if (getenv("SHIFT")) fit->shift = atof(getenv("SHIFT"));
 	fit->shapes = opk_alloc_array(fit->unit_count + 1, sizeof *fit->shapes);
 	if (!order || !fit->shapes)
 		return opk_nomem(ctx, "kernels on the timeline");

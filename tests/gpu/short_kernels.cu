@@ -1,4 +1,4 @@
-// Mixes of kernels of 2 to 200 us: short_kernels MIX [ROUNDS]. In each round each kernel of the mix is launched once,
+// Mixes of kernels of 2 to 200 us: short_kernels MIX [ROUNDS]; without arguments it lists the mixes. In each round each kernel of the mix is launched once,
 // in an order that depends on the mix. Rounds are launched back to back after a gate, or one by one with pauses.
 // cudaProfilerStart() and cudaProfilerStop() surround them.
 #include <cstdio>
@@ -207,6 +207,9 @@ static const struct mix mixes[] = {
 	  { SUM_4M, PRODUCT_64, MANY, PRODUCT_1024, COPY_8M, HISTOGRAM, FMA_10, SUM_64M, FEW_3, PHASES, UNEVEN_8, COPY_32M } },
 };
 
+// alone0 to alone20: one of the kernels, with pauses, so that its samples are its own.
+static struct mix alone = { "alone", FIXED, 60, 1, 1, {} };
+
 static long now()
 {
 	struct timespec time;
@@ -250,6 +253,10 @@ int main(int argc, char **argv)
 	for (const struct mix &one : mixes) {
 		if (argc > 1 && !strcmp(argv[1], one.name)) mix = &one;
 		if (argc < 2) puts(one.name);
+	}
+	if (argc > 1 && !strncmp(argv[1], "alone", 5) && atoi(argv[1] + 5) < GRIDS) {
+		alone.kernels[0] = (enum kernel)atoi(argv[1] + 5);
+		mix = &alone;
 	}
 	if (!mix) return argc > 1;
 	cudaMalloc(&from, items * 16);
