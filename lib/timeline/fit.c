@@ -17,18 +17,18 @@
 #include "timeline/fit.h"
 
 enum {
-	EDGES = 5,              /* at each end of a launch */
+	EDGES = 7,              /* at each end of a launch */
 	PIECES = 2 * EDGES + 3, /* with the middle and what is outside */
 	MOST_UNKNOWNS = 640,
-	MOST_ALIGNED = 30000, /* samples by which the shift is found */
+	ROUNDS = 2,
 	RUN = 32, /* so many samples in a row are left out together: launches overlap several */
 };
-static const double edges[EDGES] = { 250, 500, 1000, 2000, 4000 }, before = 500,
+static const double edges[EDGES] = { 250, 500, 1000, 2000, 4000, 8000, 16000 }, before = 500,
 		    after = 2000; /* ns */
 /* The squares of these are as many launches as assumptions weigh. */
 static const double to_neighbour = 0.3, to_0 = 0.03;
 /* The shift is known as well as this, ns. */
-static const double shift_doubt = 100;
+static const double shift_doubt = 100, NOISE_FLOOR = 0.001;
 
 static size_t count_pieces(const struct opk_fit_shape *shape)
 {
@@ -208,17 +208,19 @@ static size_t part_of(size_t sample)
 	return sample / RUN % OPK_FIT_PARTS;
 }
 
-static void add_products(const struct opk_fit *fit, const struct sweep *s, double value)
+static void add_products(const struct opk_fit *fit, const struct sweep *s, double value,
+                         double weight)
 {
 	double *normal = normal_of(fit, part_of(s->sample)),
 	       *right = right_of(fit, part_of(s->sample));
 
 	for (size_t i = 0; i < s->count; i++) {
-		right[s->inside[i]] += s->weights[s->inside[i]] * value;
+		right[s->inside[i]] += weight * s->weights[s->inside[i]] * value;
 		for (size_t j = 0; j < s->count; j++)
 			if (s->inside[j] <= s->inside[i])
 				normal[s->inside[i] * fit->unknowns + s->inside[j]] +=
-					s->weights[s->inside[i]] * s->weights[s->inside[j]];
+					weight * s->weights[s->inside[i]]
+					* s->weights[s->inside[j]];
 	}
 }
 
@@ -299,9 +301,18 @@ static void add_pieces(double *totals, const struct opk_fit *fit, const double *
 	}
 }
 
-/* Makes the normal equations of the first samples for this shift. */
-static int add_samples(struct opk_fit *fit, struct opk_ctx *ctx, const double *values, size_t most,
-                       double shift)
+/* A sample weighs more if what is in it was found with less noise. */
+static double weigh(const struct opk_fit *fit, const struct sweep *s)
+{
+	double noise = fit->least_noise;
+
+	for (size_t i = 0; i < s->count; i++)
+		noise += fabs(s->weights[s->inside[i]]) * fit->noise[s->inside[i]];
+	return fit->mean_noise / noise;
+}
+
+/* Makes the normal equations of all samples for this shift. */
+static int add_samples(struct opk_fit *fit, struct opk_ctx *ctx, const double *values, double shift)
 {
 	__attribute__((cleanup(clear_sweep))) struct sweep s = { 0 };
 	size_t n = fit->unknowns;
@@ -309,34 +320,60 @@ static int add_samples(struct opk_fit *fit, struct opk_ctx *ctx, const double *v
 
 	memset(fit->normals, 0, OPK_FIT_PARTS * n * n * sizeof *fit->normals);
 	memset(fit->rights, 0, OPK_FIT_PARTS * n * sizeof *fit->rights);
-	fit->square = 0;
 	TRY(begin_sweep(&s, ctx, fit, shift));
 	do {
 		TRY(next_sample(&more, &s, ctx));
-		if (!more || !s.is_known)
-			continue;
-		add_products(fit, &s, values[s.sample]);
-		fit->square += values[s.sample] * values[s.sample];
-	} while (more && s.sample + 1 < most);
+		if (more && s.is_known)
+			add_products(fit, &s, values[s.sample], weigh(fit, &s));
+	} while (more);
 	return OPK_OK;
 }
 
-/* Solves for all parts but one. Returns the sum of squares that remains, if it is of all parts. */
-static double solve(struct opk_fit *fit, size_t but)
+/* Solves for all parts but one; OPK_FIT_PARTS: for all. */
+static void solve(struct opk_fit *fit, size_t but)
 {
 	size_t n = fit->unknowns;
-	double remains = fit->square;
 
 	factorise(fit, but);
 	memset(fit->amounts, 0, n * sizeof *fit->amounts);
 	for (size_t part = 0; part < OPK_FIT_PARTS; part++)
 		for (size_t i = 0; part != but && i < n; i++)
 			fit->amounts[i] += right_of(fit, part)[i];
-	memcpy(fit->right, fit->amounts, n * sizeof *fit->right);
 	opk_solve(fit->amounts, fit->factor, n);
+}
+
+/* Finds the mean square of what remains of samples that have each unknown. */
+static int find_noise(struct opk_fit *fit, struct opk_ctx *ctx, const double *values)
+{
+	__attribute__((cleanup(clear_sweep))) struct sweep s = { 0 };
+	double *sums = fit->right, squares = 0, count = 0;
+	size_t n = fit->unknowns;
+	bool more;
+
+	memset(fit->noise, 0, n * sizeof *fit->noise);
+	memset(sums, 0, n * sizeof *sums);
+	TRY(begin_sweep(&s, ctx, fit, fit->shift));
+	do {
+		double left;
+
+		TRY(next_sample(&more, &s, ctx));
+		if (!more || !s.is_known)
+			continue;
+		left = values[s.sample];
+		for (size_t i = 0; i < s.count; i++)
+			left -= s.weights[s.inside[i]] * fit->amounts[s.inside[i]];
+		squares += left * left;
+		count++;
+		for (size_t i = 0; i < s.count; i++) {
+			fit->noise[s.inside[i]] += fabs(s.weights[s.inside[i]]) * left * left;
+			sums[s.inside[i]] += fabs(s.weights[s.inside[i]]);
+		}
+	} while (more);
 	for (size_t i = 0; i < n; i++)
-		remains -= fit->amounts[i] * fit->right[i];
-	return remains;
+		fit->noise[i] /= sums[i] > 0 ? sums[i] : 1;
+	fit->mean_noise = squares > 0 ? squares / count : 1;
+	fit->least_noise = fit->mean_noise * NOISE_FLOOR;
+	return OPK_OK;
 }
 
 /* How much the amount of a unit's launch may be off since what is assumed is wrong. */
@@ -368,12 +405,19 @@ int opk_fit_amounts(double *totals, struct opk_fit *fit, struct opk_ctx *ctx, co
 {
 	size_t n = fit->unit_count;
 
+	memset(fit->noise, 0, fit->unknowns * sizeof *fit->noise);
+	fit->mean_noise = fit->least_noise = 1;
+	for (int i = 0; i < ROUNDS; i++) {
+		TRY(add_samples(fit, ctx, values, fit->shift));
+		solve(fit, OPK_FIT_PARTS);
+		TRY(find_noise(fit, ctx, values));
+	}
 	for (int i = -1; i <= 1; i += 2) {
-		TRY(add_samples(fit, ctx, values, SIZE_MAX, fit->shift + i * shift_doubt));
+		TRY(add_samples(fit, ctx, values, fit->shift + i * shift_doubt));
 		solve(fit, OPK_FIT_PARTS);
 		add_pieces(totals + (OPK_FIT_PARTS + 1 + (i > 0)) * n, fit, fit->amounts);
 	}
-	TRY(add_samples(fit, ctx, values, SIZE_MAX, fit->shift));
+	TRY(add_samples(fit, ctx, values, fit->shift));
 	for (size_t part = 0; part <= OPK_FIT_PARTS; part++) {
 		solve(fit, part);
 		add_pieces(totals + (part + 1) % (OPK_FIT_PARTS + 1) * n, fit, fit->amounts);
@@ -403,7 +447,8 @@ static int make_shapes(struct opk_fit *fit, struct opk_ctx *ctx)
 	opk_autofree struct opk_fit_shape **order = opk_alloc_array(fit->unit_count + 1,
 	                                                            sizeof *order);
 
-	if (getenv("SHIFT")) fit->shift = atof(getenv("SHIFT"));
+	if (getenv("SHIFT"))
+		fit->shift = atof(getenv("SHIFT"));
 	fit->shapes = opk_alloc_array(fit->unit_count + 1, sizeof *fit->shapes);
 	if (!order || !fit->shapes)
 		return opk_nomem(ctx, "kernels on the timeline");
@@ -444,10 +489,14 @@ int opk_fit_init(struct opk_fit *fit, struct opk_ctx *ctx, const struct opk_over
 		.samples = samples,
 		.stretches = stretches,
 		.stretch_count = stretch_count,
-		.unit_of = unit_of,
+		.unit_of = opk_alloc_array(stretch_count + 1, sizeof *fit->unit_of),
 		.unit_count = unit_count,
 		.origin = overlaps->sample_count ? samples->start : 0,
 	};
+	if (!fit->unit_of)
+		return opk_nomem(ctx, "kernels on the timeline");
+	memcpy(fit->unit_of, unit_of, stretch_count * sizeof *unit_of);
+	TRY(opk_units_split(fit->unit_of, &fit->unit_count, ctx, stretches, stretch_count));
 	for (size_t i = 0; i < overlaps->sample_count; i++)
 		fit->interval += (double)overlaps->lengths[i] / (double)overlaps->sample_count;
 	TRY(make_shapes(fit, ctx));
@@ -456,19 +505,23 @@ int opk_fit_init(struct opk_fit *fit, struct opk_ctx *ctx, const struct opk_over
 	fit->rights = opk_alloc_array(OPK_FIT_PARTS * n, sizeof *fit->rights);
 	fit->factor = opk_alloc_array(n, n * sizeof *fit->factor);
 	fit->right = opk_alloc_array(n, sizeof *fit->right);
+	fit->noise = opk_alloc_array(n, sizeof *fit->noise);
 	fit->amounts = opk_alloc_array(n, sizeof *fit->amounts);
-	return fit->normals && fit->rights && fit->factor && fit->right && fit->amounts
+	return fit->normals && fit->rights && fit->factor && fit->right && fit->noise
+	                       && fit->amounts
 	               ? OPK_OK
 	               : opk_nomem(ctx, "kernels on the timeline");
 }
 
 void opk_fit_clear(struct opk_fit *fit)
 {
+	free(fit->unit_of);
 	free(fit->shapes);
 	free(fit->normals);
 	free(fit->rights);
 	free(fit->factor);
 	free(fit->right);
+	free(fit->noise);
 	free(fit->amounts);
 	*fit = (struct opk_fit){ 0 };
 }

@@ -8,7 +8,7 @@
 /* Parts of the samples that are left out in turn. */
 enum { OPK_FIT_PARTS = 16 };
 
-/* A unit: launches of the same kernel and shape. */
+/* A unit: launches of the same kernel and shape, of which none takes much longer than others. */
 struct opk_fit_shape {
 	uint32_t row;
 	size_t first; /* unknown; SIZE_MAX: no room, and samples in which it ran are left out */
@@ -22,8 +22,7 @@ struct opk_fit {
 	const struct opk_sample_time *samples;
 	const struct opk_stretch *stretches;
 	size_t stretch_count;
-	/* One per stretch: launches of the same kernel and shape are a unit. */
-	const uint32_t *unit_of;
+	uint32_t *unit_of; /* one per stretch */
 	size_t unit_count;
 	struct opk_fit_shape *shapes; /* one per unit */
 	size_t unknowns;
@@ -32,10 +31,12 @@ struct opk_fit {
 	double shift;    /* how much later samples count what ran, ns */
 	double *normals; /* one matrix per part: lower */
 	double *rights;
-	double square; /* of all values */
 	double *factor, *right, *amounts;
+	double *noise; /* one per unknown: variance of samples that have it */
+	double mean_noise, least_noise;
 };
 
+/* `unit_of`: one per stretch; launches of a unit may still differ in length. */
 int opk_fit_init(struct opk_fit *fit, struct opk_ctx *ctx, const struct opk_overlaps *overlaps,
                  const struct opk_sample_time *samples, const struct opk_stretch *stretches,
                  size_t stretch_count, const uint32_t *unit_of, size_t unit_count);
@@ -49,6 +50,13 @@ void opk_fit_clear(struct opk_fit *fit);
  */
 enum { OPK_FIT_ESTIMATES = 1 + OPK_FIT_PARTS + 2 + 1 };
 int opk_fit_amounts(double *totals, struct opk_fit *fit, struct opk_ctx *ctx, const double *values);
+
+/*
+ * Divides units whose launches are of different lengths, and counts them. `unit_of` has one for each
+ * stretch. units.c
+ */
+int opk_units_split(uint32_t *unit_of, size_t *unit_count, struct opk_ctx *ctx,
+                    const struct opk_stretch *stretches, size_t count);
 
 /* What fits say of the rows of all GPUs, for one metric. fitted.c */
 struct opk_fitted {
