@@ -130,14 +130,11 @@ struct estimate {
 static void estimate(struct estimate *out, const struct run *run)
 {
 	freed(opk_ctx) *ctx = new_ctx();
-	struct opk_overlaps overlaps;
 	struct opk_fit fit;
 	struct opk_fitted fitted;
 
-	ck_ok(ctx, opk_overlaps_init(&overlaps, ctx, run->launches, run->count, run->samples,
-	                             run->sample_count));
-	ck_ok(ctx, opk_fit_init(&fit, ctx, &overlaps, run->samples, run->launches, run->count,
-	                        run->units, run->kind_count));
+	ck_ok(ctx, opk_fit_init(&fit, ctx, run->samples, run->sample_count, run->launches,
+	                        run->count, run->units, run->kind_count));
 	ck_ok(ctx, opk_fitted_init(&fitted, ctx, run->kind_count));
 	opk_fitted_begin(&fitted);
 	ck_ok(ctx, opk_fitted_add(&fitted, ctx, &fit, run->values, false));
@@ -146,7 +143,6 @@ static void estimate(struct estimate *out, const struct run *run)
 		                                run->kinds[i].length);
 	opk_fitted_clear(&fitted);
 	opk_fit_clear(&fit);
-	opk_overlaps_clear(&overlaps);
 }
 
 /* Programs of five kernels, each launched 1,000 times. Their true counts lie in the intervals. */

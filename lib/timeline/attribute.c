@@ -15,14 +15,6 @@ static const double MOST_FITTED = 20;
 /* In samples: rows that ran for less, or have less evidence, get NaN. */
 static const double LEAST_LENGTH = 1, LEAST_SHARED_LENGTH = 2, LEAST_EVIDENCE = 3.99;
 
-/* A sample, and its row in the evaluation. */
-struct sample {
-	struct opk_sample_time time; /* without time that an earlier sample covers */
-	uint64_t length;             /* ns in which its values were counted */
-	uint32_t gpu;
-	uint32_t row;
-};
-
 struct work {
 	struct opk_ctx *ctx;
 	struct opk_ran_rows *rows;
@@ -34,7 +26,7 @@ struct work {
 	struct opk_strlist names; /* metrics, then helpers */
 	double *numbers;          /* of a sample: values, then their denominators */
 	struct opk_column_file values;
-	struct sample *samples;
+	struct opk_sample *samples;
 	size_t sample_count, sample_capacity;
 	/* Over all GPUs. */
 	struct opk_part *parts, *under; /* one per row, then idle time */
@@ -107,17 +99,17 @@ static int evaluate(struct opk_evaluation **out, struct work *w, struct opk_file
 
 static int take_sample(struct work *w, const struct opk_row *row)
 {
-	struct sample *sample = opk_append(&w->samples, &w->sample_capacity, &w->sample_count,
-	                                   sizeof *sample);
+	struct opk_sample *sample = opk_append(&w->samples, &w->sample_capacity, &w->sample_count,
+	                                       sizeof *sample);
 	size_t gpu, count = w->columns->metric_count;
 
 	if (!sample)
 		return opk_nomem(w->ctx, "kernels on the timeline");
 	TRY(opk_ran_rows_gpu(&gpu, w->rows, w->ctx, row->range));
-	*sample = (struct sample){ .time = { row->start_ns, row->end_ns },
-		                   .length = row->end_ns - row->start_ns,
-		                   .gpu = (uint32_t)gpu,
-		                   .row = (uint32_t)(w->sample_count - 1) };
+	*sample = (struct opk_sample){ .time = { row->start_ns, row->end_ns },
+		                       .length = row->end_ns - row->start_ns,
+		                       .gpu = (uint32_t)gpu,
+		                       .row = (uint32_t)(w->sample_count - 1) };
 	for (size_t i = 0; i < count; i++) {
 		w->numbers[i] = row->values[i];
 		w->numbers[count + i] = w->kinds[i] == OPK_MEAN
@@ -126,83 +118,6 @@ static int take_sample(struct work *w, const struct opk_row *row)
 		w->present[i] = w->present[count + i] = true;
 	}
 	return opk_column_file_add(&w->values, w->ctx, w->numbers, w->present);
-}
-
-static int by_gpu_and_time(const void *a, const void *b)
-{
-	const struct sample *x = a, *y = b;
-
-	if (x->gpu != y->gpu)
-		return x->gpu < y->gpu ? -1 : 1;
-	if (x->time.start != y->time.start)
-		return x->time.start < y->time.start ? -1 : 1;
-	return x->row < y->row ? -1 : x->row > y->row;
-}
-
-/*
- * Leaves out samples of unknown GPUs, and time that an earlier sample covers: a sample begins where
- * the one before it ends, and is dropped if no time is left.
- */
-static void order_samples(struct work *w)
-{
-	size_t kept = 0;
-
-	qsort(w->samples, w->sample_count, sizeof *w->samples, by_gpu_and_time);
-	for (size_t i = 0; i < w->sample_count; i++) {
-		struct sample sample = w->samples[i];
-		const struct sample *before = kept ? &w->samples[kept - 1] : NULL;
-
-		if (sample.gpu == UINT32_MAX)
-			break;
-		if (before && before->gpu == sample.gpu && sample.time.start < before->time.end)
-			sample.time.start = before->time.end;
-		if (sample.time.end > sample.time.start)
-			w->samples[kept++] = sample;
-	}
-	w->sample_count = kept;
-}
-
-static int by_number(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
-/* All samples are from one GPU. */
-static uint64_t median_length(uint64_t *room, const struct sample *samples, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		room[i] = samples[i].time.end - samples[i].time.start;
-	qsort(room, count, sizeof *room, by_number);
-	return room[count / 2];
-}
-
-/*
- * Leaves out samples that are much longer than others: sampling paused in them, and counters may
- * have stopped, so these samples say nothing about what ran.
- */
-static int leave_out_pauses(struct work *w)
-{
-	enum { MUCH = 10 };
-	opk_autofree uint64_t *room = opk_alloc_array(w->sample_count + 1, sizeof *room);
-	size_t kept = 0;
-
-	if (!room)
-		return opk_nomem(w->ctx, "kernels on the timeline");
-	for (size_t i = 0, end; i < w->sample_count; i = end) {
-		uint64_t longest;
-
-		for (end = i + 1;
-		     end < w->sample_count && w->samples[end].gpu == w->samples[i].gpu;)
-			end++;
-		longest = MUCH * median_length(room, w->samples + i, end - i);
-		for (size_t j = i; j < end; j++)
-			if (w->samples[j].time.end - w->samples[j].time.start <= longest)
-				w->samples[kept++] = w->samples[j];
-	}
-	w->sample_count = kept;
-	return OPK_OK;
 }
 
 static int read_samples(struct work *w)
@@ -217,8 +132,7 @@ static int read_samples(struct work *w)
 			TRY(take_sample(w, row));
 	} while (row);
 	all = w->sample_count + 1;
-	order_samples(w);
-	TRY(leave_out_pauses(w));
+	TRY(opk_samples_order(w->samples, &w->sample_count, w->ctx));
 	free(w->present);
 	w->column = opk_alloc_array(all, sizeof *w->column);
 	w->denominators = opk_alloc_array(all, sizeof *w->denominators);
@@ -234,7 +148,7 @@ static int read_samples(struct work *w)
 struct gpu {
 	struct opk_stretch *stretches;
 	struct opk_sample_time *times;
-	const struct sample *samples;
+	const struct opk_sample *samples;
 	size_t sample_count;
 	uint32_t *kernel_of; /* one per row */
 	uint32_t *unit_of;   /* one per stretch */
@@ -325,7 +239,7 @@ static int find_overlaps(struct gpu *gpu, struct work *w, const struct opk_run_r
 		return opk_nomem(w->ctx, "kernels on the timeline");
 	for (size_t i = 0; i < count; i++)
 		gpu->unit_of[i] = records[i].unit;
-	return opk_fit_init(&gpu->fit, w->ctx, &gpu->overlaps, gpu->times, gpu->stretches, count,
+	return opk_fit_init(&gpu->fit, w->ctx, gpu->times, gpu->sample_count, gpu->stretches, count,
 	                    gpu->unit_of, w->rows->units.count);
 }
 
@@ -449,7 +363,10 @@ static double divided_value(const struct work *w, size_t row, enum opk_kind kind
 	const struct opk_ran *ran = &w->rows->made.ran[row];
 	const struct opk_part *part = &w->parts[row];
 
-	if (!ran->launches || !is_known(w, row))
+	bool same_for_all = kind == OPK_ELAPSES || kind == OPK_CLOCK;
+
+	if (!ran->launches
+	    || (!is_known(w, row) && !(same_for_all && ran->launches >= OPK_FIT_LEAST)))
 		return (double)NAN;
 	if (kind == OPK_DIVIDED)
 		return part->amount / w->under[row].amount;

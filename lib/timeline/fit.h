@@ -7,6 +7,8 @@
 
 /* Parts of the samples that are left out in turn. */
 enum { OPK_FIT_PARTS = 16 };
+/* So many launches of a row at least. */
+enum { OPK_FIT_LEAST = 48 };
 
 /* A unit: launches of the same kernel and shape, of which none takes much longer than others. */
 struct opk_fit_shape {
@@ -18,8 +20,8 @@ struct opk_fit_shape {
 
 /* What ran on a GPU, and its samples; borrowed. fit.c */
 struct opk_fit {
-	const struct opk_overlaps *overlaps;
 	const struct opk_sample_time *samples;
+	size_t sample_count;
 	const struct opk_stretch *stretches;
 	size_t stretch_count;
 	uint32_t *unit_of; /* one per stretch */
@@ -28,25 +30,23 @@ struct opk_fit {
 	size_t unknowns;
 	uint64_t origin; /* times count from here */
 	double interval; /* mean length of a sample */
-	double shift;    /* how much later samples count what ran, ns */
-	double *normals; /* one matrix per part: lower */
+	double *normals; /* one matrix per part: lower; while amounts are being found */
 	double *rights;
-	double *factor, *right, *amounts;
+	double *factor, *amounts, *room;
 	double *noise; /* one per unknown: variance of samples that have it */
-	double mean_noise, least_noise;
 };
 
 /* `unit_of`: one per stretch; launches of a unit may still differ in length. */
-int opk_fit_init(struct opk_fit *fit, struct opk_ctx *ctx, const struct opk_overlaps *overlaps,
-                 const struct opk_sample_time *samples, const struct opk_stretch *stretches,
-                 size_t stretch_count, const uint32_t *unit_of, size_t unit_count);
+int opk_fit_init(struct opk_fit *fit, struct opk_ctx *ctx, const struct opk_sample_time *samples,
+                 size_t sample_count, const struct opk_stretch *stretches, size_t stretch_count,
+                 const uint32_t *unit_of, size_t unit_count);
 void opk_fit_clear(struct opk_fit *fit);
 
 /*
  * Finds the mean amount of a launch of each unit by `values`, the amounts of all samples, which
  * are finite. totals has unit_count amounts by all samples, then as many without each of the
- * parts, then as many for a slightly smaller shift and for a slightly greater one, and at last as many
- * if what is assumed of launches is wrong.
+ * parts, then as many twice with other times and pieces, and at last as many if what is assumed of
+ * launches is wrong.
  */
 enum { OPK_FIT_ESTIMATES = 1 + OPK_FIT_PARTS + 2 + 1 };
 int opk_fit_amounts(double *totals, struct opk_fit *fit, struct opk_ctx *ctx, const double *values);

@@ -7,8 +7,8 @@
 #include "base/student.h"
 #include "timeline/fit.h"
 
-/* Fewer launches of a row don't determine it; nor does an interval that is wider than this share. */
-static const double LEAST_LAUNCHES = 48, MOST_WITHIN = 0.1;
+/* An interval that is wider than this share of the value does not determine it. */
+static const double MOST_WITHIN = 0.05;
 
 int opk_fitted_init(struct opk_fitted *fitted, struct opk_ctx *ctx, size_t row_count)
 {
@@ -57,7 +57,7 @@ static void add_rows(struct opk_fitted *fitted, const struct opk_fit *fit, const
 int opk_fitted_add(struct opk_fitted *fitted, struct opk_ctx *ctx, struct opk_fit *fit,
                    const double *values, bool is_denominator)
 {
-	size_t count = fit->overlaps->sample_count;
+	size_t count = fit->sample_count;
 	opk_autofree double *amounts = opk_alloc_array(count + 1, sizeof *amounts);
 	opk_autofree double *totals = opk_alloc_array(fit->unit_count + 1,
 	                                              OPK_FIT_ESTIMATES * sizeof *totals);
@@ -65,7 +65,7 @@ int opk_fitted_add(struct opk_fitted *fitted, struct opk_ctx *ctx, struct opk_fi
 	if (!amounts || !totals)
 		return opk_nomem(ctx, "kernels on the timeline");
 	for (size_t i = 0; i < count; i++) {
-		amounts[i] = values[i] * (double)fit->overlaps->lengths[i];
+		amounts[i] = values[i] * (double)(fit->samples[i].end - fit->samples[i].start);
 		fitted->is_whole &= isfinite(amounts[i]);
 	}
 	if (!fitted->is_whole || !fit->unit_count)
@@ -92,7 +92,7 @@ double opk_fitted_value(double *within, const struct opk_fitted *fitted, size_t 
 	double value, parts[PARTS], mean = 0, squares = 0, off[2] = { 0 };
 
 	*within = (double)NAN;
-	if (!fitted->is_whole || !(fitted->launches[row] >= LEAST_LAUNCHES))
+	if (!fitted->is_whole || !(fitted->launches[row] >= OPK_FIT_LEAST))
 		return (double)NAN;
 	value = estimate(fitted, row, 0, kind, length);
 	for (size_t i = 0; i < PARTS; i++) {
@@ -107,10 +107,6 @@ double opk_fitted_value(double *within, const struct opk_fitted *fitted, size_t 
 		                                            - value));
 	*within = hypot(hypot(off[0], off[1]),
 	                opk_student_quantile(0.95, PARTS - 1) * sqrt(squares));
-	if (getenv("FITDEBUG"))
-		fprintf(stderr, "%zu %g: jack %.3f%% shift %.3f%% prior %.3f%%\n", row, value,
-		        100 * opk_student_quantile(0.95, PARTS - 1) * sqrt(squares) / fabs(value),
-		        100 * off[0] / fabs(value), 100 * off[1] / fabs(value));
 	if (*within <= MOST_WITHIN * fabs(value))
 		return value;
 	*within = (double)NAN;

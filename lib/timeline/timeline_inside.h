@@ -46,6 +46,16 @@ void opk_ran_rows_add_pause(struct opk_ran_rows *rows, uint64_t time);
 /* The times of records, for opk_overlaps_init(); free(). NULL when out of memory. */
 struct opk_stretch *opk_ran_stretches(const struct opk_run_record *records, size_t count);
 
+/* A sample, and its row in the evaluation. */
+struct opk_sample {
+	struct opk_sample_time time; /* without time that an earlier sample covers */
+	uint64_t length;             /* ns in which its values were counted */
+	uint32_t gpu;                /* UINT32_MAX: not known */
+	uint32_t row;
+};
+/* Orders samples by GPU and time, and leaves out some. samples.c */
+int opk_samples_order(struct opk_sample *samples, size_t *count, struct opk_ctx *ctx);
+
 /* How values of a metric are combined: docs/formats.md. kinds.c */
 enum opk_kind {
 	OPK_ADDS,     /* a count: divided among what ran */
