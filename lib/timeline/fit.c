@@ -29,7 +29,7 @@ enum {
 static const double edges[EDGES] = { 250, 500, 1000, 2000, 4000, 8000, 16000 };
 static const double before = 500, after = 2000;
 /* A kernel has the first edges alone if it has fewer launches than these. */
-static const double launches_for[EDGES] = { 0, 0, 50, 100, 200, 400, 400 };
+static const double launches_for[EDGES] = { 0, 0, 0, 48, 48, 100, 100 };
 /* The squares of these are as many launches as assumptions weigh. */
 static const double to_neighbour = 0.3, to_0 = 0.03;
 /* Other times and pieces: samples may be this much earlier or later, and pieces longer. */

@@ -9,7 +9,7 @@
 
 #include "timeline/fit.h"
 
-enum { LEAST_APART = 100, MOST_SPLITS = 3 };
+enum { LEAST_APART = OPK_FIT_LEAST, MOST_SPLITS = 3 };
 /*
  * Lengths are of two kinds if this share of their variance is between the two, which is 0.64 for
  * normally distributed ones and 0.75 for uniformly distributed ones, and if they differ by so much.
