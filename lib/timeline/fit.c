@@ -5,12 +5,11 @@
  * different ways determine each kernel's amounts: least squares. The first blocks of a kernel and
  * its last ones don't count as the others do, so that a launch has pieces with amounts of their
  * own: fixed times after its start and before its end, the middle, and short times outside of it,
- * in which its blocks are already launched or what it wrote still moves. Samples with kernels whose
- * launches differ most weigh least.
+ * in which its blocks are already launched or what it wrote still moves.
  *
  * Three checks say how far to trust an amount: it is found again without each of some parts of the
- * samples (jackknife); with slightly different times and pieces; and by how much it depends on what
- * is assumed where samples say nothing, namely that neighbouring pieces have equal rates.
+ * samples (jackknife); with longer and with shorter pieces; and by how much it depends on what is
+ * assumed where samples say nothing, namely that neighbouring pieces have equal rates.
  */
 #include "timeline/fit.h"
 
@@ -22,7 +21,7 @@ enum {
 	EDGES = 7,              /* at each end of a launch */
 	PIECES = 2 * EDGES + 3, /* with the middle and what is outside */
 	ASSUMPTIONS = 2 * PIECES + 1,
-	MOST_UNKNOWNS = 800,
+	MOST_UNKNOWNS = 640,
 	RUN = 32, /* so many samples in a row are left out together: launches overlap several */
 };
 /* Lengths in ns. Blocks of a kernel are mostly launched in its first microsecond. */
@@ -32,17 +31,10 @@ static const double before = 500, after = 2000;
 static const double launches_for[EDGES] = { 0, 0, 0, 48, 48, 100, 100 };
 /* The squares of these are as many launches as assumptions weigh. */
 static const double to_neighbour = 0.3, to_0 = 0.03;
-/* Other times and pieces: samples may be this much earlier or later, and pieces longer. */
-static const double other_shift = 100, other_scale = 1.7;
-/* No sample has less noise than this share of the mean. */
-static const double least_noise = 0.001;
-
-/* How samples and pieces lie: samples are later by `shift`, edges farther by `scale`. */
-struct lie {
-	double shift, scale;
-};
-
-static const struct lie as_recorded = { 0, 1 };
+/* So that a sample with nothing in it has a weight. */
+static const double least_sum = 0.1, typical_sum = 4;
+/* The lengths of pieces: as above, for all estimates with parts of the samples; shorter; longer. */
+static const double scales[] = { 1, 1 / 1.7, 1.7 };
 
 static size_t count_pieces(const struct opk_fit_shape *shape)
 {
@@ -85,7 +77,7 @@ static bool has_room(const struct opk_fit_shape *shape)
 /* A row of the linear system: which unknowns are in a sample, and how much of each. */
 struct sweep {
 	const struct opk_fit *fit;
-	struct lie lie;
+	double scale;
 	size_t sample, next; /* stretch */
 	OPK_LIST(size_t) active;
 	double *weights; /* one per unknown */
@@ -96,11 +88,11 @@ struct sweep {
 };
 
 static int begin_sweep(struct sweep *s, struct opk_ctx *ctx, const struct opk_fit *fit,
-                       const struct lie *lie)
+                       double scale)
 {
 	*s = (struct sweep){
 		.fit = fit,
-		.lie = *lie,
+		.scale = scale,
 		.sample = SIZE_MAX,
 		.weights = opk_alloc_array(fit->unknowns, sizeof *s->weights),
 		.has = opk_alloc_array(fit->unknowns, sizeof *s->has),
@@ -135,7 +127,7 @@ static void add_launch(struct sweep *s, const struct opk_fit_shape *shape, doubl
 		s->is_known = false;
 		return;
 	}
-	find_bounds(bounds, shape, start, end, s->lie.scale);
+	find_bounds(bounds, shape, start, end, s->scale);
 	for (size_t i = 0; i < count; i++) {
 		double inside = fmin(to, bounds[i + 1]) - fmax(from, bounds[i]);
 
@@ -190,8 +182,8 @@ static int next_sample(bool *more, struct sweep *s, struct opk_ctx *ctx)
 	*more = ++s->sample < fit->sample_count;
 	if (!*more)
 		return OPK_OK;
-	from = covered = time_of(fit, fit->samples[s->sample].start) - s->lie.shift;
-	to = time_of(fit, fit->samples[s->sample].end) - s->lie.shift;
+	from = covered = time_of(fit, fit->samples[s->sample].start);
+	to = time_of(fit, fit->samples[s->sample].end);
 	if (!find_active(s, from, to))
 		return opk_nomem(ctx, "short kernels");
 	for (size_t i = 0; i < s->active.count; i++) {
@@ -210,56 +202,86 @@ static int next_sample(bool *more, struct sweep *s, struct opk_ctx *ctx)
 
 /* ---- normal equations ------------------------------------------------------------------- */
 
-static double *normal_of(const struct opk_fit *fit, size_t part)
+/*
+ * Systems: without each of the parts of the samples, with all parts, and with other pieces. Each has
+ * a factor and a right side.
+ */
+static double *factor_of(const struct opk_fit *fit, size_t system)
 {
-	return fit->normals + part * fit->unknowns * fit->unknowns;
+	return fit->factors + system * fit->unknowns * fit->unknowns;
 }
 
-static double *right_of(const struct opk_fit *fit, size_t part)
+static double *right_of(const struct opk_fit *fit, size_t system)
 {
-	return fit->rights + part * fit->unknowns;
+	return fit->rights + system * fit->unknowns;
 }
 
-/* A sample weighs more if what is in it was found with less noise. */
-static double weigh(const struct opk_fit *fit, const struct sweep *s)
+/* From the sums of each part: the sum of all parts, and the sums without each. */
+static void leave_out(double *sums, size_t size)
 {
-	double noise = least_noise;
+	double *all = sums + OPK_FIT_PARTS * size;
+
+	for (size_t i = 0; i < size; i++)
+		for (size_t part = 0; part < OPK_FIT_PARTS; part++)
+			all[i] += sums[part * size + i];
+	for (size_t part = 0; part < OPK_FIT_PARTS; part++)
+		for (size_t i = 0; i < size; i++)
+			sums[part * size + i] = all[i] - sums[part * size + i];
+}
+
+/* A sample in which more ends and begins tells less about each: there is more that differs. */
+static double weigh(const struct sweep *s)
+{
+	double sum = least_sum;
 
 	for (size_t i = 0; i < s->count; i++)
-		noise += fabs(s->weights[s->inside[i]]) * fit->noise[s->inside[i]];
-	return 1 / noise;
+		sum += fabs(s->weights[s->inside[i]]);
+	return typical_sum / sum;
 }
 
-static void add_products(const struct opk_fit *fit, const struct sweep *s, double value)
+static void add_products(struct opk_fit *fit, const struct sweep *s, size_t system)
 {
-	size_t part = s->sample / RUN % OPK_FIT_PARTS;
-	double *normal = normal_of(fit, part), *right = right_of(fit, part), weight = weigh(fit, s);
+	double *normal = factor_of(fit, system), weight = weigh(s);
 
 	for (size_t i = 0; i < s->count; i++) {
 		double *row = normal + s->inside[i] * fit->unknowns;
 		double here = weight * s->weights[s->inside[i]];
 
-		right[s->inside[i]] += here * value;
 		for (size_t j = 0; j < s->count; j++)
 			if (s->inside[j] <= s->inside[i])
 				row[s->inside[j]] += here * s->weights[s->inside[j]];
 	}
 }
 
-static int add_samples(struct opk_fit *fit, struct opk_ctx *ctx, const double *values,
-                       const struct lie *lie)
+static void add_right(struct opk_fit *fit, const struct sweep *s, size_t system, double value)
+{
+	double *right = right_of(fit, system), weight = weigh(s);
+
+	for (size_t i = 0; i < s->count; i++)
+		right[s->inside[i]] += weight * s->weights[s->inside[i]] * value;
+}
+
+/* The system of a sample: each part of samples has one, and all samples with other pieces. */
+static size_t system_of(size_t sample, size_t scale)
+{
+	return scale ? OPK_FIT_PARTS + scale : sample / RUN % OPK_FIT_PARTS;
+}
+
+/* Adds all samples to their systems: products, or right sides if there are values. */
+static int add_samples(struct opk_fit *fit, struct opk_ctx *ctx, const double *values, size_t scale)
 {
 	__attribute__((cleanup(clear_sweep))) struct sweep s = { 0 };
-	size_t n = fit->unknowns;
 	bool more;
 
-	memset(fit->normals, 0, OPK_FIT_PARTS * n * n * sizeof *fit->normals);
-	memset(fit->rights, 0, OPK_FIT_PARTS * n * sizeof *fit->rights);
-	TRY(begin_sweep(&s, ctx, fit, lie));
+	TRY(begin_sweep(&s, ctx, fit, scales[scale]));
 	do {
 		TRY(next_sample(&more, &s, ctx));
-		if (more && s.is_known)
-			add_products(fit, &s, values[s.sample]);
+		if (!more || !s.is_known)
+			continue;
+		if (values)
+			add_right(fit, &s, system_of(s.sample, scale), values[s.sample]);
+		else
+			add_products(fit, &s, system_of(s.sample, scale));
 	} while (more);
 	return OPK_OK;
 }
@@ -317,71 +339,31 @@ static void add_assumptions(const struct opk_fit *fit, double *normal)
 	normal[n * n - 1] += to_0 * to_0;
 }
 
-/* Finds the amounts of all unknowns without one part of the samples; OPK_FIT_PARTS: with all. */
-static void solve(struct opk_fit *fit, size_t but)
+static int make_systems(struct opk_fit *fit, struct opk_ctx *ctx)
 {
 	size_t n = fit->unknowns;
 
-	memset(fit->factor, 0, n * n * sizeof *fit->factor);
-	memset(fit->amounts, 0, n * sizeof *fit->amounts);
-	for (size_t part = 0; part < OPK_FIT_PARTS; part++) {
-		for (size_t i = 0; part != but && i < n * n; i++)
-			fit->factor[i] += normal_of(fit, part)[i];
-		for (size_t i = 0; part != but && i < n; i++)
-			fit->amounts[i] += right_of(fit, part)[i];
+	for (size_t scale = 0; scale < sizeof scales / sizeof *scales; scale++)
+		TRY(add_samples(fit, ctx, NULL, scale));
+	leave_out(fit->factors, n * n);
+	for (size_t system = 0; system < OPK_FIT_SYSTEMS; system++) {
+		add_assumptions(fit, factor_of(fit, system));
+		opk_factorise(factor_of(fit, system), n, 1e-12);
 	}
-	add_assumptions(fit, fit->factor);
-	opk_factorise(fit->factor, n, 1e-12);
-	opk_solve(fit->amounts, fit->factor, n);
-}
-
-/* Finds the mean square of what is left of samples that have each unknown; 1: of all samples. */
-static int find_noise(struct opk_fit *fit, struct opk_ctx *ctx, const double *values)
-{
-	__attribute__((cleanup(clear_sweep))) struct sweep s = { 0 };
-	double *sums = fit->room, squares = 0, count = 0;
-	size_t n = fit->unknowns;
-	bool more;
-
-	memset(fit->noise, 0, n * sizeof *fit->noise);
-	memset(sums, 0, n * sizeof *sums);
-	TRY(begin_sweep(&s, ctx, fit, &as_recorded));
-	do {
-		double left;
-
-		TRY(next_sample(&more, &s, ctx));
-		if (!more || !s.is_known)
-			continue;
-		left = values[s.sample];
-		for (size_t i = 0; i < s.count; i++)
-			left -= s.weights[s.inside[i]] * fit->amounts[s.inside[i]];
-		squares += left * left;
-		count++;
-		for (size_t i = 0; i < s.count; i++) {
-			double weight = fabs(s.weights[s.inside[i]]);
-
-			fit->noise[s.inside[i]] += weight * left * left;
-			sums[s.inside[i]] += weight;
-		}
-	} while (more);
-	for (size_t i = 0; i < n; i++)
-		fit->noise[i] = squares > 0 && sums[i] > 0
-		                        ? fit->noise[i] / sums[i] / (squares / count)
-		                        : 1;
 	return OPK_OK;
 }
 
 /* ---- amounts ---------------------------------------------------------------------------- */
 
 /* Adds up the pieces of a launch of each unit. */
-static void add_pieces(double *totals, const struct opk_fit *fit)
+static void add_pieces(double *totals, const struct opk_fit *fit, const double *amounts)
 {
 	for (size_t i = 0; i < fit->unit_count; i++) {
 		const struct opk_fit_shape *shape = &fit->shapes[i];
 
 		totals[i] = has_room(shape) ? 0 : (double)NAN;
 		for (size_t j = 0; has_room(shape) && j < count_pieces(shape); j++)
-			totals[i] += fit->amounts[shape->first + j];
+			totals[i] += amounts[shape->first + j];
 	}
 }
 
@@ -394,7 +376,7 @@ static double find_doubt(struct opk_fit *fit, const double *totals, const struct
 	memset(by, 0, fit->unknowns * sizeof *by);
 	for (size_t i = 0; i < count_pieces(of); i++)
 		by[of->first + i] = 1;
-	opk_solve(by, fit->factor, fit->unknowns);
+	opk_solve(by, factor_of(fit, OPK_FIT_PARTS), fit->unknowns);
 	for (size_t i = 0; i < fit->unit_count; i++) {
 		struct assumption all[ASSUMPTIONS];
 		size_t count = assume(all, &fit->shapes[i]);
@@ -413,39 +395,22 @@ static double find_doubt(struct opk_fit *fit, const double *totals, const struct
 
 int opk_fit_amounts(double *totals, struct opk_fit *fit, struct opk_ctx *ctx, const double *values)
 {
-	static const struct lie others[] = { { -other_shift, 1 / other_scale },
-		                             { other_shift, other_scale } };
 	size_t n = fit->unit_count;
-	double *doubts = totals + (OPK_FIT_ESTIMATES - 1) * n;
-	opk_autofree double *normals = opk_alloc_array(OPK_FIT_PARTS * fit->unknowns,
-	                                               fit->unknowns * sizeof *normals);
+	const double *all = totals + OPK_FIT_PARTS * n;
 
-	fit->normals = normals;
-	if (!normals)
-		return opk_nomem(ctx, "short kernels");
-	for (size_t i = 0; i < fit->unknowns; i++)
-		fit->noise[i] = 1;
-	for (int round = 0; round < 2; round++) {
-		TRY(add_samples(fit, ctx, values, &as_recorded));
-		solve(fit, OPK_FIT_PARTS);
-		TRY(find_noise(fit, ctx, values));
+	memset(fit->rights, 0, OPK_FIT_SYSTEMS * fit->unknowns * sizeof *fit->rights);
+	for (size_t scale = 0; scale < sizeof scales / sizeof *scales; scale++)
+		TRY(add_samples(fit, ctx, values, scale));
+	leave_out(fit->rights, fit->unknowns);
+	for (size_t system = 0; system < OPK_FIT_SYSTEMS; system++) {
+		opk_solve(right_of(fit, system), factor_of(fit, system), fit->unknowns);
+		add_pieces(totals + system * n, fit, right_of(fit, system));
 	}
-	for (size_t i = 0; i < 2; i++) {
-		TRY(add_samples(fit, ctx, values, &others[i]));
-		solve(fit, OPK_FIT_PARTS);
-		add_pieces(totals + (OPK_FIT_PARTS + 1 + i) * n, fit);
-	}
-	TRY(add_samples(fit, ctx, values, &as_recorded));
-	for (size_t part = 0; part < OPK_FIT_PARTS; part++) {
-		solve(fit, part);
-		add_pieces(totals + (part + 1) * n, fit);
-	}
-	solve(fit, OPK_FIT_PARTS);
-	add_pieces(totals, fit);
 	for (size_t i = 0; i < n; i++)
-		doubts[i] = totals[i]
-		            + (has_room(&fit->shapes[i]) ? find_doubt(fit, totals, &fit->shapes[i])
-		                                         : 0);
+		totals[OPK_FIT_SYSTEMS * n + i] = all[i]
+		                                  + (has_room(&fit->shapes[i])
+		                                             ? find_doubt(fit, all, &fit->shapes[i])
+		                                             : 0);
 	return OPK_OK;
 }
 
@@ -529,24 +494,19 @@ int opk_fit_init(struct opk_fit *fit, struct opk_ctx *ctx, const struct opk_samp
 		fit->interval += (double)(samples[i].end - samples[i].start) / (double)sample_count;
 	TRY(make_shapes(fit, ctx));
 	n = fit->unknowns;
-	fit->rights = opk_alloc_array(OPK_FIT_PARTS * n, sizeof *fit->rights);
-	fit->factor = opk_alloc_array(n, n * sizeof *fit->factor);
+	fit->factors = opk_alloc_array(OPK_FIT_SYSTEMS * n, n * sizeof *fit->factors);
+	fit->rights = opk_alloc_array(OPK_FIT_SYSTEMS * n, sizeof *fit->rights);
 	fit->room = opk_alloc_array(n, sizeof *fit->room);
-	fit->noise = opk_alloc_array(n, sizeof *fit->noise);
-	fit->amounts = opk_alloc_array(n, sizeof *fit->amounts);
-	return fit->rights && fit->factor && fit->room && fit->noise && fit->amounts
-	               ? OPK_OK
-	               : opk_nomem(ctx, "short kernels");
+	return fit->factors && fit->rights && fit->room ? make_systems(fit, ctx)
+	                                                : opk_nomem(ctx, "short kernels");
 }
 
 void opk_fit_clear(struct opk_fit *fit)
 {
 	free(fit->unit_of);
 	free(fit->shapes);
+	free(fit->factors);
 	free(fit->rights);
-	free(fit->factor);
 	free(fit->room);
-	free(fit->noise);
-	free(fit->amounts);
 	*fit = (struct opk_fit){ 0 };
 }

@@ -5,8 +5,11 @@
 
 #include "timeline/timeline_inside.h"
 
-/* Parts of the samples that are left out in turn. */
-enum { OPK_FIT_PARTS = 16 };
+/*
+ * An amount is estimated without each of some parts of the samples, with all of them, with shorter
+ * and with longer pieces, and at last with what is assumed being wrong.
+ */
+enum { OPK_FIT_PARTS = 16, OPK_FIT_SYSTEMS = OPK_FIT_PARTS + 3, OPK_FIT_ESTIMATES };
 /* So many launches of a row at least. */
 enum { OPK_FIT_LEAST = 48 };
 
@@ -30,10 +33,9 @@ struct opk_fit {
 	size_t unknowns;
 	uint64_t origin; /* times count from here */
 	double interval; /* mean length of a sample */
-	double *normals; /* one matrix per part: lower; while amounts are being found */
-	double *rights;
-	double *factor, *amounts, *room;
-	double *noise; /* one per unknown: variance of samples that have it */
+	/* One per system. */
+	double *factors, *rights;
+	double *room;
 };
 
 /* `unit_of`: one per stretch; launches of a unit may still differ in length. */
@@ -43,12 +45,9 @@ int opk_fit_init(struct opk_fit *fit, struct opk_ctx *ctx, const struct opk_samp
 void opk_fit_clear(struct opk_fit *fit);
 
 /*
- * Finds the mean amount of a launch of each unit by `values`, the amounts of all samples, which
- * are finite. totals has unit_count amounts by all samples, then as many without each of the
- * parts, then as many twice with other times and pieces, and at last as many if what is assumed of
- * launches is wrong.
+ * Finds the mean amount of a launch of each unit by `values`, the amounts of all samples, which are
+ * finite. totals has unit_count amounts for each of OPK_FIT_ESTIMATES.
  */
-enum { OPK_FIT_ESTIMATES = 1 + OPK_FIT_PARTS + 2 + 1 };
 int opk_fit_amounts(double *totals, struct opk_fit *fit, struct opk_ctx *ctx, const double *values);
 
 /*
