@@ -145,7 +145,7 @@ static void estimate(struct estimate *out, const struct run *run)
 	opk_fit_clear(&fit);
 }
 
-/* Programs of five kernels, each launched 1,000 times. Their true counts lie in the intervals. */
+/* Programs of five kernels, each launched 1,000 times. The intervals hold their true counts. */
 TEST(first_waves_and_tails)
 {
 	enum { PROGRAMS = 8 };
@@ -170,7 +170,7 @@ TEST(first_waves_and_tails)
 	ck_assert_msg(inside >= 0.95 * (double)count, "%zu of %zu", inside, count);
 }
 
-/* Two kernels that always run at the same time can't be told apart, whatever they count. */
+/* Two kernels that always run at the same time can't be told apart. */
 TEST(at_once)
 {
 	static const struct kind kinds[] = { { 4000, 1000, 0.2, false },

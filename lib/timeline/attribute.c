@@ -151,11 +151,10 @@ struct gpu {
 	const struct opk_sample *samples;
 	size_t sample_count;
 	uint32_t *kernel_of; /* one per row */
-	uint32_t *unit_of;   /* one per stretch */
 	size_t kernel_count;
 	struct opk_overlaps overlaps;
 	struct opk_estimator estimator;
-	struct opk_fit fit;     /* unless each launch has a row */
+	struct opk_fit fit;     /* if some rows may be fitted */
 	double *values, *under; /* one per sample */
 };
 
@@ -164,7 +163,6 @@ static void clear_gpu(struct gpu *gpu)
 	free(gpu->stretches);
 	free(gpu->times);
 	free(gpu->kernel_of);
-	free(gpu->unit_of);
 	free(gpu->values);
 	free(gpu->under);
 	opk_overlaps_clear(&gpu->overlaps);
@@ -216,6 +214,40 @@ static int number_kernels(struct gpu *gpu, struct work *w, const struct opk_run_
 	return OPK_OK;
 }
 
+/* The mean length of a row's launches; idle time counts as one launch with all pauses. */
+static double length_of(const struct work *w, size_t row)
+{
+	const struct opk_ran *ran = &w->rows->made.ran[row];
+	uint64_t launches = row == w->rows->made.count ? 1 : ran->launches;
+
+	return launches ? (double)ran->time_ns / (double)launches : 0;
+}
+
+/* Whether all launches of a row together may say more than the samples that are divided. */
+static bool may_be_fitted(const struct work *w, size_t row)
+{
+	return !w->rows->each_launch && row < w->rows->made.count
+	       && w->rows->made.ran[row].launches >= OPK_FIT_LEAST
+	       && length_of(w, row) < MOST_FITTED * w->interval;
+}
+
+static int begin_fit(struct gpu *gpu, struct work *w, const struct opk_run_record *records,
+                     size_t count)
+{
+	opk_autofree uint32_t *units = opk_alloc_array(count + 1, sizeof *units);
+	bool any = false;
+
+	if (!units)
+		return opk_nomem(w->ctx, "kernels on the timeline");
+	for (size_t i = 0; i < count; i++) {
+		units[i] = records[i].unit;
+		any |= may_be_fitted(w, records[i].row);
+	}
+	return any ? opk_fit_init(&gpu->fit, w->ctx, gpu->times, gpu->sample_count, gpu->stretches,
+	                          count, units, w->rows->units.count)
+	           : OPK_OK;
+}
+
 static int find_overlaps(struct gpu *gpu, struct work *w, const struct opk_run_record *records,
                          size_t count)
 {
@@ -232,15 +264,7 @@ static int find_overlaps(struct gpu *gpu, struct work *w, const struct opk_run_r
 	TRY(number_kernels(gpu, w, records, count));
 	TRY(opk_estimator_init(&gpu->estimator, w->ctx, &gpu->overlaps, gpu->kernel_of,
 	                       w->rows->made.count, gpu->kernel_count));
-	if (w->rows->each_launch)
-		return OPK_OK;
-	gpu->unit_of = opk_alloc_array(count + 1, sizeof *gpu->unit_of);
-	if (!gpu->unit_of)
-		return opk_nomem(w->ctx, "kernels on the timeline");
-	for (size_t i = 0; i < count; i++)
-		gpu->unit_of[i] = records[i].unit;
-	return opk_fit_init(&gpu->fit, w->ctx, gpu->times, gpu->sample_count, gpu->stretches, count,
-	                    gpu->unit_of, w->rows->units.count);
+	return begin_fit(gpu, w, records, count);
 }
 
 /* Counts the samples of each row. */
@@ -322,23 +346,11 @@ static int add_metric(struct work *w, struct gpu *gpu, enum opk_kind kind)
 		return OPK_OK;
 	}
 	opk_estimator_divide(w->parts, &gpu->estimator, gpu->values);
-	if (!w->rows->each_launch)
-		TRY(opk_fitted_add(&w->fitted, w->ctx, &gpu->fit, gpu->values, false));
+	TRY(opk_fitted_add(&w->fitted, w->ctx, &gpu->fit, gpu->values, false));
 	if (kind != OPK_DIVIDED)
 		return OPK_OK;
 	opk_estimator_divide(w->under, &gpu->estimator, gpu->under);
-	return w->rows->each_launch
-	               ? OPK_OK
-	               : opk_fitted_add(&w->fitted, w->ctx, &gpu->fit, gpu->under, true);
-}
-
-/* The mean length of a row's launches; idle time counts as one launch with all pauses. */
-static double length_of(const struct work *w, size_t row)
-{
-	const struct opk_ran *ran = &w->rows->made.ran[row];
-	uint64_t launches = row == w->rows->made.count ? 1 : ran->launches;
-
-	return launches ? (double)ran->time_ns / (double)launches : 0;
+	return opk_fitted_add(&w->fitted, w->ctx, &gpu->fit, gpu->under, true);
 }
 
 /*
@@ -365,8 +377,7 @@ static double divided_value(const struct work *w, size_t row, enum opk_kind kind
 
 	bool same_for_all = kind == OPK_ELAPSES || kind == OPK_CLOCK;
 
-	if (!ran->launches
-	    || (!is_known(w, row) && !(same_for_all && ran->launches >= OPK_FIT_LEAST)))
+	if (!ran->launches || !(is_known(w, row) || (same_for_all && may_be_fitted(w, row))))
 		return (double)NAN;
 	if (kind == OPK_DIVIDED)
 		return part->amount / w->under[row].amount;
@@ -382,7 +393,7 @@ static void put_value(struct work *w, size_t row, size_t metric)
 	double *values = w->rows->made.values + row * w->columns->metric_count;
 	double near = (double)NAN, value = (double)NAN;
 
-	if (length_of(w, row) < MOST_FITTED * w->interval && row < w->rows->made.count)
+	if (may_be_fitted(w, row))
 		value = opk_fitted_value(&near, &w->fitted, row, kind, length_of(w, row));
 	if (isnan(value))
 		value = divided_value(w, row, kind);

@@ -203,8 +203,8 @@ static int next_sample(bool *more, struct sweep *s, struct opk_ctx *ctx)
 /* ---- normal equations ------------------------------------------------------------------- */
 
 /*
- * Systems: without each of the parts of the samples, with all parts, and with other pieces. Each has
- * a factor and a right side.
+ * Systems: without each of the parts of the samples, with all parts, and with other pieces. Each
+ * has a factor and a right side.
  */
 static double *factor_of(const struct opk_fit *fit, size_t system)
 {

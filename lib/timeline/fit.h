@@ -51,8 +51,8 @@ void opk_fit_clear(struct opk_fit *fit);
 int opk_fit_amounts(double *totals, struct opk_fit *fit, struct opk_ctx *ctx, const double *values);
 
 /*
- * Divides units whose launches are of different lengths, and counts them. `unit_of` has one for each
- * stretch. units.c
+ * Divides units whose launches are of different lengths, and counts them. `unit_of` has one for
+ * each stretch. units.c
  */
 int opk_units_split(uint32_t *unit_of, size_t *unit_count, struct opk_ctx *ctx,
                     const struct opk_stretch *stretches, size_t count);
@@ -72,8 +72,8 @@ void opk_fitted_begin(struct opk_fitted *fitted);
 int opk_fitted_add(struct opk_fitted *fitted, struct opk_ctx *ctx, struct opk_fit *fit,
                    const double *values, bool is_denominator);
 /*
- * A row's value, and how far from it the true one lies at most, in 95 of 100 cases. NaN: the launches
- * don't determine it well enough. `length` is that of a launch.
+ * A row's value, and how far from it the true one lies at most, in 95 of 100 cases. NaN: the
+ * launches don't determine it well enough. `length`: how long a launch takes.
  */
 double opk_fitted_value(double *within, const struct opk_fitted *fitted, size_t row,
                         enum opk_kind kind, double length);

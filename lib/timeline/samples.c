@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which samples are divided: in the order of time, without overlaps and pauses of sampling. */
+/* Brings samples into the order of time, without overlaps and pauses of sampling. */
 #include <stdlib.h>
 
 #include "timeline/timeline_inside.h"
