@@ -167,6 +167,29 @@ key in replayed && $4 + 0 > 0 {
 END { print fitted, inside }
 END
 same 'fitted, and within their interval' "$(awk -F , -f near.awk replayed.csv fitted.csv)" '6 6'
+# Kernels of 3 to 7 us, samples of 20 us. Samples count 8 instructions more for each warp than kernel replay.
+blocks=sm__ctas_launched.sum
+run 0 eval "$recordings/gh100-short.opk" --per kernel --by shape --kernel-names short \
+	--columns kernel,grid,$blocks,$blocks:within
+keep blocks.csv
+run 0 eval "$recordings/gh100-short.opk" --per kernel --by shape --kernel-names short --columns kernel,grid,$inst,$inst:within
+keep instructions.csv
+run 0 eval "$recordings/gh100-short-replay.opk" --kernel-names short --columns kernel,grid,$blocks,$inst,block
+keep launches.csv
+cut -d , -f 1-3 launches.csv >true.csv
+same 'blocks' "$(awk -F , -f near.awk true.csv blocks.csv)" '3 3'
+awk -F , 'NR > 1 { split($5, threads, "x"); print $1 "," $2 "," $4 + 8 * $3 * threads[1] / 32 }' launches.csv >true.csv
+same 'instructions' "$(awk -F , -f near.awk true.csv instructions.csv)" '7 7'
+notes 'values of 3 of 8 kernels, whose launches take few samples or less' eval "$recordings/gh100-short.opk" --per kernel \
+	--by shape --metrics $blocks
+# An interval is a value like others.
+notes 'values of 2 of 2 kernels' eval "$recordings/gh100-short.opk" --per kernel --by shape --where "$blocks:within<20" \
+	--columns kernel --kernel-names short
+same 'kernels with a short interval' "$(cat out)" "$(printf 'kernel\ncopy\nmany_blocks')"
+notes 'values of 4 of 5 kernels' eval "$recordings/gh100-short.opk" --per kernel --layout long --metrics $inst:within \
+	--kernel-names short
+out_has '^many_blocks,.*,sm__inst_executed.sum:within,instructions,[0-9.]+$'
+refuses 2 "no rollup or submetric 'sum:within'" eval "$recordings/gh100-short.opk" --metrics $inst:within
 clock=dram__cycles_elapsed.avg.per_second
 shows '^beside\(int\),26[0-9]{8}' eval both.opk --per kernel --where kernel=beside --metrics $clock --columns kernel,$clock
 pass 'a pause of a second' "$BUILD/tests/add_kernels" --pause "$recordings/gh100-training-pm.opk" paused.opk

@@ -8,10 +8,10 @@ set -u
 program=$(realpath "$1") sets=$(realpath "$2") out=$(mkdir -p "$3" && realpath "$3")
 shift 3
 collect="timeout 100 $(realpath "${COLLECTOR:?}")/offpeak-collect --force --capture-range cudaProfilerApi"
-cd "$out" || exit
+cd "$out" && cp "$program" short_kernels || exit
 
 samples() { # SET INTERVAL MIX ROUNDS
-	$collect --interval "$2" --trace kernels -c "$sets/short-$1-pm.opk" -o "$3-$1-$2.opk" -- "$program" "$3" "$4" || echo "exit $?"
+	$collect --interval "$2" --trace kernels -c "$sets/short-$1-pm.opk" -o "$3-$1-$2.opk" -- ./short_kernels "$3" "$4" || echo "exit $?"
 }
 
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
@@ -21,7 +21,7 @@ for mix in ${*:-$("$program")}; do
 		samples $set 10us "$mix" 1000
 	done
 	samples 1 20us "$mix" 1000
-	UNGATED=1 $collect --replay kernel -c "$sets/short.opk" -o "$mix-kernel.opk" -- "$program" "$mix" 20 || echo "exit $?"
+	UNGATED=1 $collect --replay kernel -c "$sets/short.opk" -o "$mix-kernel.opk" -- ./short_kernels "$mix" 20 || echo "exit $?"
 done
 [ $# = 0 ] || exit 0
 echo "== alone"
