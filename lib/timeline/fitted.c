@@ -12,6 +12,8 @@
  * that are longer by this factor held 96 to 99% of the true values.
  */
 static const double SAFETY = 1.6;
+/* No value is known better than this, since the times of launches are rounded. */
+static const double LEAST_WITHIN = 0.001;
 /* If the interval is wider than this share of the value, the launches don't determine it. */
 static const double MOST_WITHIN = 0.05;
 
@@ -108,9 +110,9 @@ double opk_fitted_value(double *within, const struct opk_fitted *fitted, size_t 
 	for (size_t i = PARTS + 1; i < OPK_FIT_SYSTEMS; i++)
 		other = fmax(other, fabs(estimate(fitted, row, i, kind, length) - value));
 	doubt = estimate(fitted, row, OPK_FIT_SYSTEMS, kind, length) - value;
-	*within = SAFETY
-	          * hypot(hypot(other, doubt),
-	                  opk_student_quantile(0.95, PARTS - 1) * sqrt(squares));
+	*within = hypot(other, doubt);
+	*within = hypot(*within, opk_student_quantile(0.95, PARTS - 1) * sqrt(squares));
+	*within = hypot(SAFETY * *within, LEAST_WITHIN * value);
 	if (*within <= MOST_WITHIN * fabs(value))
 		return value;
 	*within = (double)NAN;
