@@ -2,6 +2,7 @@
 /* What launches count that are shorter than samples, compared with what a simulated GPU did. */
 #include <math.h>
 
+#include "allocation.h"
 #include "random.h"
 #include "recordings.h"
 #include "timeline/fit.h"
@@ -127,22 +128,27 @@ struct estimate {
 	double value, within;
 };
 
-static void estimate(struct estimate *out, const struct run *run)
+static int try(struct estimate *out, struct opk_ctx *ctx, const struct run *run)
 {
-	freed(opk_ctx) *ctx = new_ctx();
-	struct opk_fit fit;
-	struct opk_fitted fitted;
+	__attribute__((cleanup(opk_fit_clear))) struct opk_fit fit = { 0 };
+	__attribute__((cleanup(opk_fitted_clear))) struct opk_fitted fitted = { 0 };
 
-	ck_ok(ctx, opk_fit_init(&fit, ctx, run->samples, run->sample_count, run->launches,
-	                        run->count, run->units, run->kind_count));
-	ck_ok(ctx, opk_fitted_init(&fitted, ctx, run->kind_count));
+	TRY(opk_fit_init(&fit, ctx, run->samples, run->sample_count, run->launches, run->count,
+	                 run->units, run->kind_count));
+	TRY(opk_fitted_init(&fitted, ctx, run->kind_count));
 	opk_fitted_begin(&fitted);
-	ck_ok(ctx, opk_fitted_add(&fitted, ctx, &fit, run->values, false));
+	TRY(opk_fitted_add(&fitted, ctx, &fit, run->values, false));
 	for (size_t i = 0; i < run->kind_count; i++)
 		out[i].value = opk_fitted_value(&out[i].within, &fitted, i, OPK_ADDS,
 		                                run->kinds[i].length);
-	opk_fitted_clear(&fitted);
-	opk_fit_clear(&fit);
+	return OPK_OK;
+}
+
+static void estimate(struct estimate *out, const struct run *run)
+{
+	freed(opk_ctx) *ctx = new_ctx();
+
+	ck_ok(ctx, try(out, ctx, run));
 }
 
 /* Programs of five kernels, each launched 1,000 times. The intervals hold their true counts. */
@@ -285,6 +291,21 @@ TEST(many_kernels)
 		              "%zu: %g, not %g", i, estimates[i].value, kinds[i].amount);
 	}
 	ck_assert_msg(known > 10 && known < MOST_KINDS, "%zu", known);
+	free_run(run);
+}
+
+CTX_TEST(out_of_memory)
+{
+	struct estimate estimates[COUNT(five)];
+	struct run *run;
+	long n = 0;
+
+	random_restart();
+	run = make_run(five, COUNT(five), 100, true);
+	take_samples(run, 0);
+	while (is_short(ctx, n, try(estimates, ctx, run)))
+		n++;
+	ck_assert(n > 10);
 	free_run(run);
 }
 

@@ -235,17 +235,15 @@ static int begin_fit(struct gpu *gpu, struct work *w, const struct opk_run_recor
                      size_t count)
 {
 	opk_autofree uint32_t *units = opk_alloc_array(count + 1, sizeof *units);
-	bool any = false;
 
 	if (!units)
 		return opk_nomem(w->ctx, "kernels on the timeline");
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < count; i++)
 		units[i] = records[i].unit;
-		any |= may_be_fitted(w, records[i].row);
-	}
-	return any ? opk_fit_init(&gpu->fit, w->ctx, gpu->times, gpu->sample_count, gpu->stretches,
-	                          count, units, w->rows->units.count)
-	           : OPK_OK;
+	return w->fitted.row_count
+	               ? opk_fit_init(&gpu->fit, w->ctx, gpu->times, gpu->sample_count,
+	                              gpu->stretches, count, units, w->rows->units.count)
+	               : OPK_OK;
 }
 
 static int find_overlaps(struct gpu *gpu, struct work *w, const struct opk_run_record *records,
@@ -486,7 +484,6 @@ static int allocate(struct work *w)
 	w->under = opk_alloc_array(rows, sizeof *w->under);
 	w->evidence = opk_alloc_array(rows, sizeof *w->evidence);
 	w->in_rest = opk_alloc_array(rows, sizeof *w->in_rest);
-	TRY(opk_fitted_init(&w->fitted, w->ctx, w->rows->each_launch ? 0 : w->rows->made.count));
 	w->rows->made.values = opk_alloc_array(rows * w->columns->metric_count + 1,
 	                                       sizeof *w->rows->made.values);
 	return w->gpus && w->parts && w->under && w->evidence && w->in_rest && w->rows->made.values
@@ -497,11 +494,15 @@ static int allocate(struct work *w)
 static int compute(struct work *w)
 {
 	size_t count = w->rows->gpus.count, rows = w->rows->made.count + 1;
+	bool any = false;
 
 	TRY(allocate(w));
 	for (size_t i = 0; i < w->sample_count; i++)
 		w->interval += (double)(w->samples[i].time.end - w->samples[i].time.start)
 		               / (double)w->sample_count;
+	for (size_t i = 0; i < rows; i++)
+		any |= may_be_fitted(w, i);
+	TRY(opk_fitted_init(&w->fitted, w->ctx, any ? w->rows->made.count : 0));
 	for (size_t i = 0; i < count; i++)
 		TRY(begin_gpu(&w->gpus[i], w, i));
 	for (size_t i = 0; i < w->columns->metric_count; i++)
