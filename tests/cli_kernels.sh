@@ -189,6 +189,14 @@ same 'kernels with a short interval' "$(cat out)" "$(printf 'kernel\ncopy\nmany_
 notes 'values of 4 of 5 kernels' eval "$recordings/gh100-short.opk" --per kernel --layout long --metrics $inst:within \
 	--kernel-names short
 out_has '^many_blocks,.*,sm__inst_executed.sum:within,instructions,[0-9.]+$'
+notes 'values of 3 of 8 kernels' eval "$recordings/gh100-short.opk" --per kernel --by shape --sort $blocks:within --kernel-names short \
+	--columns kernel,$blocks:within
+same 'the shortest interval first' "$(sed -n '2,4s/,.*//p' out | xargs)" 'many_blocks copy arithmetic<7>'
+# Labels of a set are metrics, too.
+printf 'name: labelled\nprofiler: pm\ndescription: a label\nmetrics:\n  - {metric: %s, as: blocks}\n' $blocks >labelled.yaml
+notes 'values of 2 of 2 kernels' eval "$recordings/gh100-short.opk" --per kernel --by shape --set labelled.yaml --where 'blocks:within<20' \
+	--kernel-names short --columns kernel
+same 'by a label' "$(xargs <out)" 'kernel copy many_blocks'
 refuses 2 "no rollup or submetric 'sum:within'" eval "$recordings/gh100-short.opk" --metrics $inst:within
 clock=dram__cycles_elapsed.avg.per_second
 shows '^beside\(int\),26[0-9]{8}' eval both.opk --per kernel --where kernel=beside --metrics $clock --columns kernel,$clock

@@ -41,6 +41,9 @@ struct opk_joined {
 	const uint64_t *counts;
 };
 
+/* METRIC:within is how far a metric's value may be off that all launches together gave. */
+#define OPK_WITHIN ":within"
+
 /* A row of what ran. The row's `range` has what its launches have in common. */
 struct opk_ran {
 	const char *kind;  /* "kernel", "copy" or "set"; "idle" */

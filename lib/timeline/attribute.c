@@ -8,8 +8,6 @@
 #include "images/images.h"
 #include "timeline/fit.h"
 
-/* What a column's name ends with if it says how far to trust a metric. */
-static const char within[] = ":within";
 /* In samples: rows whose launches take less have fitted values, if these can be trusted. */
 static const double MOST_FITTED = 20;
 /* In samples: rows that ran for less, or have less evidence, get NaN. */
@@ -46,10 +44,11 @@ static int add_name(struct work *w, size_t i)
 {
 	const char *name = w->columns->metrics[i];
 
-	w->is_within[i] = opk_ends(name, within);
+	w->is_within[i] = opk_ends(name, OPK_WITHIN);
 	return opk_strlist_take(&w->names,
 	                        opk_strndup(name,
-	                                    strlen(name) - (w->is_within[i] ? strlen(within) : 0)))
+	                                    strlen(name)
+	                                            - (w->is_within[i] ? strlen(OPK_WITHIN) : 0)))
 	               ? OPK_OK
 	               : opk_nomem(w->ctx, "kernels on the timeline");
 }
