@@ -97,8 +97,8 @@ def main():
         print(f"{value.recording:20} {value.kernel:30} {value.us:6.1f} us {value.metric:35} {off:+8.2f}% +-{within:.2f}"
               f"{' !' if abs(off) > within else ''}")
     table(values, "metric")
-    of_sms = [value for value in values if re.match("sm__|l1tex__", value.metric) and "cycles" not in value.metric]
-    print("Counts of SMs and L1 alone:\n")
+    of_sms = [value for value in values if re.match("sm__|l1tex__t_", value.metric) and "cycles" not in value.metric]
+    print("What SMs count and sectors of L1, which do not depend on what ran before:\n")
     table(of_sms, "mix")
     return 0
 
