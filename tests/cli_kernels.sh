@@ -134,17 +134,70 @@ notes '^offpeak: note: 1 of 4 kernels ran for less than a sample, .*: nan' eval 
 header_is 'kernel,launches,samples,samples_alone,gpu__time_duration.sum,lts__t_sectors.sum'
 lines_are 7
 out_has '^"gemm<float>\(.*\)",561,14572,13101,4999[0-9.]+,'
-out_has '^"add\(float \*, const float \*, int\)",560,618,4,nan,nan$' '^\(idle\),,'
+out_has '^"add\(float \*, const float \*, int\)",560,618,4,[0-9.]+,nan$' '^\(idle\),,'
 notes '^offpeak: note: 1 of 4 kernels ran for less than a sample' show both.opk
 out_has '^run +18270 samples .*; 1822 launches of 4 kernels; the GPU was busy 91% of 3.656 s; set custom'
 out_has '^kernel +time +share +launches +mean +min +max +samples_alone +dram__throughput.avg.pct_of_peak'
 out_has '^gemm +2.805 +[0-9.]+ +561 +5 +5 +5 +13101 +0\.0' '^0 +3.6538 +18269$'
-notes '^offpeak: note: 29 of 39 kernels ran for less' eval "$recordings/gh100-training-kernels.opk" --per kernel \
+notes '^offpeak: note: 17 of 39 kernels ran for less' eval "$recordings/gh100-training-kernels.opk" --per kernel \
 	--kernel-names short --columns kernel,launches,samples_alone,sm__inst_executed.sum
+notes '^offpeak: note: values of 17 of 39 kernels, whose launches take few samples or less' eval \
+	"$recordings/gh100-training-kernels.opk" --per kernel --kernel-names short --columns kernel,launches,samples_alone,sm__inst_executed.sum
 lines_are 41
-out_has '^fmha_cutlassB_f32_aligned_64x64_k64_dropout_sm80,58,131,9558124[.]'
 # 14,415,308 instructions fall between the records: nothing ran for 143 of the 175 ms.
 out_has '^\(idle\),,6682,17600757[.]9' '^"?reduce_kernel<func_wrapper_t, 128>"?,232,38,nan'
+
+section 'kernels shorter than a sample'
+# What kernel replay of the same program counted for each launch of four matrix products.
+inst=sm__inst_executed.sum
+run 0 eval "$recordings/gh100-training-kernels.opk" --per kernel --by shape --kernel-names short \
+	--where 'kernel=*gemm*' --columns kernel,grid,$inst,$inst:within
+keep fitted.csv
+run 0 eval "$recordings/gh100-training-gemm.opk" --kernel-names short --aggregate kernel --by shape \
+	--columns kernel,grid,mean --metrics smsp__inst_executed.sum
+keep replayed.csv
+cat >near.awk <<'END'
+{ key = $1 "," $2 }
+NR == FNR { replayed[key] = $3; next }
+key in replayed && $4 + 0 > 0 {
+	off = $3 - replayed[key]
+	fitted++
+	inside += (off < 0 ? -off : off) <= $4
+}
+END { print fitted, inside }
+END
+same 'fitted, and within their interval' "$(awk -F , -f near.awk replayed.csv fitted.csv)" '6 6'
+# Kernels of 3 to 7 us, samples of 20 us. Samples count 8 instructions more for each warp than kernel replay.
+blocks=sm__ctas_launched.sum
+run 0 eval "$recordings/gh100-short.opk" --per kernel --by shape --kernel-names short \
+	--columns kernel,grid,$blocks,$blocks:within
+keep blocks.csv
+run 0 eval "$recordings/gh100-short.opk" --per kernel --by shape --kernel-names short --columns kernel,grid,$inst,$inst:within
+keep instructions.csv
+run 0 eval "$recordings/gh100-short-replay.opk" --kernel-names short --columns kernel,grid,$blocks,$inst,block
+keep launches.csv
+cut -d , -f 1-3 launches.csv >true.csv
+same 'blocks' "$(awk -F , -f near.awk true.csv blocks.csv)" '2 2'
+awk -F , 'NR > 1 { split($5, threads, "x"); print $1 "," $2 "," $4 + 8 * $3 * threads[1] / 32 }' launches.csv >true.csv
+same 'instructions' "$(awk -F , -f near.awk true.csv instructions.csv)" '7 7'
+notes 'values of 2 of 8 kernels, whose launches take few samples or less' eval "$recordings/gh100-short.opk" --per kernel \
+	--by shape --metrics $blocks
+# An interval is a value like others.
+notes 'values of 2 of 2 kernels' eval "$recordings/gh100-short.opk" --per kernel --by shape --where "$blocks:within<20" \
+	--columns kernel --kernel-names short
+same 'kernels with a short interval' "$(cat out)" "$(printf 'kernel\ncopy\nmany_blocks')"
+notes 'values of 4 of 5 kernels' eval "$recordings/gh100-short.opk" --per kernel --layout long --metrics $inst:within \
+	--kernel-names short
+out_has '^many_blocks,.*,sm__inst_executed.sum:within,instructions,[0-9.]+$'
+notes 'values of 2 of 8 kernels' eval "$recordings/gh100-short.opk" --per kernel --by shape --sort $blocks:within --kernel-names short \
+	--columns kernel,$blocks:within
+same 'the shortest interval first' "$(sed -n '2,4s/,.*//p' out | xargs)" 'many_blocks copy gate'
+# Labels of a set are metrics, too.
+printf 'name: labelled\nprofiler: pm\ndescription: a label\nmetrics:\n  - {metric: %s, as: blocks}\n' $blocks >labelled.yaml
+notes 'values of 2 of 2 kernels' eval "$recordings/gh100-short.opk" --per kernel --by shape --set labelled.yaml --where 'blocks:within<20' \
+	--kernel-names short --columns kernel
+same 'by a label' "$(xargs <out)" 'kernel copy many_blocks'
+refuses 2 "no rollup or submetric 'sum:within'" eval "$recordings/gh100-short.opk" --metrics $inst:within
 clock=dram__cycles_elapsed.avg.per_second
 shows '^beside\(int\),26[0-9]{8}' eval both.opk --per kernel --where kernel=beside --metrics $clock --columns kernel,$clock
 pass 'a pause of a second' "$BUILD/tests/add_kernels" --pause "$recordings/gh100-training-pm.opk" paused.opk

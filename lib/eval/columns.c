@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/index.h"
 #include "base/nearest.h"
 #include "container/container.h"
@@ -194,14 +195,39 @@ static int check_attribute(struct opk_ctx *ctx, const char *name, const struct o
 	return opk_attribute_is_name(name) ? opk_attribute_check(ctx, name, meta) : OPK_OK;
 }
 
-/* *found is NULL for an attribute, or a metric that the metadata lack. */
-static int look_up(const struct opk_meta_name **found, struct maker *m, const char *name, bool also)
+/* Turns LABEL:within into METRIC:within; leaves other names alone. */
+static int name_within(const char **metric, struct maker *m, const char *name)
+{
+	opk_autofree char *label = NULL;
+	const struct opk_meta_name *found;
+	struct opk_strlist *within = &m->columns->within;
+
+	if (!opk_ends(name, OPK_WITHIN))
+		return OPK_OK;
+	label = opk_strndup(name, strlen(name) - strlen(OPK_WITHIN));
+	if (!label)
+		return fail_nomem(m->ctx);
+	found = opk_meta_names_find(&m->names, label);
+	if (!found || found->derived)
+		return OPK_OK;
+	if (!opk_strlist_take(within,
+	                      opk_printf("%s%s", m->meta->metrics[found->index], OPK_WITHIN)))
+		return fail_nomem(m->ctx);
+	*metric = within->items[within->count - 1];
+	return OPK_OK;
+}
+
+/* *found is NULL for an attribute, or a metric that the metadata lack, which is *metric. */
+static int look_up(const struct opk_meta_name **found, const char **metric, struct maker *m,
+                   const char *name, bool also)
 {
 	*found = opk_meta_names_find(&m->names, name);
+	*metric = name;
 	if (*found)
 		return OPK_OK;
-	return is_unknown(m->meta, name) ? explain(m, name, also)
-	                                 : check_attribute(m->ctx, name, m->meta);
+	TRY(name_within(metric, m, name));
+	return is_unknown(m->meta, *metric) ? explain(m, name, also)
+	                                    : check_attribute(m->ctx, *metric, m->meta);
 }
 
 /* Columns have the names that were asked for. A metric that is asked for twice has two columns. */
@@ -211,8 +237,9 @@ static int show_wanted(struct maker *m, const char *name)
 	const char *metric;
 	size_t source;
 
-	TRY(look_up(&found, m, name, false));
-	metric = found && !found->derived ? m->meta->metrics[found->index] : name;
+	TRY(look_up(&found, &metric, m, name, false));
+	if (found && !found->derived)
+		metric = m->meta->metrics[found->index];
 	if (found && found->derived) {
 		m->needed[found->index] = true;
 		source = found->index;
@@ -230,14 +257,15 @@ static int add_also(struct maker *m, const char *name)
 {
 	struct opk_columns *columns = m->columns;
 	const struct opk_meta_name *found;
+	const char *metric;
 	size_t source;
 
-	TRY(look_up(&found, m, name, true));
+	TRY(look_up(&found, &metric, m, name, true));
 	if (found && found->derived) {
 		m->needed[found->index] = true;
 		source = found->index;
 	} else {
-		source = found ? value_of_metric(m, found->index) : value_of_other(columns, name);
+		source = found ? value_of_metric(m, found->index) : value_of_other(columns, metric);
 	}
 	columns->also[columns->also_count++] = source;
 	return OPK_OK;
@@ -438,6 +466,7 @@ void opk_columns_clear(struct opk_columns *columns)
 		free(columns->derived[i].unit);
 	}
 	free(columns->owned);
+	opk_strlist_clear(&columns->within);
 	opk_strlist_clear(&columns->names);
 	free(columns->sources);
 	free(columns->headings);

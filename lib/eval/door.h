@@ -41,6 +41,9 @@ struct opk_joined {
 	const uint64_t *counts;
 };
 
+/* METRIC:within is how far a metric's value may be off that all launches together gave. */
+#define OPK_WITHIN ":within"
+
 /* A row of what ran. The row's `range` has what its launches have in common. */
 struct opk_ran {
 	const char *kind;  /* "kernel", "copy" or "set"; "idle"; "bin": samples of some time */
@@ -55,6 +58,7 @@ struct opk_ran {
 	uint64_t samples_alone;
 	/* It has no values: too short, or too few samples tell it apart. */
 	bool unknown;
+	bool fitted; /* some values are from what all of its launches have in common */
 };
 
 /* What is known of instructions: exact counts, or how many samples found a warp there. */

@@ -177,6 +177,7 @@ struct opk_columns {
 	const struct opk_meta *meta; /* NULL: a bare image's */
 	const char *const *metrics;  /* to evaluate: `owned`, the caller's or the recording's */
 	const char **owned;
+	struct opk_strlist within; /* names of metrics with OPK_WITHIN */
 	size_t metric_count;
 	struct opk_strlist names; /* of the columns */
 	size_t *sources;          /* one per column: which value it shows */

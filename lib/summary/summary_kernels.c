@@ -220,6 +220,21 @@ static int remark_unknown(struct opk_summary *s)
 			count == 1 ? "it" : "them"));
 }
 
+/* Says where values of short kernels are from. */
+static int remark_fitted(struct opk_summary *s)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < s->kernel_count; i++)
+		count += s->kernels[i].ran->fitted;
+	return count ? opk_summary_add_remark(
+		       s, opk_printf("values of %zu of %zu kernels, whose launches take "
+	                             "few samples or less, are from all of their "
+	                             "launches together",
+	                             count, s->kernel_count))
+	             : OPK_OK;
+}
+
 int opk_summary_read_kernels(struct opk_summary *s)
 {
 	int code = opk_file_activities(&s->activities, &s->activity_count, s->ctx, s->file);
@@ -236,6 +251,8 @@ int opk_summary_read_kernels(struct opk_summary *s)
 		code = find_busy(s);
 	if (!code)
 		code = remark_unknown(s);
+	if (!code)
+		code = remark_fitted(s);
 	return code ? code : sort(s);
 }
 

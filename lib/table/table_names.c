@@ -2,6 +2,7 @@
 /* Columns of tables by name, and what could have been meant. */
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/nearest.h"
 #include "table/table_inside.h"
 
@@ -170,7 +171,7 @@ int opk_table_check_recorded(const struct opk_table *table, struct opk_ctx *ctx,
 		char *name = table->chosen.items[i];
 
 		TRY(check(table, ctx, input, name, each_recorded(input->meta, is_same, name),
-		          strstr(name, "__")));
+		          strstr(name, "__") || opk_ends(name, OPK_WITHIN)));
 	}
 	return OPK_OK;
 }

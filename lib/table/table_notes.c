@@ -223,6 +223,17 @@ static void note_unknown(const struct opk_table *table)
 		        table->unknown_count == 1 ? "it" : "them");
 }
 
+/* Says where values of short kernels are from. */
+static void note_fitted(const struct opk_table *table)
+{
+	if (table->fitted_count)
+		opk_log(table->ctx,
+		        "values of %zu of %zu kernels, whose launches take few samples or less, are "
+		        "from all of their launches together; METRIC:within says how far off each "
+		        "may be, in 95 of 100 cases",
+		        table->fitted_count, table->seen_count);
+}
+
 static void note_drift(struct opk_ctx *ctx, const char *path, const char *clock,
                        const struct opk_clock_span *span)
 {
@@ -280,6 +291,7 @@ void opk_table_note_rows(struct opk_table *table)
 	for (size_t i = 0; !groups && i < table->input_count; i++)
 		note_read(table, i);
 	note_unknown(table);
+	note_fitted(table);
 	if (!table->found)
 		opk_table_note_none(table);
 	if (table->layout != OPK_TABLE_LONG)

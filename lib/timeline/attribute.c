@@ -6,29 +6,12 @@
 
 #include "base/ascii.h"
 #include "images/images.h"
-#include "timeline/timeline_inside.h"
+#include "timeline/fit.h"
 
+/* In samples: rows whose launches take less have fitted values, if these can be trusted. */
+static const double MOST_FITTED = 20;
 /* In samples: rows that ran for less, or have less evidence, get NaN. */
 static const double LEAST_LENGTH = 1, LEAST_SHARED_LENGTH = 2, LEAST_EVIDENCE = 3.99;
-
-/* How values of a metric are combined: docs/formats.md. */
-enum kind {
-	ADDS,     /* a count: divided among what ran */
-	ELAPSES,  /* time itself, or its cycles: all that ran at once get all of it */
-	CLOCK,    /* cycles of a clock per time: independent of what runs */
-	LASTS,    /* per time, or in percent of the peak: divided, then over time */
-	DIVIDED,  /* a ratio of known counts, which add up */
-	MEAN,     /* any other: samples of a kernel alone weigh most */
-	CONSTANT, /* an attribute: no sample has it */
-};
-
-/* A sample, and its row in the evaluation. */
-struct sample {
-	struct opk_sample_time time; /* without time that an earlier sample covers */
-	uint64_t length;             /* ns in which its values were counted */
-	uint32_t gpu;
-	uint32_t row;
-};
 
 struct work {
 	struct opk_ctx *ctx;
@@ -36,12 +19,12 @@ struct work {
 	const struct opk_columns *columns;
 	struct opk_evaluation *evaluation; /* of the samples */
 	struct opk_rules rules;
-	enum kind *kinds;
-	const char **names; /* metrics, then helpers */
-	size_t name_count;
-	double *numbers; /* of a sample: values, then their denominators */
+	enum opk_kind *kinds;
+	bool *is_within;          /* one per metric: its column says how far to trust it */
+	struct opk_strlist names; /* metrics, then helpers */
+	double *numbers;          /* of a sample: values, then their denominators */
 	struct opk_column_file values;
-	struct sample *samples;
+	struct opk_sample *samples;
 	size_t sample_count, sample_capacity;
 	/* Over all GPUs. */
 	struct opk_part *parts, *under; /* one per row, then idle time */
@@ -49,28 +32,25 @@ struct work {
 	bool *in_rest;                  /* likewise: the estimate had no room for it */
 	double *column, *denominators;  /* of all samples */
 	bool *present;
-	double interval;  /* mean length of a sample, ns */
+	double interval; /* mean length of a sample, ns */
+	struct opk_fitted fitted;
 	struct gpu *gpus; /* set once GPUs are counted */
 };
 
 /* ---- metrics ---------------------------------------------------------------------------- */
 
-static enum kind kind_of(const char *metric)
+/* The metric of a column: the column may be how far to trust the metric's value. */
+static int add_name(struct work *w, size_t i)
 {
-	if (opk_attribute_is_name(metric))
-		return CONSTANT;
-	if (opk_metric_degree(metric) == 1
-	    && (strstr(metric, "__time_duration") || strstr(metric, "cycles_elapsed")
-	        || opk_ends(metric, ".peak_sustained_elapsed")))
-		return ELAPSES;
-	if (opk_metric_degree(metric) == 1)
-		return ADDS;
-	if (strstr(metric, "cycles_elapsed") && opk_ends(metric, ".per_second"))
-		return CLOCK;
-	if (opk_ends(metric, ".per_second") || opk_ends(metric, ".per_cycle_elapsed")
-	    || opk_ends(metric, ".pct_of_peak_sustained_elapsed"))
-		return LASTS;
-	return MEAN;
+	const char *name = w->columns->metrics[i];
+
+	w->is_within[i] = opk_ends(name, OPK_WITHIN);
+	return opk_strlist_take(&w->names,
+	                        opk_strndup(name,
+	                                    strlen(name)
+	                                            - (w->is_within[i] ? strlen(OPK_WITHIN) : 0)))
+	               ? OPK_OK
+	               : opk_nomem(w->ctx, "kernels on the timeline");
 }
 
 /* Evaluates denominators only if a metric needs them. */
@@ -80,24 +60,22 @@ static int choose_metrics(struct work *w, const char *chip)
 	bool any = false;
 
 	w->kinds = opk_alloc_array(count + 1, sizeof *w->kinds);
-	if (!w->kinds)
-		return opk_nomem(w->ctx, "kernels on the timeline");
-	for (size_t i = 0; i < count; i++) {
-		w->kinds[i] = kind_of(w->columns->metrics[i]);
-		any |= w->kinds[i] == MEAN;
-	}
-	if (any)
-		TRY(opk_rules_init(&w->rules, w->ctx, chip, OPK_PROFILER_PM, w->columns->metrics,
-		                   count));
-	w->name_count = count + w->rules.helpers.count;
-	w->names = opk_alloc_array(w->name_count + 1, sizeof *w->names);
+	w->is_within = opk_alloc_array(count + 1, sizeof *w->is_within);
 	w->numbers = opk_alloc_array(2 * count + 1, sizeof *w->numbers);
 	w->present = opk_alloc_array(2 * count + 1, sizeof *w->present);
-	if (!w->names || !w->numbers || !w->present)
+	if (!w->kinds || !w->is_within || !w->numbers || !w->present)
 		return opk_nomem(w->ctx, "kernels on the timeline");
-	for (size_t i = 0; i < w->name_count; i++)
-		w->names[i] = i < count ? w->columns->metrics[i]
-		                        : w->rules.helpers.items[i - count];
+	for (size_t i = 0; i < count; i++) {
+		TRY(add_name(w, i));
+		w->kinds[i] = opk_kind_of(w->names.items[i]);
+		any |= w->kinds[i] == OPK_MEAN;
+	}
+	if (any)
+		TRY(opk_rules_init(&w->rules, w->ctx, chip, OPK_PROFILER_PM,
+		                   opk_strlist_items(&w->names), count));
+	for (size_t i = 0; i < w->rules.helpers.count; i++)
+		if (!opk_strlist_add(&w->names, w->rules.helpers.items[i]))
+			return opk_nomem(w->ctx, "kernels on the timeline");
 	return OPK_OK;
 }
 
@@ -109,8 +87,8 @@ static int evaluate(struct opk_evaluation **out, struct work *w, struct opk_file
 	struct opk_eval_inside inside = *opk_eval_inside(options);
 	struct opk_eval_options inner = *options;
 
-	inner.metrics = w->names;
-	inner.metric_count = w->name_count;
+	inner.metrics = opk_strlist_items(&w->names);
+	inner.metric_count = w->names.count;
 	inner.set = NULL;
 	inner.where_count = 0;
 	inner.inside = &inside;
@@ -120,102 +98,25 @@ static int evaluate(struct opk_evaluation **out, struct work *w, struct opk_file
 
 static int take_sample(struct work *w, const struct opk_row *row)
 {
-	struct sample *sample = opk_append(&w->samples, &w->sample_capacity, &w->sample_count,
-	                                   sizeof *sample);
+	struct opk_sample *sample = opk_append(&w->samples, &w->sample_capacity, &w->sample_count,
+	                                       sizeof *sample);
 	size_t gpu, count = w->columns->metric_count;
 
 	if (!sample)
 		return opk_nomem(w->ctx, "kernels on the timeline");
 	TRY(opk_ran_rows_gpu(&gpu, w->rows, w->ctx, row->range));
-	*sample = (struct sample){ .time = { row->start_ns, row->end_ns },
-		                   .length = row->end_ns - row->start_ns,
-		                   .gpu = (uint32_t)gpu,
-		                   .row = (uint32_t)(w->sample_count - 1) };
+	*sample = (struct opk_sample){ .time = { row->start_ns, row->end_ns },
+		                       .length = row->end_ns - row->start_ns,
+		                       .gpu = (uint32_t)gpu,
+		                       .row = (uint32_t)(w->sample_count - 1) };
 	for (size_t i = 0; i < count; i++) {
 		w->numbers[i] = row->values[i];
-		w->numbers[count + i] = w->kinds[i] == MEAN
+		w->numbers[count + i] = w->kinds[i] == OPK_MEAN
 		                                ? opk_rules_denominator(&w->rules, i, row->values)
 		                                : (double)NAN;
 		w->present[i] = w->present[count + i] = true;
 	}
 	return opk_column_file_add(&w->values, w->ctx, w->numbers, w->present);
-}
-
-static int by_gpu_and_time(const void *a, const void *b)
-{
-	const struct sample *x = a, *y = b;
-
-	if (x->gpu != y->gpu)
-		return x->gpu < y->gpu ? -1 : 1;
-	if (x->time.start != y->time.start)
-		return x->time.start < y->time.start ? -1 : 1;
-	return x->row < y->row ? -1 : x->row > y->row;
-}
-
-/*
- * Leaves out samples of unknown GPUs, and time that an earlier sample covers: a sample begins where
- * the one before it ends, and is dropped if no time is left.
- */
-static void order_samples(struct work *w)
-{
-	size_t kept = 0;
-
-	qsort(w->samples, w->sample_count, sizeof *w->samples, by_gpu_and_time);
-	for (size_t i = 0; i < w->sample_count; i++) {
-		struct sample sample = w->samples[i];
-		const struct sample *before = kept ? &w->samples[kept - 1] : NULL;
-
-		if (sample.gpu == UINT32_MAX)
-			break;
-		if (before && before->gpu == sample.gpu && sample.time.start < before->time.end)
-			sample.time.start = before->time.end;
-		if (sample.time.end > sample.time.start)
-			w->samples[kept++] = sample;
-	}
-	w->sample_count = kept;
-}
-
-static int by_number(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
-/* All samples are from one GPU. */
-static uint64_t median_length(uint64_t *room, const struct sample *samples, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		room[i] = samples[i].time.end - samples[i].time.start;
-	qsort(room, count, sizeof *room, by_number);
-	return room[count / 2];
-}
-
-/*
- * Leaves out samples that are much longer than others: sampling paused in them, and counters may
- * have stopped, so these samples say nothing about what ran.
- */
-static int leave_out_pauses(struct work *w)
-{
-	enum { MUCH = 10 };
-	opk_autofree uint64_t *room = opk_alloc_array(w->sample_count + 1, sizeof *room);
-	size_t kept = 0;
-
-	if (!room)
-		return opk_nomem(w->ctx, "kernels on the timeline");
-	for (size_t i = 0, end; i < w->sample_count; i = end) {
-		uint64_t longest;
-
-		for (end = i + 1;
-		     end < w->sample_count && w->samples[end].gpu == w->samples[i].gpu;)
-			end++;
-		longest = MUCH * median_length(room, w->samples + i, end - i);
-		for (size_t j = i; j < end; j++)
-			if (w->samples[j].time.end - w->samples[j].time.start <= longest)
-				w->samples[kept++] = w->samples[j];
-	}
-	w->sample_count = kept;
-	return OPK_OK;
 }
 
 static int read_samples(struct work *w)
@@ -230,8 +131,7 @@ static int read_samples(struct work *w)
 			TRY(take_sample(w, row));
 	} while (row);
 	all = w->sample_count + 1;
-	order_samples(w);
-	TRY(leave_out_pauses(w));
+	TRY(opk_samples_order(w->samples, &w->sample_count, w->ctx));
 	free(w->present);
 	w->column = opk_alloc_array(all, sizeof *w->column);
 	w->denominators = opk_alloc_array(all, sizeof *w->denominators);
@@ -247,12 +147,13 @@ static int read_samples(struct work *w)
 struct gpu {
 	struct opk_stretch *stretches;
 	struct opk_sample_time *times;
-	const struct sample *samples;
+	const struct opk_sample *samples;
 	size_t sample_count;
 	uint32_t *kernel_of; /* one per row */
 	size_t kernel_count;
 	struct opk_overlaps overlaps;
 	struct opk_estimator estimator;
+	struct opk_fit fit;     /* if some rows may be fitted */
 	double *values, *under; /* one per sample */
 };
 
@@ -265,6 +166,7 @@ static void clear_gpu(struct gpu *gpu)
 	free(gpu->under);
 	opk_overlaps_clear(&gpu->overlaps);
 	opk_estimator_clear(&gpu->estimator);
+	opk_fit_clear(&gpu->fit);
 }
 
 struct kernel_time {
@@ -311,6 +213,38 @@ static int number_kernels(struct gpu *gpu, struct work *w, const struct opk_run_
 	return OPK_OK;
 }
 
+/* The mean length of a row's launches; idle time counts as one launch with all pauses. */
+static double length_of(const struct work *w, size_t row)
+{
+	const struct opk_ran *ran = &w->rows->made.ran[row];
+	uint64_t launches = row == w->rows->made.count ? 1 : ran->launches;
+
+	return launches ? (double)ran->time_ns / (double)launches : 0;
+}
+
+/* Whether all launches of a row together may say more than the samples that are divided. */
+static bool may_be_fitted(const struct work *w, size_t row)
+{
+	return !w->rows->each_launch && row < w->rows->made.count
+	       && w->rows->made.ran[row].launches >= OPK_FIT_LEAST
+	       && length_of(w, row) < MOST_FITTED * w->interval;
+}
+
+static int begin_fit(struct gpu *gpu, struct work *w, const struct opk_run_record *records,
+                     size_t count)
+{
+	opk_autofree uint32_t *units = opk_alloc_array(count + 1, sizeof *units);
+
+	if (!units)
+		return opk_nomem(w->ctx, "kernels on the timeline");
+	for (size_t i = 0; i < count; i++)
+		units[i] = records[i].unit;
+	return w->fitted.row_count
+	               ? opk_fit_init(&gpu->fit, w->ctx, gpu->times, gpu->sample_count,
+	                              gpu->stretches, count, units, w->rows->units.count)
+	               : OPK_OK;
+}
+
 static int find_overlaps(struct gpu *gpu, struct work *w, const struct opk_run_record *records,
                          size_t count)
 {
@@ -325,8 +259,9 @@ static int find_overlaps(struct gpu *gpu, struct work *w, const struct opk_run_r
 	TRY(opk_overlaps_init(&gpu->overlaps, w->ctx, gpu->stretches, count, gpu->times,
 	                      gpu->sample_count));
 	TRY(number_kernels(gpu, w, records, count));
-	return opk_estimator_init(&gpu->estimator, w->ctx, &gpu->overlaps, gpu->kernel_of,
-	                          w->rows->made.count, gpu->kernel_count);
+	TRY(opk_estimator_init(&gpu->estimator, w->ctx, &gpu->overlaps, gpu->kernel_of,
+	                       w->rows->made.count, gpu->kernel_count));
+	return begin_fit(gpu, w, records, count);
 }
 
 /* Counts the samples of each row. */
@@ -379,46 +314,40 @@ static int read_metric(struct work *w, size_t metric)
 	size_t count = w->columns->metric_count;
 
 	TRY(opk_column_file_read(w->column, w->present, &w->values, w->ctx, metric));
-	if (w->kinds[metric] != MEAN)
+	if (w->kinds[metric] != OPK_MEAN)
 		return OPK_OK;
 	TRY(opk_column_file_read(w->denominators, w->present, &w->values, w->ctx, count + metric));
 	if (has_denominators(w))
-		w->kinds[metric] = DIVIDED;
+		w->kinds[metric] = OPK_DIVIDED;
 	return OPK_OK;
 }
 
 /* Adds the values of one GPU's samples for the current metric. */
-static void add_metric(struct work *w, struct gpu *gpu, enum kind kind)
+static int add_metric(struct work *w, struct gpu *gpu, enum opk_kind kind)
 {
 	for (size_t i = 0; i < gpu->sample_count; i++) {
 		double length = (double)gpu->samples[i].length;
 		double value = w->column[gpu->samples[i].row];
 		double under = w->denominators[gpu->samples[i].row];
 
-		gpu->values[i] = kind == ADDS || kind == ELAPSES ? value / length : value;
-		if (kind != DIVIDED)
+		gpu->values[i] = kind == OPK_ADDS || kind == OPK_ELAPSES ? value / length : value;
+		if (kind != OPK_DIVIDED)
 			continue;
 		gpu->under[i] = under / length;
 		gpu->values[i] = under > 0 ? value * gpu->under[i] : gpu->under[i];
 	}
-	if (kind == MEAN || kind == ELAPSES || kind == CLOCK) {
-		(kind == MEAN ? opk_overlaps_mean : opk_overlaps_whole)(w->parts, &gpu->overlaps,
-		                                                        w->rows->made.count,
-		                                                        gpu->values);
-		return;
+	if (kind == OPK_MEAN || kind == OPK_ELAPSES || kind == OPK_CLOCK) {
+		(kind == OPK_MEAN ? opk_overlaps_mean
+		                  : opk_overlaps_whole)(w->parts, &gpu->overlaps,
+		                                        w->rows->made.count, gpu->values);
+		return OPK_OK;
 	}
 	opk_estimator_divide(w->parts, &gpu->estimator, gpu->values);
-	if (kind == DIVIDED)
-		opk_estimator_divide(w->under, &gpu->estimator, gpu->under);
-}
-
-/* The mean length of a row's launches; idle time counts as one launch with all pauses. */
-static double length_of(const struct work *w, size_t row)
-{
-	const struct opk_ran *ran = &w->rows->made.ran[row];
-	uint64_t launches = row == w->rows->made.count ? 1 : ran->launches;
-
-	return launches ? (double)ran->time_ns / (double)launches : 0;
+	TRY(opk_fitted_add(&w->fitted, w->ctx, &gpu->fit, gpu->values, false));
+	if (kind != OPK_DIVIDED)
+		return OPK_OK;
+	opk_estimator_divide(w->under, &gpu->estimator, gpu->under);
+	return opk_fitted_add(&w->fitted, w->ctx, &gpu->fit, gpu->under, true);
 }
 
 /*
@@ -438,32 +367,64 @@ static bool is_known(const struct work *w, size_t row)
 	return w->evidence[row] >= LEAST_EVIDENCE && length >= LEAST_LENGTH * w->interval;
 }
 
-static double value_of(const struct work *w, size_t row, enum kind kind)
+static double divided_value(const struct work *w, size_t row, enum opk_kind kind)
 {
 	const struct opk_ran *ran = &w->rows->made.ran[row];
 	const struct opk_part *part = &w->parts[row];
 
-	if (!ran->launches || !is_known(w, row))
+	bool same_for_all = kind == OPK_ELAPSES || kind == OPK_CLOCK;
+
+	if (!ran->launches || !(is_known(w, row) || (same_for_all && may_be_fitted(w, row))))
 		return (double)NAN;
-	if (kind == DIVIDED)
+	if (kind == OPK_DIVIDED)
 		return part->amount / w->under[row].amount;
-	if (kind == ADDS || kind == ELAPSES)
+	if (kind == OPK_ADDS || kind == OPK_ELAPSES)
 		return part->amount / part->time * length_of(w, row);
 	return part->amount / part->time;
 }
 
+/* Puts a row's value, or how far to trust it, into the metric's columns. */
+static void put_value(struct work *w, size_t row, size_t metric)
+{
+	enum opk_kind kind = w->kinds[metric];
+	double *values = w->rows->made.values + row * w->columns->metric_count;
+	double near = (double)NAN, value = (double)NAN;
+
+	if (may_be_fitted(w, row))
+		value = opk_fitted_value(&near, &w->fitted, row, kind, length_of(w, row));
+	if (isnan(value))
+		value = divided_value(w, row, kind);
+	else
+		w->rows->made.ran[row].fitted = true;
+	for (size_t i = metric; i < w->columns->metric_count; i++)
+		if (!strcmp(w->names.items[i], w->names.items[metric]))
+			values[i] = w->is_within[i] ? near : value;
+}
+
+static bool is_done(const struct work *w, size_t metric)
+{
+	for (size_t i = 0; i < metric; i++)
+		if (!strcmp(w->names.items[i], w->names.items[metric]))
+			return true;
+	return false;
+}
+
+/* A metric may have several columns. */
 static int compute_metric(struct work *w, struct gpu *gpus, size_t metric)
 {
-	size_t rows = w->rows->made.count + 1, metrics = w->columns->metric_count;
+	size_t rows = w->rows->made.count + 1;
 
-	if (w->kinds[metric] != CONSTANT)
+	if (is_done(w, metric))
+		return OPK_OK;
+	if (w->kinds[metric] != OPK_CONSTANT)
 		TRY(read_metric(w, metric));
 	memset(w->parts, 0, rows * sizeof *w->parts);
 	memset(w->under, 0, rows * sizeof *w->under);
-	for (size_t i = 0; w->kinds[metric] != CONSTANT && i < w->rows->gpus.count; i++)
-		add_metric(w, &gpus[i], w->kinds[metric]);
+	opk_fitted_begin(&w->fitted);
+	for (size_t i = 0; w->kinds[metric] != OPK_CONSTANT && i < w->rows->gpus.count; i++)
+		TRY(add_metric(w, &gpus[i], w->kinds[metric]));
 	for (size_t i = 0; i < rows; i++)
-		w->rows->made.values[i * metrics + metric] = value_of(w, i, w->kinds[metric]);
+		put_value(w, i, metric);
 	return OPK_OK;
 }
 
@@ -532,11 +493,15 @@ static int allocate(struct work *w)
 static int compute(struct work *w)
 {
 	size_t count = w->rows->gpus.count, rows = w->rows->made.count + 1;
+	bool any = false;
 
 	TRY(allocate(w));
 	for (size_t i = 0; i < w->sample_count; i++)
 		w->interval += (double)(w->samples[i].time.end - w->samples[i].time.start)
 		               / (double)w->sample_count;
+	for (size_t i = 0; i < rows; i++)
+		any |= may_be_fitted(w, i);
+	TRY(opk_fitted_init(&w->fitted, w->ctx, any ? w->rows->made.count : 0));
 	for (size_t i = 0; i < count; i++)
 		TRY(begin_gpu(&w->gpus[i], w, i));
 	for (size_t i = 0; i < w->columns->metric_count; i++)
@@ -545,7 +510,7 @@ static int compute(struct work *w)
 		w->rows->made.ran[i].samples_alone = w->evidence[i] > 0
 		                                             ? (uint64_t)(w->evidence[i] + 0.01)
 		                                             : 0;
-		w->rows->made.ran[i].unknown = !is_known(w, i);
+		w->rows->made.ran[i].unknown = !is_known(w, i) && !w->rows->made.ran[i].fitted;
 	}
 	return OPK_OK;
 }
@@ -555,11 +520,13 @@ static void clear(struct work *w)
 	opk_rules_clear(&w->rules);
 	opk_column_file_clear(&w->values);
 	free(w->kinds);
-	free(w->names);
+	opk_strlist_clear(&w->names);
+	free(w->is_within);
 	free(w->numbers);
 	free(w->samples);
 	free(w->parts);
 	free(w->under);
+	opk_fitted_clear(&w->fitted);
 	free(w->evidence);
 	free(w->in_rest);
 	free(w->column);

@@ -26,12 +26,15 @@ static int find_groups(struct opk_ran_rows *rows, struct opk_ctx *ctx)
 	for (size_t i = 0; i < rows->count; i++) {
 		struct opk_run_record *record = &rows->records[i];
 		const struct opk_range range = opk_activity_range(record->activity);
-		size_t gpu, kernel;
+		size_t gpu, kernel, unit;
 
 		TRY(opk_grouping_add(&gpu, &rows->gpus, ctx, "", &range));
 		TRY(opk_grouping_add(&kernel, &rows->kernels, ctx,
 		                     opk_activity_word(record->activity), &range));
+		TRY(opk_grouping_add(&unit, &rows->units, ctx, opk_activity_word(record->activity),
+		                     &range));
 		record->gpu = (uint32_t)gpu;
+		record->unit = (uint32_t)unit;
 		record->kernel = (uint32_t)kernel;
 	}
 	return OPK_OK;
@@ -226,6 +229,7 @@ int opk_ran_rows_init(struct opk_ran_rows *rows, struct opk_ctx *ctx, struct opk
 	};
 	TRY(find_key(&key, ctx, opk_eval_inside(options)->by));
 	rows->kernels.key = OPK_KEY_KERNEL | OPK_KEY_NAME | key;
+	rows->units.key = rows->kernels.key | OPK_KEY_SHAPE | OPK_KEY_SHARED;
 	TRY(opk_file_stats(&stats, ctx, file));
 	rows->whole = opk_file_complete(file) && !(stats && stats->drop_count);
 	TRY(take_records(rows, ctx, file));
@@ -240,6 +244,7 @@ void opk_ran_rows_clear(struct opk_ran_rows *rows)
 	free(rows->records);
 	opk_grouping_clear(&rows->gpus);
 	opk_grouping_clear(&rows->kernels);
+	opk_grouping_clear(&rows->units);
 	opk_made_rows_clear(&rows->made);
 }
 

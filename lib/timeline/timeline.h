@@ -67,6 +67,13 @@ int opk_estimator_init(struct opk_estimator *estimator, struct opk_ctx *ctx,
                        size_t row_count, size_t kernel_count);
 void opk_estimator_clear(struct opk_estimator *estimator);
 
+/*
+ * Factorises a symmetric matrix, of which the lower part is given (Cholesky), and solves a linear
+ * system by the factor. `least` > 0: smaller pivots, which rounding may leave, count as this.
+ */
+void opk_factorise(double *a, size_t n, double least);
+void opk_solve(double *x, const double *factor, size_t n);
+
 /* A row's part: the sum of its parts of the samples, and how long it ran in these. */
 struct opk_part {
 	double amount, time;

@@ -9,7 +9,7 @@
 /* A record of what ran on a GPU, and the numbers that it counts for. */
 struct opk_run_record {
 	const struct opk_activity *activity;
-	uint32_t gpu, kernel;
+	uint32_t gpu, kernel, unit;
 	uint32_t row; /* of the result */
 };
 
@@ -20,6 +20,7 @@ struct opk_ran_rows {
 	struct opk_grouping gpus; /* of records, then GPUs that only have samples */
 	/* By name and symbol, copies and sets by name; and by what the options say. */
 	struct opk_grouping kernels;
+	struct opk_grouping units; /* kernels that differ in shape are apart */
 	struct opk_made_rows made; /* with room for one more row: idle time */
 	bool each_launch;
 	bool whole; /* no record is known to be missing */
@@ -44,6 +45,28 @@ size_t opk_ran_rows_of_gpu(size_t *first, const struct opk_ran_rows *rows, size_
 void opk_ran_rows_add_pause(struct opk_ran_rows *rows, uint64_t time);
 /* The times of records, for opk_overlaps_init(); free(). NULL when out of memory. */
 struct opk_stretch *opk_ran_stretches(const struct opk_run_record *records, size_t count);
+
+/* A sample, and its row in the evaluation. */
+struct opk_sample {
+	struct opk_sample_time time; /* without time that an earlier sample covers */
+	uint64_t length;             /* ns in which its values were counted */
+	uint32_t gpu;                /* UINT32_MAX: not known */
+	uint32_t row;
+};
+/* Orders samples by GPU and time, and leaves out some. samples.c */
+int opk_samples_order(struct opk_sample *samples, size_t *count, struct opk_ctx *ctx);
+
+/* How values of a metric are combined: docs/formats.md. kinds.c */
+enum opk_kind {
+	OPK_ADDS,     /* a count: divided among what ran */
+	OPK_ELAPSES,  /* time itself, or its cycles: all that ran at once get all of it */
+	OPK_CLOCK,    /* cycles of a clock per time: independent of what runs */
+	OPK_LASTS,    /* per time, or in percent of the peak: divided, then over time */
+	OPK_DIVIDED,  /* a ratio of known counts, which add up */
+	OPK_MEAN,     /* any other: samples of a kernel alone weigh most */
+	OPK_CONSTANT, /* an attribute: no sample has it */
+};
+enum opk_kind opk_kind_of(const char *metric);
 
 /* Fills in the values of the rows and of idle time, the last row. attribute.c */
 int opk_attribute(struct opk_ran_rows *rows, struct opk_evaluation **samples, struct opk_ctx *ctx,

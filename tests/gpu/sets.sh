@@ -48,6 +48,13 @@ for name in timeline tensor; do
 	build $name "$metrics"
 	build $name-pm "$metrics" --profiler pm
 done
+short1=sm__threads_launched.sum,sm__ctas_launched.sum,sm__inst_executed.sum,l1tex__data_pipe_lsu_wavefronts.sum,lts__t_sectors_srcunit_tex.sum,dram__bytes_read.sum,dram__bytes_write.sum
+short2=l1tex__t_sectors.sum,sm__warps_launched_shader_cs.sum,lts__t_sectors_srcunit_tex.sum
+short3=sm__threads_launched.sum,sm__inst_executed_pipe_fma.sum
+build short-1-pm $short1 --profiler pm
+build short-2-pm $short2 --profiler pm
+build short-3-pm $short3 --profiler pm
+build short $short1,l1tex__t_sectors.sum,sm__warps_launched_shader_cs.sum,sm__inst_executed_pipe_fma.sum
 rates=lts__t_sector_hit_rate.pct,l1tex__t_sector_hit_rate.pct,sm__warps_active.avg.pct_of_peak_sustained_active
 busy=sm__throughput.avg.pct_of_peak_sustained_elapsed,dram__throughput.avg.pct_of_peak_sustained_elapsed
 build pair roofline-hierarchical,gpu__time_duration.sum,dram__bytes.sum,$rates,smsp__inst_executed.sum,$busy

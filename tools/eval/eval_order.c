@@ -5,6 +5,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/ascii.h"
+#include "eval/door.h"
+
 struct item {
 	struct eval_place place;
 	struct eval_key_cell cells[];
@@ -29,7 +32,8 @@ int eval_order_parse(struct eval_order *order, struct app *app, const char *list
 		if (!key->name)
 			return app_nomem(app);
 		key->descending = sign;
-		key->statistic = strchr(key->name, ':');
+		/* In METRIC:within no statistic follows. */
+		key->statistic = opk_ends(key->name, OPK_WITHIN) ? NULL : strchr(key->name, ':');
 		if (key->statistic)
 			*key->statistic++ = '\0';
 		order->key_count++;
