@@ -375,7 +375,7 @@ static void same_rows(struct opk_ctx *ctx, struct opk_file *one, struct opk_file
 			ck_assert_msg(isnan(a_value)
 			                      ? isnan(b_value)
 			                      : fabs(a_value - b_value) <= 1e-12 * fabs(a_value),
-			              "%s: %.17g, %.17g", x->name, a_value, b_value);
+			              "%s: %zu %.17g, %.17g", x->name, i, a_value, b_value);
 			known += !isnan(a_value);
 		}
 	}

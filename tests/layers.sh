@@ -276,7 +276,8 @@ symbols() {
 	cat "$SOURCE"/lib/*/door.h | ${CC:-cc} -E -P -I"$SOURCE/lib" -x c - |
 		grep -o 'opk_[a-z0-9_]* *(' | tr -d ' (' | sort -u | sed 's/^/public /'
 	(cd "$SOURCE" && find lib tools -name '*.c' | sed 's/^/file /')
-	(cd "$BUILD" && find lib tools -name '*.o' -exec "${NM:-nm}" -A -P {} +)
+	# The preloaded library has functions that others have, too.
+	(cd "$BUILD" && find lib tools -name '*.o' ! -name 'liboffpeak_preload_la-*' -exec "${NM:-nm}" -A -P {} +)
 }
 
 section 'this tree'

@@ -6,7 +6,10 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Copies the fields within the caller's `size`; the rest is zero. NULL: all fields are zero. */
+/*
+ * Copies the fields within the caller's `size`; the rest is zero. NULL: all fields are zero. The
+ * copy's own size is that of this library's layout, so that it can be passed on.
+ */
 static inline void opk_copy_options(void *to, size_t to_size, const void *from)
 {
 	size_t size = from ? *(const size_t *)from : 0;
@@ -14,6 +17,7 @@ static inline void opk_copy_options(void *to, size_t to_size, const void *from)
 	memset(to, 0, to_size);
 	if (from)
 		memcpy(to, from, size < to_size ? size : to_size);
+	*(size_t *)to = to_size;
 }
 
 /* OPK_OPTIONS(opk_plan_options, options, given): a local copy in this library's layout. */
