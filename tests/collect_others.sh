@@ -121,7 +121,7 @@ for mode in '--replay kernel' '--replay rotate' '--range user' '--backend legacy
 	record "$mode" init ctx:0 push:a launch:k pop push:b launch:k subscribe launch:k heard unsubscribe pop \
 		sleep:600 push:c launch:k pop
 	out_is 'heard 1'
-	err_has "^offpeak-collect: the program uses CUPTI's callbacks itself, $comes_first: nothing is recorded meanwhile; --own-cupti "
+	err_has "^offpeak-collect: the program uses CUPTI's callbacks itself, $comes_first: nothing is recorded meanwhile; with --own-cupti "
 	info 'sum(d["count"] for d in j["drops"] if "used CUPTI itself" in d["reason"]) == '"$(case $mode in *user) echo 2 ;; *) echo 1 ;; esac)"
 	case $mode in
 	*user) rows_are name 'a; b; c' ;;

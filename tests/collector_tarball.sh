@@ -19,8 +19,8 @@ fi
 mkdir "$tmp/unpacked"
 tar -xzf "$tarball" -C "$tmp/unpacked"
 folder=$(echo "$tmp"/unpacked/*)
-same 'files' "$(cd "$folder" && echo *)" 'LICENSE README.md liboffpeak-inject.so offpeak-collect'
-pass 'glibc 2.17 and nothing else' "$SOURCE/tools/packaging/runs_with.sh" 2.17 "$folder/offpeak-collect" "$folder/liboffpeak-inject.so"
+same 'files' "$(cd "$folder" && echo *)" 'LICENSE README.md liboffpeak-inject.so liboffpeak-preload.so offpeak-collect'
+pass 'glibc 2.17 and nothing else' "$SOURCE/tools/packaging/runs_with.sh" 2.17 "$folder/offpeak-collect" "$folder/liboffpeak-inject.so" "$folder/liboffpeak-preload.so"
 # The check can fail: the output of this system's compiler needs a newer glibc.
 if "$SOURCE/tools/packaging/runs_with.sh" 2.5 "$folder/offpeak-collect" 2>"$tmp/log"; then
 	fail 'glibc 2.5' 'was found to be enough'

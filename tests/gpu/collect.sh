@@ -25,7 +25,7 @@ build() {
 }
 
 if [ -n "${COLLECTOR:-}" ]; then
-	mkdir -p build/tools && cp "$COLLECTOR/offpeak-collect" "$COLLECTOR/liboffpeak-inject.so" build/tools || exit 1
+	mkdir -p build/tools && cp "$COLLECTOR/offpeak-collect" "$COLLECTOR"/liboffpeak-*.so build/tools || exit 1
 else
 	build
 fi

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Usage: COLLECTOR=DIR SETS=DIR [MODES='pm trace'] tests/gpu/own_cupti.sh [SAMPLE...]
-# CUPTI's own samples, and torch.profiler, alone and under each mode of the collector: what they print must be the
-# same but for numbers. COLLECTOR has offpeak-collect and its libraries, SETS one.opk (one pass), answers.opk and
+# CUPTI's own samples, and torch.profiler, alone and under each mode of the collector: apart from numbers they
+# must print the same. COLLECTOR has offpeak-collect and its libraries, SETS one.opk (one pass), answers.opk and
 # pm-overview.opk. Prints for each mode how many lines differ from the run alone, and how many do between two runs alone.
 cupti=${CUPTI:-/usr/local/cuda/extras/CUPTI}
 collect=$COLLECTOR/offpeak-collect

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The program's own use of CUPTI comes first: a recording that would stand in its way rests, or
+ * The program's own use of CUPTI comes first: a recording that would disturb it rests, or
  * ends. liboffpeak-preload.so sees the program's calls.
  */
 #include <dlfcn.h>
@@ -38,8 +38,8 @@ static void tell(unsigned use, const char *what)
 
 	if (!(told & use))
 		say(0,
-		    "the program uses %s itself, which comes first: %s; --own-cupti records all "
-		    "the same, and spoils the program's own profile",
+		    "the program uses %s itself, which comes first: %s; with --own-cupti "
+		    "recording goes on, and the program's own profile may be empty",
 		    name_of(use), what);
 	told |= use;
 }

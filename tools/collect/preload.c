@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * liboffpeak-preload.so, which the launcher preloads into the program: the program's calls of CUPTI
- * that a recording stands in the way of come here first. The collector makes way, and then CUPTI
+ * that a recording could disturb come here first. The collector makes way, and then CUPTI
  * gets the call. It needs only libc, since each program of a job loads it.
  */
 #include <cupti.h>

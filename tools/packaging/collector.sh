@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # usage: tools/packaging/collector.sh FOLDER
-# Makes offpeak-collect-VERSION-x86_64.tar.gz in the folder: the collector's two files for every Linux with glibc 2.17 (2012) or later,
+# Makes offpeak-collect-VERSION-x86_64.tar.gz in the folder: the collector's three files for every Linux with glibc 2.17 (2012) or later,
 # with zlib inside. Needs a Debian with what quickstart installs; installs nothing. CUDA's headers come from the wheels of 13.0: libcupti
 # 12.6 and later has all that they declare. OFFPEAK_CUDA names another folder of headers. build-release keeps results that are slow to make.
 set -euo pipefail
@@ -22,18 +22,18 @@ built() {
 
 # Reports here what the loader would report on the GPU machine.
 checked() {
-	"$top/tools/packaging/runs_with.sh" 2.17 "$build/tools/offpeak-collect" "$build/.libs/liboffpeak-inject.so"
+	"$top/tools/packaging/runs_with.sh" 2.17 "$build/tools/offpeak-collect" "$build"/.libs/liboffpeak-{inject,preload}.so
 }
 
 packed() {
 	local folder=$work/$name
 	rm -rf "$folder"
 	mkdir "$folder"
-	install -m 755 "$build/tools/offpeak-collect" "$build/.libs/liboffpeak-inject.so" "$folder"
+	install -m 755 "$build/tools/offpeak-collect" "$build"/.libs/liboffpeak-{inject,preload}.so "$folder"
 	sed "s/@VERSION@/$version/" "$top/tools/packaging/collector.md" >"$folder/README.md"
 	cat "$top/LICENSE" - "$old/licences/zlib.txt" <<-END >"$folder/LICENSE"
 
-		zlib, which is inside both files:
+		zlib, which is inside offpeak-collect and liboffpeak-inject.so:
 
 	END
 	touch -d "@${SOURCE_DATE_EPOCH:-$(date +%s)}" "$folder" "$folder"/*

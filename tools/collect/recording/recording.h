@@ -114,8 +114,8 @@ void code_rows_hand_on(struct code_rows *rows, struct segments *segments);
 	X(PATCHED, "records of instructions that CUPTI dropped")                                   \
 	X(UNHEARD, "launched while another library had CUPTI's callbacks after a cuptiFinalize() " \
 	           "of the program, counted as one")                                               \
-	X(RESTED, "times in which the program used CUPTI itself; --own-cupti records then, and "   \
-	          "spoils the program's own profile")
+	X(RESTED, "times in which the program used CUPTI itself; with --own-cupti recording goes " \
+	          "on, and the program's own profile may be empty")
 
 enum drop {
 #define X(id, reason) DROP_##id,

@@ -3,7 +3,7 @@
 #ifndef OPK_COLLECT_PROGRAM_CUPTI_H
 #define OPK_COLLECT_PROGRAM_CUPTI_H
 
-/* The path of the first loaded libcupti, but for `except`; free(). NULL: there is none. */
+/* The path of the first loaded libcupti that is not `except`; free(). NULL: there is none. */
 char *cupti_loaded(const char *except);
 
 /*
