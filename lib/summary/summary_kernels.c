@@ -8,11 +8,6 @@
 /* The most shares of peaks per kernel. */
 enum { MOST_PEAKS = 6 };
 
-static bool is_ran(const struct opk_activity *activity)
-{
-	return activity->kind != OPK_ACTIVITY_RANGE;
-}
-
 /* ---- kernels ---------------------------------------------------------------------------- */
 
 /* Lists the shares of peaks of the columns that have one. */
@@ -183,7 +178,7 @@ static int find_busy(struct opk_summary *s)
 	if (!order)
 		return summary_nomem(s);
 	for (size_t i = 0; i < s->activity_count; i++)
-		if (is_ran(&s->activities[i]))
+		if (opk_activity_ran(&s->activities[i]))
 			order[count++] = &s->activities[i];
 	qsort(order, count, sizeof *order, by_gpu_and_start);
 	for (size_t i = 0; i < count; i++) {
@@ -226,7 +221,7 @@ int opk_summary_read_kernels(struct opk_summary *s)
 	bool any = false;
 
 	for (size_t i = 0; !code && !any && i < s->activity_count; i++)
-		any = is_ran(&s->activities[i]);
+		any = opk_activity_ran(&s->activities[i]);
 	if (code || !any || !(summary_is_sampled(s) || summary_is_trace(s)))
 		return code;
 	code = evaluate(s);

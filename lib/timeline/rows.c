@@ -47,7 +47,7 @@ static int take_records(struct opk_ran_rows *rows, struct opk_ctx *ctx, struct o
 	if (!rows->records)
 		return opk_nomem(ctx, "what ran");
 	for (size_t i = 0; i < count; i++)
-		if (activities[i].kind != OPK_ACTIVITY_RANGE)
+		if (opk_activity_ran(&activities[i]))
 			rows->records[rows->count++].activity = &activities[i];
 	if (!rows->count) {
 		opk_fail(ctx, OPK_EUSAGE, "%s does not say which kernels ran when", file->path);
