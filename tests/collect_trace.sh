@@ -46,6 +46,32 @@ same "$last: calls" "$(fields run.opk activities correlation | sort -u | wc -l)"
 FAKE_GPU_DEVICES=2 RANK=3 trace '--trace kernels --device 1' init ctx:0 launch:a ctx:1 launch:b
 ran 'short device context rank' 'b 1 2 3'
 
+section 'the program'\''s calls'
+# calls KEYS: what gave the GPU work.
+calls() {
+	same "$last: calls" "$(fields run.opk activities "kind $1" | sed -n 's/^call \(.*cu[a-z]*\(Launch\|Memcpy\|GraphL\)\)/\1/p' | in_line)" "$2"
+}
+trace '--trace api' init ctx:0 launch:a copy:512 external:77 launch:b thread:begin launch:c thread:end join external:78 launch:d
+err_is ''
+calls 'name correlation external' \
+	'cuLaunchKernel 1 0; cuMemcpyHtoDAsync_v2 2 0; cuLaunchKernel 3 77; cuLaunchKernel 4 0; cuLaunchKernel 5 78'
+same "$last: threads" "$(fields run.opk activities kind thread name | grep 'LaunchKernel$' | sort -u | wc -l)" 2
+info 'j["recorded_activities"] == j["stats"][0]["activities"]'
+# Calls of the collector's own threads are not the program's.
+log_has 27 '^cuDeviceGetAttribute'
+same "$last: its own" "$(fields run.opk activities name | grep -c cuDeviceGetAttribute)" 0
+run 0 verify run.opk
+# A range and the calls in it have the same thread.
+trace '--trace api' init ctx:0 nvtxpush:n launch:a nvtxpop
+same "$last: threads" "$(fields run.opk activities thread name | grep '\(n\|LaunchKernel\)$' | cut -d ' ' -f 1 | sort -u | wc -l)" 1
+# A call of the runtime stands for the driver's calls that it makes.
+FAKE_GPU_RUNTIME=1 trace '--trace api' init ctx:0 launch:a graph:2
+calls 'name correlation' 'cudaLaunchKernel 1; cudaLaunchKernel 2; cudaLaunchKernel 3; cuGraphLaunch 4'
+# The program numbers threads in its own way again.
+FAKE_APP_LINKED=1 trace '--trace api' init ctx:0 launch:a activities launch:b
+log_has 1 '^cuptiSetThreadIdType.* 1$'
+log_has 1 '^cuptiSetThreadIdType.* 0$'
+
 section 'the program'\''s ranges'
 trace '--trace kernels' nvtxpush:early init ctx:0 nvtxdpush:dom:inner launch:a nvtxdpop:dom nvtxpop push:mine pop
 same "$last: ranges" "$(fields run.opk activities kind name device | grep ^range | in_line)" 'range dom@inner -1; range early -1; range mine -1'

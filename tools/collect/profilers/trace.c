@@ -367,10 +367,15 @@ static size_t wanted_kinds(void)
 	return wanted[trace.profiling->settings->trace];
 }
 
+static void disable_from(size_t first, size_t count)
+{
+	for (size_t i = first; i < count; i++)
+		target.cuptiActivityDisable(kinds[i]);
+}
+
 static void disable_kinds(size_t count)
 {
-	for (size_t i = 0; i < count; i++)
-		target.cuptiActivityDisable(kinds[i]);
+	disable_from(0, count);
 }
 
 /* Drops everything, since the recording never begins. */
@@ -457,6 +462,9 @@ static void *run(void *data)
 		}
 		hand_on();
 	}
+	/* Calls go on until the end, and would fill buffers that no flush takes. */
+	if (!trace.refused && !trace.left)
+		disable_from(wanted[TRACE_ALL], wanted_kinds());
 	/* First take the complete buffers, then the others, too. */
 	flush(0);
 	flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
