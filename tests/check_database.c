@@ -218,7 +218,7 @@ TEST(all_tables)
 	} rows[] = {
 		{ HERE, "PRAGMA integrity_check", "ok" },
 		{ HERE, "PRAGMA foreign_key_check", "" },
-		{ HERE, "PRAGMA user_version", "5" },
+		{ HERE, "PRAGMA user_version", "6" },
 		{ HERE, "PRAGMA application_id", "1869638400" },
 		{ HERE, "SELECT * FROM runs",
 		  "1|t.opk|FA100|range|another|some set|-|-|-|3|kernel|-|-|-|-|-|1" },
@@ -321,7 +321,7 @@ TEST(columns_are_facts)
 	ck_ok(source.ctx, write_database(&source, path_of(), &wanted));
 	for (enum opk_profiler profiler = OPK_PROFILER_RANGE; profiler <= OPK_PROFILER_PM;
 	     profiler++) {
-		char sql[200], list[500] = "id,run_id";
+		char sql[200], list[600] = "id,run_id";
 
 		snprintf(sql, sizeof sql, "SELECT group_concat(name) FROM pragma_table_info('%s')",
 		         tables[profiler]);

@@ -12,7 +12,7 @@
 const char opk_database_schema[] =
 	/* "opk" and the version of these tables. */
 	"PRAGMA application_id = 0x6f706b00;\n"
-	"PRAGMA user_version = 5;\n"
+	"PRAGMA user_version = 6;\n"
 	"CREATE TABLE runs (\n"
 	"	id INTEGER PRIMARY KEY,\n"
 	"	file TEXT NOT NULL,\n"
@@ -106,6 +106,9 @@ const char opk_database_schema[] =
 	"	min_ns INTEGER,\n"
 	"	max_ns INTEGER,\n"
 	"	shared_ns INTEGER,\n"
+	"	launch_latency_ns INTEGER,\n"
+	"	gap_ns INTEGER,\n"
+	"	host_gap_ns INTEGER,\n"
 	"	bytes INTEGER,\n"
 	"	samples INTEGER,\n"
 	"	samples_alone INTEGER\n"

@@ -232,7 +232,7 @@ int opk_ran_rows_init(struct opk_ran_rows *rows, struct opk_ctx *ctx, struct opk
 	TRY(make_rows(rows, ctx));
 	for (size_t i = 0; i < rows->gpus.count; i++)
 		TRY(find_shared(rows, ctx, i));
-	return OPK_OK;
+	return opk_ran_rows_add_calls(rows, ctx, file);
 }
 
 void opk_ran_rows_clear(struct opk_ran_rows *rows)

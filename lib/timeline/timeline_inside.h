@@ -45,6 +45,9 @@ void opk_ran_rows_add_pause(struct opk_ran_rows *rows, uint64_t time);
 /* The times of records, for opk_overlaps_init(); free(). NULL when out of memory. */
 struct opk_stretch *opk_ran_stretches(const struct opk_run_record *records, size_t count);
 
+/* Adds to rows what is known of the calls that launched them. calls.c */
+int opk_ran_rows_add_calls(struct opk_ran_rows *rows, struct opk_ctx *ctx, struct opk_file *file);
+
 /* Fills in the values of the rows and of idle time, the last row. attribute.c */
 int opk_attribute(struct opk_ran_rows *rows, struct opk_evaluation **samples, struct opk_ctx *ctx,
                   struct opk_file *file, const struct opk_columns *columns,
