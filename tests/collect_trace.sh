@@ -64,6 +64,24 @@ run 0 verify run.opk
 # A range and the calls in it have the same thread.
 trace '--trace api' init ctx:0 nvtxpush:n launch:a nvtxpop
 same "$last: threads" "$(fields run.opk activities thread name | grep '\(n\|LaunchKernel\)$' | cut -d ' ' -f 1 | sort -u | wc -l)" 1
+# Rows say how late work was, and how long the GPU waited for its call: the program sleeps before b.
+trace '--trace api' init ctx:0 launch:a sleep:200 launch:b
+run 0 eval run.opk --columns kernel,launch_latency_ns,gap_ns,host_gap_ns --kernel-names short
+same 'latencies' "$(awk -F , 'NR > 1 { print $1, ($2 > 0 && $2 < 1e8), ($3 >= 2e8), ($4 <= $3 && $4 > $3 - 1e8) }' out | in_line)" \
+	'a 1 0 1; b 1 1 1'
+run 0 eval run.opk --per kernel
+header_is 'kernel,kind,launches,time_ns,duration_ns,min_ns,max_ns,shared_ns,launch_latency_ns,gap_ns,host_gap_ns'
+run 0 show run.opk
+same 'show' "$(tr -s ' \n' ' ' <out | grep -c '; work began [0-9.]* us after it was called (median), and for [19][0-9.]*% of the time the GPU waited for calls ')" 1
+# Perfetto: calls in the row of their thread, and an arrow to each kernel.
+run 0 trace run.opk -o run.json
+same 'arrows' "$(grep -c '"ph":"s"' run.json) $(grep -c '"ph":"f"' run.json)" '2 2'
+run 0 info run.opk --table activities
+same 'calls in a list' "$(grep -c '^call,cuLaunchKernel,' out)" 2
+# Without calls there is nothing to say.
+trace '--trace all' init ctx:0 launch:a sleep:200 launch:b
+run 0 eval run.opk --columns kernel,launch_latency_ns,gap_ns,host_gap_ns --kernel-names short
+same 'no calls' "$(in_line <out)" 'kernel,launch_latency_ns,gap_ns,host_gap_ns; a,,,; b,,,'
 # A call of the runtime stands for the driver's calls that it makes.
 FAKE_GPU_RUNTIME=1 trace '--trace api' init ctx:0 launch:a graph:2
 calls 'name correlation' 'cudaLaunchKernel 1; cudaLaunchKernel 2; cudaLaunchKernel 3; cuGraphLaunch 4'

@@ -75,6 +75,7 @@ static int report(struct app *app, const char *path, const struct opk_trace_coun
 	field_number(&fields, "sets", counts->sets);
 	field_number(&fields, "nvtx_ranges", counts->nvtx_ranges);
 	field_number(&fields, "ranges", counts->ranges);
+	field_number(&fields, "calls", counts->calls);
 	field_number(&fields, "origin_ns", counts->origin_ns);
 	TRY(app_begin_report(app));
 	TRY(app_record(app, &fields));
