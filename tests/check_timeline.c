@@ -402,7 +402,7 @@ FAKE_TEST(values_of_kernels)
 	ck_assert_ptr_null(row);
 }
 
-#define OF_CALL(start_, number_)                                                                      \
+#define OF_CALL(start_, number_)                                                                   \
 	{                                                                                          \
 		.kind = OPK_ACTIVITY_CALL, .name = "cuLaunchKernel", .start_ns = start_,           \
 		.end_ns = start_ + 50, .correlation = number_, .device = -1, .rank = -1            \
@@ -416,18 +416,13 @@ FAKE_TEST(values_of_kernels)
 
 /* By call: before the GPU is free, while it waits, and a graph's, which has two kernels. */
 static const struct opk_activity called[] = {
-	CALLED("a", 1100, 2000, 1),
-	OF_CALL(1000, 1),
-	OF_CALL(1500, 2),
-	CALLED("b", 2010, 3000, 2),
-	OF_CALL(3400, 3),
-	OF_CALL(3410, 3), /* inside the other one */
-	CALLED("b", 3500, 4000, 3),
-	CALLED("c", 3900, 4100, 3),
+	CALLED("a", 1100, 2000, 1), OF_CALL(1000, 1),
+	OF_CALL(1500, 2),           CALLED("b", 2010, 3000, 2),
+	OF_CALL(3400, 3),           OF_CALL(3410, 3), /* inside the other one */
+	CALLED("b", 3500, 4000, 3), CALLED("c", 3900, 4100, 3),
 	OF_CALL(5000, 9), /* what it launched began before: it is another one's number */
-	CALLED("d", 4500, 4600, 9),
-	CALLED("d", 4700, 4800, 10), /* its call is not recorded */
-	OF_CALL(9000, 11),              /* launches nothing */
+	CALLED("d", 4500, 4600, 9), CALLED("d", 4700, 4800, 10), /* its call is not recorded */
+	OF_CALL(9000, 11),                                       /* launches nothing */
 };
 
 static void check_called(const struct opk_row *row, const char *name, uint64_t launches,
@@ -439,8 +434,8 @@ static void check_called(const struct opk_row *row, const char *name, uint64_t l
 	ck_assert_uint_eq(got->called, launches);
 	ck_assert_msg(got->latency_ns == wanted[0] && got->gap_ns == wanted[1]
 	                      && got->host_gap_ns == wanted[2],
-	              "%s: %ju %ju %ju", name, (uintmax_t)got->latency_ns,
-	              (uintmax_t)got->gap_ns, (uintmax_t)got->host_gap_ns);
+	              "%s: %ju %ju %ju", name, (uintmax_t)got->latency_ns, (uintmax_t)got->gap_ns,
+	              (uintmax_t)got->host_gap_ns);
 }
 
 FAKE_TEST(calls)
@@ -469,7 +464,7 @@ FAKE_TEST(calls)
 		ck_assert_int_eq(opk_fact_get(&text, OPK_FACT_LATENCY, row).optional.known,
 		                 launches[i].called > 0);
 	}
-	/* Of a kernel: the mean latency, and sums of gaps. */
+	/* A kernel has the mean latency, and sums of gaps. */
 	ck_ok(ctx, opk_timeline_eval(&kernels, ctx, file, NULL, false));
 	ck_ok(ctx, opk_evaluation_next(&row, ctx, kernels));
 	ck_ok(ctx, opk_evaluation_next(&row, ctx, kernels));

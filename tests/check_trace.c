@@ -182,9 +182,8 @@ static const char *say(const struct traced *t, const struct opk_json *event)
 	ck_assert_ptr_nonnull(time);
 	snprintf(text, sizeof text, "%s %s|%s|%s|%s%s%s%s%s", phase,
 	         name_of(t, "process_name", event, "pid"),
-	         length || *phase == 's' || *phase == 'f'
-	                 ? name_of(t, "thread_name", event, "tid")
-	                 : "",
+	         length || *phase == 's' || *phase == 'f' ? name_of(t, "thread_name", event, "tid")
+	                                                  : "",
 	         opk_json_string(event, "name"), time->text, length ? "+" : "",
 	         length ? length->text : "", counter ? "=" : "",
 	         counter ? args->children[0].text : "");
@@ -243,9 +242,9 @@ CTX_TEST(rows_of_streams)
 /* Calls are in rows of threads; an arrow goes from a call to the first work that it launched. */
 CTX_TEST(rows_of_calls)
 {
-#define OF_CALL(name_, start_, end_, number_)                                                               \
-	RAN(name_, start_, end_, .kind = OPK_ACTIVITY_CALL, .device = -1, .gpu = "",       \
-	    .thread = 5, .correlation = number_)
+#define OF_CALL(name_, start_, end_, number_)                                                      \
+	RAN(name_, start_, end_, .kind = OPK_ACTIVITY_CALL, .device = -1, .gpu = "", .thread = 5,  \
+	    .correlation = number_)
 	static const struct opk_activity ran[] = {
 		OF_CALL("cuInit", 1000, 1500, 1),
 		OF_CALL("cudaGraphLaunch", 2000, 2500, 2),
@@ -275,9 +274,9 @@ CTX_TEST(rows_of_calls)
 	trace_files(&t, ctx, "in.opk", NULL, NULL);
 	check_events(&t, wanted, COUNT(wanted));
 	ck_assert(opk_json_u64(&ids[0], t.events[2], "id"));
-	ck_assert(opk_json_u64(&ids[1], t.events[5], "id"));
+	ck_assert(opk_json_u64(&ids[1], t.events[6], "id"));
 	ck_assert_uint_eq(ids[0], ids[1]);
-	ck_assert_str_eq(opk_json_string(t.events[5], "bp"), "e");
+	ck_assert_str_eq(opk_json_string(t.events[6], "bp"), "e");
 	ck_assert(t.counts.calls == 3 && t.counts.nvtx_ranges == 1 && t.counts.kernels == 4);
 	end(&t);
 }

@@ -82,7 +82,7 @@ same 'calls in a list' "$(grep -c '^call,cuLaunchKernel,' out)" 2
 trace '--trace all' init ctx:0 launch:a sleep:200 launch:b
 run 0 eval run.opk --columns kernel,launch_latency_ns,gap_ns,host_gap_ns --kernel-names short
 same 'no calls' "$(in_line <out)" 'kernel,launch_latency_ns,gap_ns,host_gap_ns; a,,,; b,,,'
-# A call of the runtime stands for the driver's calls that it makes.
+# The driver's calls inside a call of the runtime are left out.
 FAKE_GPU_RUNTIME=1 trace '--trace api' init ctx:0 launch:a graph:2
 calls 'name correlation' 'cudaLaunchKernel 1; cudaLaunchKernel 2; cudaLaunchKernel 3; cuGraphLaunch 4'
 # The program numbers threads in its own way again.

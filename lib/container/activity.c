@@ -158,10 +158,8 @@ struct opk_range opk_activity_range(const struct opk_activity *activity)
 const char *opk_activity_word(const struct opk_activity *activity)
 {
 	static const char *const kinds[] = {
-		[OPK_ACTIVITY_KERNEL] = "kernel",
-		[OPK_ACTIVITY_COPY] = "copy",
-		[OPK_ACTIVITY_SET] = "set",
-		[OPK_ACTIVITY_RANGE] = "nvtx",
+		[OPK_ACTIVITY_KERNEL] = "kernel", [OPK_ACTIVITY_COPY] = "copy",
+		[OPK_ACTIVITY_SET] = "set",       [OPK_ACTIVITY_RANGE] = "nvtx",
 		[OPK_ACTIVITY_CALL] = "call",
 	};
 

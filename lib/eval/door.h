@@ -54,8 +54,8 @@ struct opk_ran {
 	 * start; in which the GPU did nothing before; of that, in which it was not called yet.
 	 */
 	uint64_t called, latency_ns, gap_ns, host_gap_ns;
-	uint64_t bytes;     /* of copies and sets */
-	uint64_t samples;   /* samples in which it ran */
+	uint64_t bytes;   /* of copies and sets */
+	uint64_t samples; /* samples in which it ran */
 	/* Its evidence is worth this many samples of it alone; 0 also if it can't be told apart. */
 	uint64_t samples_alone;
 	/* It has no values: too short, or too few samples tell it apart. */

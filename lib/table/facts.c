@@ -123,22 +123,14 @@ static size_t list_ran(enum opk_fact *facts, const struct opk_facts_options *opt
 		enum opk_fact fact;
 		bool of_kernels, of_launches;
 	} order[] = {
-		{ OPK_FACT_KERNEL, true, true },
-		{ OPK_FACT_KIND, true, true },
-		{ OPK_FACT_STREAM, false, true },
-		{ OPK_FACT_START, false, true },
-		{ OPK_FACT_END, false, true },
-		{ OPK_FACT_LAUNCHES, true, false },
-		{ OPK_FACT_TIME, true, false },
-		{ OPK_FACT_DURATION, true, true },
-		{ OPK_FACT_LEAST, true, false },
-		{ OPK_FACT_MOST, true, false },
-		{ OPK_FACT_SHARED, true, true },
-		{ OPK_FACT_LATENCY, true, true },
-		{ OPK_FACT_GAP, true, true },
-		{ OPK_FACT_HOST_GAP, true, true },
-		{ OPK_FACT_BYTES, false, true },
-		{ OPK_FACT_SAMPLES, true, true },
+		{ OPK_FACT_KERNEL, true, true },        { OPK_FACT_KIND, true, true },
+		{ OPK_FACT_STREAM, false, true },       { OPK_FACT_START, false, true },
+		{ OPK_FACT_END, false, true },          { OPK_FACT_LAUNCHES, true, false },
+		{ OPK_FACT_TIME, true, false },         { OPK_FACT_DURATION, true, true },
+		{ OPK_FACT_LEAST, true, false },        { OPK_FACT_MOST, true, false },
+		{ OPK_FACT_SHARED, true, true },        { OPK_FACT_LATENCY, true, true },
+		{ OPK_FACT_GAP, true, true },           { OPK_FACT_HOST_GAP, true, true },
+		{ OPK_FACT_BYTES, false, true },        { OPK_FACT_SAMPLES, true, true },
 		{ OPK_FACT_SAMPLES_ALONE, true, true },
 	};
 	bool kernels = options->rows == OPK_ROWS_KERNELS;

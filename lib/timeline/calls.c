@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which call of the program launched what: how long that took, and how long the GPU waited. */
+/* Finds the call that launched a kernel: how long that took, and how long the GPU waited. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -17,7 +17,8 @@ int opk_trace_flows_note(struct opk_trace_flows *flows, struct opk_ctx *ctx, uin
 	bool call = activity->kind == OPK_ACTIVITY_CALL;
 	uint64_t *key;
 
-	if (!activity->correlation || (!call && !(flows->calls.count && opk_activity_ran(activity))))
+	if (!activity->correlation
+	    || (!call && !(flows->calls.count && opk_activity_ran(activity))))
 		return OPK_OK;
 	key = call ? opk_list_add(&flows->calls) : opk_list_add(&flows->ran);
 	if (!key)

@@ -188,7 +188,7 @@ void opk_trace_sweep_clear(struct opk_trace_sweep *sweep);
 /* ---- the conditions of --where, for what has these facts: where.c */
 
 struct opk_trace_where {
-	struct opk_filter *ran; /* launches and copies; NULL: all */
+	struct opk_filter *ran;  /* launches and copies; NULL: all */
 	struct opk_filter *nvtx; /* ranges and calls */
 };
 

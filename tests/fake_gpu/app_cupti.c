@@ -148,14 +148,9 @@ static int word_external(const char *const *fields)
 }
 
 const struct word cupti_words[] = {
-	{ "activities", word_activities },
-	{ "load", word_load },
-	{ "subscribe", word_subscribe },
-	{ "unsubscribe", word_unsubscribe },
-	{ "heard", word_heard },
-	{ "external", word_external },
-	{ "finalize", word_finalize },
-	{ "sample", word_sample },
-	{ "traced", word_traced },
-	{ 0 },
+	{ "activities", word_activities }, { "load", word_load },
+	{ "subscribe", word_subscribe },   { "unsubscribe", word_unsubscribe },
+	{ "heard", word_heard },           { "external", word_external },
+	{ "finalize", word_finalize },     { "sample", word_sample },
+	{ "traced", word_traced },         { 0 },
 };

@@ -180,7 +180,7 @@ void activity_worked(const struct fake_work *work)
 	pthread_mutex_unlock(&lock);
 }
 
-/* ---- calls: their ids are those of the names, in the order of first calls */
+/* ---- calls: each name has an id, in the order of first calls */
 
 enum { MAX_NAMES = 256 };
 static const char *names[MAX_NAMES];

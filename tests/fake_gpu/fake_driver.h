@@ -71,7 +71,8 @@ void gpu_clock_advance(size_t kernels);
 #define DRIVER_CALL(work, ...)                                                                     \
 	__extension__({                                                                            \
 		struct driver_call call_ = driver_enter();                                         \
-		CUresult result_ = FAKE_CALL(CUresult, driver_ready() ?: (int)(work), __VA_ARGS__); \
+		CUresult result_ = FAKE_CALL(CUresult, driver_ready() ?: (int)(work),              \
+		                             __VA_ARGS__);                                         \
 		driver_leave(__func__, &call_);                                                    \
 		result_;                                                                           \
 	})

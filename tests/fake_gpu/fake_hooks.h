@@ -24,7 +24,7 @@ struct fake_work {
 /* A call of the driver, which has returned. */
 struct fake_called {
 	const char *name;     /* never freed */
-	uint32_t correlation; /* that of the work that it gave the GPU */
+	uint32_t correlation; /* the same as of its work */
 	uint64_t start, end;
 };
 

@@ -151,7 +151,8 @@ const struct command trace_command = {
 	.details =
 		"Chrome's trace event format, which ui.perfetto.dev opens without sending it anywhere:\n"
 		"a counter for each metric of the PM samples, a row for each stream with its kernels,\n"
-		"copies and sets, and one for each thread's NVTX ranges; user ranges of other recordings\n"
+		"copies and sets, and one for each thread's NVTX ranges, and for its calls of CUDA, with\n"
+		"arrows to what they launched; user ranges of other recordings\n"
 		"have their values as arguments, where their times are recorded. Each process, or rank, of\n"
 		"a job is a process of the trace, and a GPU's counters are in the one that used it. The\n"
 		"files of one watch are one recording, in the order of time.\n"

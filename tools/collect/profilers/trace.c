@@ -193,7 +193,7 @@ static const char *copy_name(uint8_t kind)
 		activity->graph_node = (record)->graphNodeId;                                      \
 	} while (0)
 
-/* The name without the version that CUPTI adds to those of the runtime. It is never freed. */
+/* The name without the version that CUPTI adds to names of the runtime. It is never freed. */
 static const char *name_of_call(CUpti_CallbackDomain domain, CUpti_CallbackId id)
 {
 	enum { MOST = 2048 };

@@ -254,7 +254,7 @@ enum {
 	  "kernels\twhich kernels ran and when, and the program's NVTX ranges: beside PM\n"            \
 	  "sampling, or alone, without -c\n"                                                           \
 	  "all\tcopies and sets of memory, too\n"                                                      \
-	  "api\tthe program's calls of CUDA, too")                                                       \
+	  "api\tthe program's calls of CUDA, too")                                                     \
 	X(SOURCE, source, source, "none", 0, 0, "source", "",                                          \
 	  "pc\tinstructions, sampled: where warps are, and why they wait; needs no -c;\n"              \
 	  "costs nothing measurable for kernels of 10 us or more\n"                                    \
