@@ -23,7 +23,7 @@ def rows(*command):
 
 
 def inside(calls):
-    """How many calls lie in an earlier one of their thread."""
+    """Counts calls that are inside an earlier one of their thread."""
     ends, count = {}, 0
     for call in sorted(calls, key=lambda row: (int(row["start_ns"]), -int(row["end_ns"]))):
         end = int(call["end_ns"])
