@@ -1110,7 +1110,7 @@ struct opk_trace_options {
  * *counts has one row: events, the total; samples, with an event for each metric that has a value;
  * values; missing_values, NaN, shown as slices; first_samples, which begin at an earlier event, and
  * incomplete_samples, both left out; kernels, copies, sets, nvtx_ranges, ranges; records_left_out,
- * by conditions; ranges_without_times, left out; origin_ns.
+ * by conditions; ranges_without_times, left out; origin_ns; calls.
  */
 int opk_trace_save(struct opk_listing **counts, struct opk_ctx *ctx, struct opk_file *const *files,
                    size_t count, const struct opk_trace_options *options, const char *path);

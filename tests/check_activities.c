@@ -47,6 +47,15 @@ static const struct opk_activity records[] = {
 	  .thread = 77,
 	  .device = -1,
 	  .rank = -1 },
+	{ .kind = OPK_ACTIVITY_CALL,
+	  .name = "cudaLaunchKernel",
+	  .start_ns = 6,
+	  .end_ns = 8,
+	  .thread = 77,
+	  .correlation = 4000000000u,
+	  .external = UINT64_MAX,
+	  .device = -1,
+	  .rank = -1 },
 	{ .kind = OPK_ACTIVITY_SET, .device = -1, .rank = -1 },
 };
 
@@ -226,7 +235,8 @@ static const struct hostile hostile[] = {
 	{ HERE, 4, { 7, 0, 0, 0 }, 0, "", NULL, 0 }, /* an invalid kind */
 	{ HERE, 7, { 1, 1, 0, 0, 1, 4, 1 }, 0, "", NULL, 1 },
 	{ HERE, 7, { 1, 1, 0, 0, 1, 4, 4 }, 0, "", NULL, 1 },
-	{ HERE, 7, { 1, 1, 0, 0, 1, 4, 5 }, 0, "", NULL, 0 }, /* a kind of a later version */
+	{ HERE, 7, { 1, 1, 0, 0, 1, 4, 5 }, 0, "", NULL, 1 },
+	{ HERE, 7, { 1, 1, 0, 0, 1, 4, 6 }, 0, "", NULL, 0 }, /* a kind of a later version */
 	{ HERE, 7, { 1, 1, 0, 0, 99, 4, 5 }, 0, "", NULL, 0 },
 	/* A column that is not known yet is skipped. */
 	{ HERE, 11, { 1, 2, 0, 0, 99, 8, 1, 4, 7, 7, 2 }, 0, "", NULL, 1 },

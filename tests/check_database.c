@@ -218,7 +218,7 @@ TEST(all_tables)
 	} rows[] = {
 		{ HERE, "PRAGMA integrity_check", "ok" },
 		{ HERE, "PRAGMA foreign_key_check", "" },
-		{ HERE, "PRAGMA user_version", "5" },
+		{ HERE, "PRAGMA user_version", "6" },
 		{ HERE, "PRAGMA application_id", "1869638400" },
 		{ HERE, "SELECT * FROM runs",
 		  "1|t.opk|FA100|range|another|some set|-|-|-|3|kernel|-|-|-|-|-|1" },
@@ -233,9 +233,9 @@ TEST(all_tables)
 		{ HERE, "SELECT * FROM run_metrics ORDER BY position",
 		  "1|1|1|0\n1|2|2|1\n1|3|3|0\n1|4|4|0" },
 		{ HERE, "SELECT * FROM ranges",
-		  "1|1|0|first|k<a, \"b\">(int)|_Zk|4x2x1|32x1x1|4|2|1|32|1|1|1|7|0|-|0|-|step|-|0|node1|-|-|-|-|-|-|1|1|-|-|-|-|-|-|-|-|-\n"
-		  "2|1|1|it's|-|-|-|-|-|-|-|-|-|-|-|-|-|-|-|-|-|-|-|node1|-|-|-|-|-|1.8446744073709552e+19|1|1|-|-|-|-|-|-|-|-|-\n"
-		  "3|1|2|last|k2|-|-|-|-|-|-|-|-|-|0|-|0|-|3|-|-|-|-|node1|-|-|-|9223372036854775807|-|-|1|1|-|-|-|-|-|-|-|-|-" },
+		  "1|1|0|first|k<a, \"b\">(int)|_Zk|4x2x1|32x1x1|4|2|1|32|1|1|1|7|0|-|0|-|step|-|0|node1|-|-|-|-|-|-|1|1|-|-|-|-|-|-|-|-|-|-|-|-\n"
+		  "2|1|1|it's|-|-|-|-|-|-|-|-|-|-|-|-|-|-|-|-|-|-|-|node1|-|-|-|-|-|1.8446744073709552e+19|1|1|-|-|-|-|-|-|-|-|-|-|-|-\n"
+		  "3|1|2|last|k2|-|-|-|-|-|-|-|-|-|0|-|0|-|3|-|-|-|-|node1|-|-|-|9223372036854775807|-|-|1|1|-|-|-|-|-|-|-|-|-|-|-|-" },
 		{ HERE, "SELECT * FROM range_values WHERE range_id = 2",
 		  "2|1|100.5|-\n2|2|101.5|-\n2|3|102.5|-\n2|4|203|-" },
 		{ HERE, "SELECT count(*) FROM samples", "0" },
@@ -321,7 +321,7 @@ TEST(columns_are_facts)
 	ck_ok(source.ctx, write_database(&source, path_of(), &wanted));
 	for (enum opk_profiler profiler = OPK_PROFILER_RANGE; profiler <= OPK_PROFILER_PM;
 	     profiler++) {
-		char sql[200], list[500] = "id,run_id";
+		char sql[200], list[600] = "id,run_id";
 
 		snprintf(sql, sizeof sql, "SELECT group_concat(name) FROM pragma_table_info('%s')",
 		         tables[profiler]);

@@ -402,6 +402,77 @@ FAKE_TEST(values_of_kernels)
 	ck_assert_ptr_null(row);
 }
 
+#define OF_CALL(start_, number_)                                                                   \
+	{                                                                                          \
+		.kind = OPK_ACTIVITY_CALL, .name = "cuLaunchKernel", .start_ns = start_,           \
+		.end_ns = start_ + 50, .correlation = number_, .device = -1, .rank = -1            \
+	}
+#define CALLED(name_, start_, end_, number_)                                                       \
+	{                                                                                          \
+		.kind = OPK_ACTIVITY_KERNEL, .name = name_, .symbol = "_Z" name_,                  \
+		.start_ns = start_, .end_ns = end_, .rank = -1, .stream = 7, .context = 1,         \
+		.correlation = number_                                                             \
+	}
+
+/* By call: before the GPU is free, while it waits, and a graph's, which has two kernels. */
+static const struct opk_activity called[] = {
+	CALLED("a", 1100, 2000, 1), OF_CALL(1000, 1),
+	OF_CALL(1500, 2),           CALLED("b", 2010, 3000, 2),
+	OF_CALL(3400, 3),           OF_CALL(3410, 3), /* inside the other one */
+	CALLED("b", 3500, 4000, 3), CALLED("c", 3900, 4100, 3),
+	OF_CALL(5000, 9), /* what it launched began before: it is another one's number */
+	CALLED("d", 4500, 4600, 9), CALLED("d", 4700, 4800, 10), /* its call is not recorded */
+	OF_CALL(9000, 11),                                       /* launches nothing */
+};
+
+static void check_called(const struct opk_row *row, const char *name, uint64_t launches,
+                         const uint64_t *wanted)
+{
+	const struct opk_ran *got = row->ran;
+
+	ck_assert_str_eq(row->name, name);
+	ck_assert_uint_eq(got->called, launches);
+	ck_assert_msg(got->latency_ns == wanted[0] && got->gap_ns == wanted[1]
+	                      && got->host_gap_ns == wanted[2],
+	              "%s: %ju %ju %ju", name, (uintmax_t)got->latency_ns, (uintmax_t)got->gap_ns,
+	              (uintmax_t)got->host_gap_ns);
+}
+
+FAKE_TEST(calls)
+{
+	static const struct {
+		const char *name;
+		uint64_t called, wanted[3];
+	} launches[] = {
+		{ "a", 1, { 100, 0, 0 } },     { "b", 1, { 510, 10, 0 } },
+		{ "b", 1, { 100, 500, 400 } }, { "c", 1, { 500, 0, 0 } },
+		{ "d", 0, { 0, 0, 0 } },       { "d", 0, { 0, 0, 0 } },
+	};
+	freed(opk_evaluation) *evaluation = NULL, *kernels = NULL;
+	freed(opk_file) *file = NULL;
+	const struct opk_row *row;
+	struct opk_fact_text text;
+
+	fake.image_is_pm = true;
+	put_images("in.opk", called, COUNT(called), 1, 0);
+	file = open_file(ctx, "in.opk");
+	ck_ok(ctx, opk_timeline_eval(&evaluation, ctx, file, NULL, true));
+	ck_assert(opk_evaluation_has_calls(evaluation));
+	for (size_t i = 0; i < COUNT(launches); i++) {
+		ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
+		check_called(row, launches[i].name, launches[i].called, launches[i].wanted);
+		ck_assert_int_eq(opk_fact_get(&text, OPK_FACT_LATENCY, row).optional.known,
+		                 launches[i].called > 0);
+	}
+	/* A kernel has the mean latency, and sums of gaps. */
+	ck_ok(ctx, opk_timeline_eval(&kernels, ctx, file, NULL, false));
+	ck_ok(ctx, opk_evaluation_next(&row, ctx, kernels));
+	ck_ok(ctx, opk_evaluation_next(&row, ctx, kernels));
+	check_called(row, "b", 2, (const uint64_t[]){ 610, 510, 400 });
+	ck_assert_uint_eq(opk_fact_get(&text, OPK_FACT_LATENCY, row).optional.uint, 305);
+	ck_assert_uint_eq(opk_fact_get(&text, OPK_FACT_HOST_GAP, row).optional.uint, 400);
+}
+
 /* The sum over all rows: a kernel has the value of one launch, and idle time its whole value. */
 static double add_rows(struct opk_ctx *ctx, struct opk_file *file, bool each_launch)
 {

@@ -182,7 +182,8 @@ static const char *say(const struct traced *t, const struct opk_json *event)
 	ck_assert_ptr_nonnull(time);
 	snprintf(text, sizeof text, "%s %s|%s|%s|%s%s%s%s%s", phase,
 	         name_of(t, "process_name", event, "pid"),
-	         length ? name_of(t, "thread_name", event, "tid") : "",
+	         length || *phase == 's' || *phase == 'f' ? name_of(t, "thread_name", event, "tid")
+	                                                  : "",
 	         opk_json_string(event, "name"), time->text, length ? "+" : "",
 	         length ? length->text : "", counter ? "=" : "",
 	         counter ? args->children[0].text : "");
@@ -235,6 +236,48 @@ CTX_TEST(rows_of_streams)
 	ck_assert_str_eq(opk_json_string(opk_json_member(t.root, "otherData"), "origin_ns"),
 	                 "1000000000000000000");
 	ck_assert(t.counts.kernels == 5 && t.counts.copies == 1 && t.counts.sets == 1);
+	end(&t);
+}
+
+/* Calls are in rows of threads; an arrow goes from a call to the first work that it launched. */
+CTX_TEST(rows_of_calls)
+{
+#define OF_CALL(name_, start_, end_, number_)                                                      \
+	RAN(name_, start_, end_, .kind = OPK_ACTIVITY_CALL, .device = -1, .gpu = "", .thread = 5,  \
+	    .correlation = number_)
+	static const struct opk_activity ran[] = {
+		OF_CALL("cuInit", 1000, 1500, 1),
+		OF_CALL("cudaGraphLaunch", 2000, 2500, 2),
+		OF_CALL("cuGraphLaunch", 2100, 2400, 2),
+		RAN("other process", 2200, 2300, .correlation = 2, .process = 11),
+		RAN("a", 3000, 4000, .correlation = 2),
+		RAN("b", 4000, 5000, .correlation = 2),
+		RAN("unknown", 5000, 6000, .correlation = 3),
+		NVTX("range", 5000, 6000),
+	};
+	static const char *const wanted[] = {
+		"X process 10 on node|calls, thread 5|cuInit|0.000+0.500",
+		"X process 10 on node|calls, thread 5|cudaGraphLaunch|1.000+0.500",
+		"s process 10 on node|calls, thread 5|launch|1.000",
+		"X process 10 on node|calls, thread 5|cuGraphLaunch|1.100+0.300",
+		"X process 11 on node|GPU 0, stream 7|other process|1.200+0.100",
+		"X process 10 on node|GPU 0, stream 7|a|2.000+1.000",
+		"f process 10 on node|GPU 0, stream 7|launch|2.000",
+		"X process 10 on node|GPU 0, stream 7|b|3.000+1.000",
+		"X process 10 on node|GPU 0, stream 7|unknown|4.000+1.000",
+		"X process 10 on node|NVTX, thread 5|range|4.000+1.000",
+	};
+	struct traced t;
+	uint64_t ids[2];
+
+	put_ran("in.opk", ran, (size_t[]){ COUNT(ran) }, 1);
+	trace_files(&t, ctx, "in.opk", NULL, NULL);
+	check_events(&t, wanted, COUNT(wanted));
+	ck_assert(opk_json_u64(&ids[0], t.events[2], "id"));
+	ck_assert(opk_json_u64(&ids[1], t.events[6], "id"));
+	ck_assert_uint_eq(ids[0], ids[1]);
+	ck_assert_str_eq(opk_json_string(t.events[6], "bp"), "e");
+	ck_assert(t.counts.calls == 3 && t.counts.nvtx_ranges == 1 && t.counts.kernels == 4);
 	end(&t);
 }
 
@@ -337,7 +380,8 @@ static void check_rows(const struct traced *t)
 			end_of_a = ns_of(a, "ts") + ns_of(a, "dur");
 			if (row_of_a != row_of_b || end_of_a <= start)
 				continue;
-			ck_assert_str_eq(opk_json_string(b, "cat"), "nvtx");
+			ck_assert(!strcmp(opk_json_string(b, "cat"), "nvtx")
+			          || !strcmp(opk_json_string(b, "cat"), "call"));
 			ck_assert_uint_le(start + ns_of(b, "dur"), end_of_a);
 		}
 }
@@ -356,7 +400,7 @@ CTX_TEST(any_records)
 			uint64_t start = random64() % 500;
 
 			ran[k] = (struct opk_activity){
-				.kind = (enum opk_activity_kind)(1 + random64() % 4),
+				.kind = (enum opk_activity_kind)(1 + random64() % 5),
 				.device = (int32_t)(random64() % 3) - 1,
 				.start_ns = start,
 				.end_ns = start + random64() % 60,

@@ -272,7 +272,7 @@ static int print_samples(const struct opk_file *file, const struct opk_time *tim
 
 static void print_activity(const struct opk_activity *a)
 {
-	static const char *const kinds[] = { "?", "kernel", "copy", "set", "range" };
+	static const char *const kinds[] = { "?", "kernel", "copy", "set", "range", "call" };
 
 	printf("kind=%s\tname=%s\tsymbol=%s\t", kinds[a->kind], a->name, a->symbol);
 	printf("grid=%ux%ux%u\tblock=%ux%ux%u\t", a->grid[0], a->grid[1], a->grid[2], a->block[0],
@@ -283,8 +283,8 @@ static void print_activity(const struct opk_activity *a)
 	       (int)a->carveout_plus_1 - 1);
 	printf("device=%d\tcontext=%u\tstream=%" PRIu64 "\tprocess=%u\trank=%d\t", a->device,
 	       a->context, a->stream, a->process, a->rank);
-	printf("correlation=%u\tnode=%" PRIu64 "\tthread=%" PRIu64 "\t", a->correlation,
-	       a->graph_node, a->thread);
+	printf("correlation=%u\tnode=%" PRIu64 "\tthread=%" PRIu64 "\texternal=%" PRIu64 "\t",
+	       a->correlation, a->graph_node, a->thread, a->external);
 	printf("start=%" PRIu64 "\tend=%" PRIu64 "\tlength=%" PRIu64 "\n", a->start_ns, a->end_ns,
 	       a->end_ns - a->start_ns);
 }

@@ -46,6 +46,50 @@ same "$last: calls" "$(fields run.opk activities correlation | sort -u | wc -l)"
 FAKE_GPU_DEVICES=2 RANK=3 trace '--trace kernels --device 1' init ctx:0 launch:a ctx:1 launch:b
 ran 'short device context rank' 'b 1 2 3'
 
+section 'the program'\''s calls'
+# calls KEYS: what gave the GPU work.
+calls() {
+	same "$last: calls" "$(fields run.opk activities "kind $1" | sed -n 's/^call \(.*cu[a-z]*\(Launch\|Memcpy\|GraphL\)\)/\1/p' | in_line)" "$2"
+}
+trace '--trace api' init ctx:0 launch:a copy:512 external:77 launch:b thread:begin launch:c thread:end join external:78 launch:d
+err_is ''
+calls 'name correlation external' \
+	'cuLaunchKernel 1 0; cuMemcpyHtoDAsync_v2 2 0; cuLaunchKernel 3 77; cuLaunchKernel 4 0; cuLaunchKernel 5 78'
+same "$last: threads" "$(fields run.opk activities kind thread name | grep 'LaunchKernel$' | sort -u | wc -l)" 2
+info 'j["recorded_activities"] == j["stats"][0]["activities"]'
+run 0 verify run.opk
+# A range and the calls in it have the same thread.
+trace '--trace api' init ctx:0 nvtxpush:n launch:a nvtxpop
+same "$last: threads" "$(fields run.opk activities thread name | grep '\(n\|LaunchKernel\)$' | cut -d ' ' -f 1 | sort -u | wc -l)" 1
+# Rows say how late work was, and how long the GPU waited for its call: the program sleeps before b.
+trace '--trace api' init ctx:0 launch:a sleep:1600 launch:b
+# Calls of the collector's own threads are not the program's.
+log_has 27 '^cuDeviceGetAttribute'
+same "$last: its own" "$(fields run.opk activities name | grep -c cuDeviceGetAttribute)" 0
+run 0 eval run.opk --columns kernel,launch_latency_ns,gap_ns,host_gap_ns --kernel-names short
+same 'latencies' "$(awk -F , 'NR > 1 { print $1, ($2 > 0 && $2 < 1e8), ($3 >= 2e8), ($4 <= $3 && $4 > $3 - 1e8) }' out | in_line)" \
+	'a 1 0 1; b 1 1 1'
+run 0 eval run.opk --per kernel
+header_is 'kernel,kind,launches,time_ns,duration_ns,min_ns,max_ns,shared_ns,launch_latency_ns,gap_ns,host_gap_ns'
+run 0 show run.opk
+same 'show' "$(tr -s ' \n' ' ' <out | grep -c '; work began [0-9.]* us after it was called (median), and for [19][0-9.]*% of the time the GPU waited for calls ')" 1
+# Perfetto: calls in the row of their thread, and an arrow to each kernel.
+run 0 trace run.opk -o run.json
+same 'arrows' "$(grep -c '"ph":"s"' run.json) $(grep -c '"ph":"f"' run.json)" '2 2'
+run 0 info run.opk --table activities
+same 'calls in a list' "$(grep -c '^call,cuLaunchKernel,' out)" 2
+# Without calls there is nothing to say.
+trace '--trace all' init ctx:0 launch:a sleep:200 launch:b
+run 0 eval run.opk --columns kernel,launch_latency_ns,gap_ns,host_gap_ns --kernel-names short
+same 'no calls' "$(in_line <out)" 'kernel,launch_latency_ns,gap_ns,host_gap_ns; a,,,; b,,,'
+# The driver's calls inside a call of the runtime are left out.
+FAKE_GPU_RUNTIME=1 trace '--trace api' init ctx:0 launch:a graph:2
+calls 'name correlation' 'cudaLaunchKernel 1; cudaLaunchKernel 2; cudaLaunchKernel 3; cuGraphLaunch 4'
+# The program numbers threads in its own way again.
+FAKE_APP_LINKED=1 trace '--trace api' init ctx:0 launch:a activities launch:b
+log_has 1 '^cuptiSetThreadIdType.* 1$'
+log_has 1 '^cuptiSetThreadIdType.* 0$'
+
 section 'the program'\''s ranges'
 trace '--trace kernels' nvtxpush:early init ctx:0 nvtxdpush:dom:inner launch:a nvtxdpop:dom nvtxpop push:mine pop
 same "$last: ranges" "$(fields run.opk activities kind name device | grep ^range | in_line)" 'range dom@inner -1; range early -1; range mine -1'
@@ -86,7 +130,7 @@ while IFS='|' read -r options why; do
 	trace "$options" init
 	err_has "^offpeak-collect: $why"
 done <<'END'
---trace some|--trace is kernels or all$
+--trace some|--trace is kernels, all or api$
 |-c SET.opk, --source pc or --trace, -o RUN.opk and a program are needed
 --trace all --interval 1ms|--interval does nothing for --trace without a set
 --trace all --wait 3|--wait does nothing for --trace without a set

@@ -80,13 +80,13 @@ same("ranges", ranges, Counter(
     (int(row["start_ns"]), row.get("kernel") or row["name"], int(row["duration_ns"]) if not row.get("kernel") else "",
      row.get("grid", ""), row.get("block", ""), tuple(number(row[m]) for m in metrics)) for row in rows))
 
-known = {"M", "C", "X", "b", "e"}
+known = {"M", "C", "X", "b", "e", "s", "f"}
 strange = {e["ph"] for _, e in events} - known
 if strange:
     sys.exit("events of kinds %s" % strange)
 counts = Counter(e.get("cat", e["ph"]) for _, e in events)
 for name, kind in (("values", "C"), ("kernels", "kernel"), ("copies", "copy"), ("sets", "set"),
-                   ("nvtx_ranges", "nvtx"), ("ranges", "range")):
+                   ("nvtx_ranges", "nvtx"), ("ranges", "range"), ("calls", "call")):
     if counts[kind] != int(trace["otherData"][name]):
         sys.exit("otherData says %s %s, and there are %d" % (trace["otherData"][name], name, counts[kind]))
 

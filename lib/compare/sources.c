@@ -17,7 +17,7 @@ static const char time_metric[] = "gpu__time_duration.sum";
 static bool has_ran(const struct opk_activity *activities, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (activities[i].kind != OPK_ACTIVITY_RANGE)
+		if (opk_activity_ran(&activities[i]))
 			return true;
 	return false;
 }

@@ -43,6 +43,7 @@ static const struct opk_record_column columns[] = {
 	COLUMN(27, NUMBER, cluster[1]),
 	COLUMN(28, NUMBER, cluster[2]),
 	COLUMN(29, NUMBER, carveout_plus_1),
+	COLUMN(30, NUMBER, external),
 };
 static const struct opk_activity none = {
 	.device = -1, .rank = -1, .name = "", .symbol = "", .host = "", .gpu = ""
@@ -70,7 +71,7 @@ static size_t drop_unknown(struct opk_activity *rows, size_t count)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < count; i++)
-		if (rows[i].kind >= OPK_ACTIVITY_KERNEL && rows[i].kind <= OPK_ACTIVITY_RANGE)
+		if (rows[i].kind >= OPK_ACTIVITY_KERNEL && rows[i].kind <= OPK_ACTIVITY_CALL)
 			rows[kept++] = rows[i];
 	return kept;
 }
@@ -157,10 +158,9 @@ struct opk_range opk_activity_range(const struct opk_activity *activity)
 const char *opk_activity_word(const struct opk_activity *activity)
 {
 	static const char *const kinds[] = {
-		[OPK_ACTIVITY_KERNEL] = "kernel",
-		[OPK_ACTIVITY_COPY] = "copy",
-		[OPK_ACTIVITY_SET] = "set",
-		[OPK_ACTIVITY_RANGE] = "nvtx",
+		[OPK_ACTIVITY_KERNEL] = "kernel", [OPK_ACTIVITY_COPY] = "copy",
+		[OPK_ACTIVITY_SET] = "set",       [OPK_ACTIVITY_RANGE] = "nvtx",
+		[OPK_ACTIVITY_CALL] = "call",
 	};
 
 	return kinds[activity->kind];

@@ -203,23 +203,24 @@ int opk_file_times(const struct opk_time **times, size_t *count, struct opk_ctx 
 /* What ran on a GPU, or a range of the program. */
 enum opk_activity_kind {
 	OPK_ACTIVITY_KERNEL = 1,
-	OPK_ACTIVITY_COPY, /* of memory */
-	OPK_ACTIVITY_SET,  /* of memory */
-	OPK_ACTIVITY_RANGE /* NVTX: from push to pop, on the host */
+	OPK_ACTIVITY_COPY,  /* of memory */
+	OPK_ACTIVITY_SET,   /* of memory */
+	OPK_ACTIVITY_RANGE, /* NVTX: from push to pop, on the host */
+	OPK_ACTIVITY_CALL   /* of CUDA's driver or runtime, by the program */
 };
 /* Strings are "" and numbers 0 where unknown, or where the kind has none. */
 struct opk_activity {
 	enum opk_activity_kind kind;
-	int32_t device;            /* its index; -1 where unknown, and of ranges */
-	const char *name;          /* of a kernel, demangled; "memcpy HtoD", "memset"; of a range */
+	int32_t device;   /* its index; -1 where unknown, and of ranges */
+	const char *name; /* of a kernel, demangled; "memcpy HtoD", "memset"; of a range, a call */
 	const char *symbol;        /* of a kernel, mangled */
 	uint64_t start_ns, end_ns; /* host time, on the clock of struct opk_time */
 	uint64_t stream;           /* CUPTI's number of it in its context */
 	uint64_t graph_node;       /* the graph's node that launched it */
 	uint64_t bytes;            /* copied or set */
-	uint64_t thread;           /* of a range: the system's number; 0: it is the process's */
-	uint32_t context;          /* CUPTI's number of it in its process */
-	uint32_t correlation;      /* CUPTI's number of the call that launched it */
+	uint64_t thread;      /* of a range or call: the system's number; 0: it is the process's */
+	uint32_t context;     /* CUPTI's number of it in its process */
+	uint32_t correlation; /* CUPTI's number of the call, or of the one that launched it */
 	uint32_t grid[3], block[3];
 	uint32_t registers;                         /* of a thread */
 	uint32_t static_shared_bytes, shared_bytes; /* of a block; the latter: dynamic */
@@ -227,7 +228,13 @@ struct opk_activity {
 	int32_t rank;           /* of an MPI or torchrun job; -1 where unknown */
 	const char *host, *gpu; /* as in struct opk_range */
 	uint32_t cluster[3], carveout_plus_1;
+	uint64_t external; /* of a call: the last number that the program pushed for CUPTI */
 };
+/* Whether this ran on a GPU: a kernel, a copy or a set. */
+static inline bool opk_activity_ran(const struct opk_activity *activity)
+{
+	return activity->kind <= OPK_ACTIVITY_SET;
+}
 /*
  * All records of what ran, in the order of the file, which is not always that of time; *count is 0
  * if there are none. The file owns them.

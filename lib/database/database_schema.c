@@ -12,7 +12,7 @@
 const char opk_database_schema[] =
 	/* "opk" and the version of these tables. */
 	"PRAGMA application_id = 0x6f706b00;\n"
-	"PRAGMA user_version = 5;\n"
+	"PRAGMA user_version = 6;\n"
 	"CREATE TABLE runs (\n"
 	"	id INTEGER PRIMARY KEY,\n"
 	"	file TEXT NOT NULL,\n"
@@ -106,6 +106,9 @@ const char opk_database_schema[] =
 	"	min_ns INTEGER,\n"
 	"	max_ns INTEGER,\n"
 	"	shared_ns INTEGER,\n"
+	"	launch_latency_ns INTEGER,\n"
+	"	gap_ns INTEGER,\n"
+	"	host_gap_ns INTEGER,\n"
 	"	bytes INTEGER,\n"
 	"	samples INTEGER,\n"
 	"	samples_alone INTEGER\n"
@@ -206,7 +209,7 @@ const char *const opk_database_inserts[OPK_TABLES] = {
 	[OPK_INTO_RUN_METRICS] = "INSERT INTO run_metrics VALUES (?,?,?,?)",
 	[OPK_INTO_RANGES] = "INSERT INTO ranges VALUES "
 			    "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,"
-			    "?,?,?,?,?,?,?,?,?,?,?)",
+			    "?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 	[OPK_INTO_RANGE_VALUES] = "INSERT INTO range_values VALUES (?,?,?,?)",
 	[OPK_INTO_SAMPLES] = "INSERT INTO samples VALUES (?,?,?,?,?,?,?,?,?)",
 	[OPK_INTO_SAMPLE_VALUES] = "INSERT INTO sample_values VALUES (?,?,?)",

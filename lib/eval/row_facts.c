@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/metric.h"
+#include "base/sum.h"
 #include "eval/door.h"
 
 /*
@@ -59,6 +60,9 @@ static const struct {
 	[OPK_FACT_LEAST] = { { "min_ns", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_MOST] = { { "max_ns", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_SHARED] = { { "shared_ns", OPK_CELL_OPTIONAL }, OF_RANGES },
+	[OPK_FACT_LATENCY] = { { "launch_latency_ns", OPK_CELL_OPTIONAL }, OF_RANGES },
+	[OPK_FACT_GAP] = { { "gap_ns", OPK_CELL_OPTIONAL }, OF_RANGES },
+	[OPK_FACT_HOST_GAP] = { { "host_gap_ns", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_BYTES] = { { "bytes", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_SAMPLES] = { { "samples", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_SAMPLES_ALONE] = { { "samples_alone", OPK_CELL_OPTIONAL }, OF_RANGES },
@@ -201,6 +205,12 @@ static union opk_cell get_of_ran(enum opk_fact fact, const struct opk_row *row)
 		return optional(ran->most_ns, known && ran->launches);
 	case OPK_FACT_SHARED:
 		return optional(ran->shared_ns, known);
+	case OPK_FACT_LATENCY:
+		return optional(opk_mean_of(ran->latency_ns, ran->called), ran->called > 0);
+	case OPK_FACT_GAP:
+		return optional(ran->gap_ns, ran->called > 0);
+	case OPK_FACT_HOST_GAP:
+		return optional(ran->host_gap_ns, ran->called > 0);
 	case OPK_FACT_BYTES:
 		return optional(ran->bytes, ran->bytes > 0);
 	case OPK_FACT_SAMPLES:

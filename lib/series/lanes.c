@@ -351,15 +351,17 @@ int opk_lanes_init(struct opk_lanes *lanes, struct opk_ctx *ctx,
                    const struct opk_activity *activities, size_t count, size_t room)
 {
 	opk_autofree const struct opk_activity **order = opk_alloc_array(count + 1, sizeof *order);
-	size_t known = 0;
+	size_t known = 0, calls = 0;
 
 	*lanes = (struct opk_lanes){ .records = 0 };
 	if (!order)
 		return opk_nomem(ctx, "what ran");
 	for (size_t i = 0; i < count; i++)
-		if (activities[i].start_ns && activities[i].end_ns >= activities[i].start_ns)
+		if (activities[i].kind == OPK_ACTIVITY_CALL)
+			calls++;
+		else if (activities[i].start_ns && activities[i].end_ns >= activities[i].start_ns)
 			order[known++] = &activities[i];
-	lanes->untimed = count - known;
+	lanes->untimed = count - calls - known;
 	qsort(order, known, sizeof *order, by_lane_and_time);
 	TRY(add_items(lanes, ctx, order, known));
 	TRY(choose_colours(lanes, ctx));

@@ -71,7 +71,7 @@ static bool uses(const struct opk_series_place *place, const struct opk_lanes *l
 	for (size_t i = 0; i < lanes->lanes.count; i++) {
 		const struct opk_activity *of = lanes->lanes.items[i].of;
 
-		if (of->kind == OPK_ACTIVITY_RANGE || of->device != place->device
+		if (!opk_activity_ran(of) || of->device != place->device
 		    || !is_of_rank(place, of->rank) || !may_be_same(of->host, place->host))
 			continue;
 		if (of->process == process)

@@ -118,6 +118,9 @@ struct opk_summary {
 	/* Sums over GPUs: recorded time, and busy time. */
 	uint64_t span_ns, busy_ns;
 	size_t gpu_count; /* GPUs on which anything ran */
+	/* What ran by recorded calls: how much, its median latency, and how long GPUs waited. */
+	size_t called;
+	uint64_t latency_ns, host_gap_ns;
 };
 /* As opk_summary_new(). NULL: no values are taken. */
 int opk_summary_make(struct opk_summary **out, struct opk_ctx *ctx, struct opk_file *file,

@@ -8,11 +8,6 @@
 /* The most shares of peaks per kernel. */
 enum { MOST_PEAKS = 6 };
 
-static bool is_ran(const struct opk_activity *activity)
-{
-	return activity->kind != OPK_ACTIVITY_RANGE;
-}
-
 /* ---- kernels ---------------------------------------------------------------------------- */
 
 /* Lists the shares of peaks of the columns that have one. */
@@ -172,26 +167,45 @@ static int by_gpu_and_start(const void *a, const void *b)
 	return order ? order : (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
 }
 
-/* Sums up for each GPU the time from its first to its last record, and its busy time. */
+static int by_number(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/*
+ * Sums up for each GPU the time from its first to its last record, its busy time, and how long it
+ * waited for the program's calls; these also have a median latency.
+ */
 static int find_busy(struct opk_summary *s)
 {
 	opk_autofree const struct opk_activity **order = opk_alloc_array(s->activity_count + 1,
 	                                                                 sizeof *order);
+	opk_autofree uint64_t *latencies = opk_alloc_array(s->activity_count + 1,
+	                                                   sizeof *latencies);
+	__attribute__((cleanup(opk_calls_clear))) struct opk_calls calls = { 0 };
 	uint64_t end = 0;
 	size_t count = 0;
 
-	if (!order)
+	if (!order || !latencies)
 		return summary_nomem(s);
+	TRY(opk_calls_find(&calls, s->ctx, s->activities, s->activity_count));
 	for (size_t i = 0; i < s->activity_count; i++)
-		if (is_ran(&s->activities[i]))
+		if (opk_activity_ran(&s->activities[i]))
 			order[count++] = &s->activities[i];
 	qsort(order, count, sizeof *order, by_gpu_and_start);
 	for (size_t i = 0; i < count; i++) {
 		uint64_t start = order[i]->start_ns, stop = order[i]->end_ns;
+		const struct opk_activity *call = opk_calls_of(&calls, order[i]);
 
 		if (!i || !is_same_gpu(order[i], order[i - 1])) {
 			end = start;
 			s->gpu_count++;
+		}
+		if (call) {
+			s->host_gap_ns += opk_calls_host_gap(call, order[i], end);
+			latencies[s->called++] = start - call->start_ns;
 		}
 		if (stop > end) {
 			s->span_ns += stop - end;
@@ -199,6 +213,8 @@ static int find_busy(struct opk_summary *s)
 			end = stop;
 		}
 	}
+	qsort(latencies, s->called, sizeof *latencies, by_number);
+	s->latency_ns = latencies[s->called / 2];
 	return OPK_OK;
 }
 
@@ -241,7 +257,7 @@ int opk_summary_read_kernels(struct opk_summary *s)
 	bool any = false;
 
 	for (size_t i = 0; !code && !any && i < s->activity_count; i++)
-		any = is_ran(&s->activities[i]);
+		any = opk_activity_ran(&s->activities[i]);
 	if (code || !any || !(summary_is_sampled(s) || summary_is_trace(s)))
 		return code;
 	code = evaluate(s);

@@ -83,6 +83,19 @@ static void put_busy(struct opk_buf *out, const struct opk_summary *s)
 		                   s->gpu_count, busy, span / (double)s->gpu_count);
 }
 
+/* Says how long calls took to reach the GPU, and how long it waited for calls. */
+static void put_calls(struct opk_buf *out, const struct opk_summary *s)
+{
+	if (!s->called || !s->span_ns)
+		return;
+	opk_buf_add_printf(out,
+	                   "; work began %.3g us after it was called (median), and for %.3g%% of "
+	                   "the time %s waited for calls",
+	                   (double)s->latency_ns / 1e3,
+	                   100 * (double)s->host_gap_ns / (double)s->span_ns,
+	                   s->gpu_count == 1 ? "the GPU" : "GPUs");
+}
+
 /* Writes what ran, and how busy the GPUs were. */
 static void put_ran(struct opk_buf *out, const struct opk_summary *s)
 {
@@ -97,6 +110,7 @@ static void put_ran(struct opk_buf *out, const struct opk_summary *s)
 	if (s->options.kernel)
 		opk_buf_add_printf(out, " like %s", s->options.kernel);
 	put_busy(out, s);
+	put_calls(out, s);
 }
 
 static void put_set(struct opk_buf *out, const struct opk_meta *meta)

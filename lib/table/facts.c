@@ -100,34 +100,45 @@ static bool is_shown(const struct opk_facts_options *options, enum opk_fact fact
 	}
 }
 
+/* Whether the rows of what ran may have the fact. */
+static bool is_known_of_ran(const struct opk_facts_options *options, enum opk_fact fact)
+{
+	switch (fact) {
+	case OPK_FACT_LATENCY:
+	case OPK_FACT_GAP:
+	case OPK_FACT_HOST_GAP:
+		return options->found[fact];
+	case OPK_FACT_SAMPLES:
+	case OPK_FACT_SAMPLES_ALONE:
+		return options->sampled;
+	default:
+		return true;
+	}
+}
+
 /* Columns of what ran: launches and times of kernels; when and where for launches. */
 static size_t list_ran(enum opk_fact *facts, const struct opk_facts_options *options)
 {
 	static const struct {
 		enum opk_fact fact;
-		bool of_kernels, of_launches, of_samples;
+		bool of_kernels, of_launches;
 	} order[] = {
-		{ OPK_FACT_KERNEL, true, true, false },
-		{ OPK_FACT_KIND, true, true, false },
-		{ OPK_FACT_STREAM, false, true, false },
-		{ OPK_FACT_START, false, true, false },
-		{ OPK_FACT_END, false, true, false },
-		{ OPK_FACT_LAUNCHES, true, false, false },
-		{ OPK_FACT_TIME, true, false, false },
-		{ OPK_FACT_DURATION, true, true, false },
-		{ OPK_FACT_LEAST, true, false, false },
-		{ OPK_FACT_MOST, true, false, false },
-		{ OPK_FACT_SHARED, true, true, false },
-		{ OPK_FACT_BYTES, false, true, false },
-		{ OPK_FACT_SAMPLES, true, true, true },
-		{ OPK_FACT_SAMPLES_ALONE, true, true, true },
+		{ OPK_FACT_KERNEL, true, true },        { OPK_FACT_KIND, true, true },
+		{ OPK_FACT_STREAM, false, true },       { OPK_FACT_START, false, true },
+		{ OPK_FACT_END, false, true },          { OPK_FACT_LAUNCHES, true, false },
+		{ OPK_FACT_TIME, true, false },         { OPK_FACT_DURATION, true, true },
+		{ OPK_FACT_LEAST, true, false },        { OPK_FACT_MOST, true, false },
+		{ OPK_FACT_SHARED, true, true },        { OPK_FACT_LATENCY, true, true },
+		{ OPK_FACT_GAP, true, true },           { OPK_FACT_HOST_GAP, true, true },
+		{ OPK_FACT_BYTES, false, true },        { OPK_FACT_SAMPLES, true, true },
+		{ OPK_FACT_SAMPLES_ALONE, true, true },
 	};
 	bool kernels = options->rows == OPK_ROWS_KERNELS;
 	size_t count = 0;
 
 	for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
 		if ((kernels ? order[i].of_kernels : order[i].of_launches)
-		    && (options->sampled || !order[i].of_samples))
+		    && is_known_of_ran(options, order[i].fact))
 			facts[count++] = order[i].fact;
 		for (enum opk_fact fact = OPK_FACT_SYMBOL; !i && fact <= OPK_FACT_GPU; fact++)
 			if (options->found[fact] && fact != OPK_FACT_STREAM)

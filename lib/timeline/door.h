@@ -22,4 +22,22 @@
 int opk_timeline_eval(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,
                       const struct opk_eval_options *options, bool each_launch);
 
+/* The program's calls, by process and correlation; records are borrowed. Begins zeroed. */
+struct opk_calls {
+	const struct opk_activity **items;
+	size_t count;
+};
+int opk_calls_find(struct opk_calls *calls, struct opk_ctx *ctx,
+                   const struct opk_activity *activities, size_t count);
+/* The call that launched a record of GPU work; NULL: it is not recorded. */
+const struct opk_activity *opk_calls_of(const struct opk_calls *calls,
+                                        const struct opk_activity *ran);
+/*
+ * Of the time in which the GPU did nothing before this work: how long the program had not called
+ * yet. The rest is what launching takes. `idle_from`: the end of all earlier work of the GPU.
+ */
+uint64_t opk_calls_host_gap(const struct opk_activity *call, const struct opk_activity *ran,
+                            uint64_t idle_from);
+void opk_calls_clear(struct opk_calls *calls);
+
 #endif

@@ -50,7 +50,7 @@ static int take_records(struct opk_ran_rows *rows, struct opk_ctx *ctx, struct o
 	if (!rows->records)
 		return opk_nomem(ctx, "what ran");
 	for (size_t i = 0; i < count; i++)
-		if (activities[i].kind != OPK_ACTIVITY_RANGE)
+		if (opk_activity_ran(&activities[i]))
 			rows->records[rows->count++].activity = &activities[i];
 	if (!rows->count) {
 		opk_fail(ctx, OPK_EUSAGE, "%s does not say which kernels ran when", file->path);
@@ -236,7 +236,7 @@ int opk_ran_rows_init(struct opk_ran_rows *rows, struct opk_ctx *ctx, struct opk
 	TRY(make_rows(rows, ctx));
 	for (size_t i = 0; i < rows->gpus.count; i++)
 		TRY(find_shared(rows, ctx, i));
-	return OPK_OK;
+	return opk_ran_rows_add_calls(rows, ctx, file);
 }
 
 void opk_ran_rows_clear(struct opk_ran_rows *rows)

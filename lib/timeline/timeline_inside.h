@@ -68,6 +68,9 @@ enum opk_kind {
 };
 enum opk_kind opk_kind_of(const char *metric);
 
+/* Adds to rows what is known of the calls that launched them. calls.c */
+int opk_ran_rows_add_calls(struct opk_ran_rows *rows, struct opk_ctx *ctx, struct opk_file *file);
+
 /* Fills in the values of the rows and of idle time, the last row. attribute.c */
 int opk_attribute(struct opk_ran_rows *rows, struct opk_evaluation **samples, struct opk_ctx *ctx,
                   struct opk_file *file, const struct opk_columns *columns,

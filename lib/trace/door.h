@@ -12,7 +12,7 @@ struct opk_trace_counts {
 	uint64_t values, missing_values; /* NaN: a slice instead of an event */
 	uint64_t first_samples;          /* begin at an earlier event: left out */
 	uint64_t incomplete_samples;     /* begun but not completed: left out */
-	uint64_t kernels, copies, sets, nvtx_ranges, ranges;
+	uint64_t kernels, copies, sets, nvtx_ranges, ranges, calls;
 	uint64_t records_left_out;     /* of what ran, refused by `where` */
 	uint64_t ranges_without_times; /* left out */
 	uint64_t origin_ns;            /* host time that is 0 in the trace */

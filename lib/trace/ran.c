@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Kernels, copies and sets in rows of streams; NVTX ranges in rows of threads. */
+/* Kernels, copies and sets in rows of streams; NVTX ranges and calls in rows of threads. */
 #include "trace/trace_inside.h"
 
 #include <string.h>
 
 static struct opk_trace_row_key row_of(const struct opk_activity *activity)
 {
-	if (activity->kind == OPK_ACTIVITY_RANGE)
-		return (struct opk_trace_row_key){ .kind = OPK_TRACE_NVTX,
-			                           .number = activity->thread };
+	if (!opk_activity_ran(activity))
+		return (struct opk_trace_row_key){
+			.kind = activity->kind == OPK_ACTIVITY_CALL ? OPK_TRACE_CALLS
+			                                            : OPK_TRACE_NVTX,
+			.number = activity->thread,
+		};
 	return (struct opk_trace_row_key){
 		.kind = OPK_TRACE_STREAM,
 		.device = activity->device,
@@ -30,6 +33,8 @@ static void put_arguments(struct opk_json_writer *json, const struct opk_activit
 	opk_json_add_u64(json, "bytes", activity->bytes);
 	opk_json_add_u64(json, "correlation", activity->correlation);
 	opk_json_add_u64(json, "graph_node", activity->graph_node);
+	if (activity->external)
+		opk_json_add_u64(json, "external", activity->external);
 	opk_json_end_object(json);
 }
 
@@ -47,7 +52,8 @@ static int put_slice(struct opk_trace *trace, const struct opk_activity *activit
 					  .name = name,
 				  }));
 	put_arguments(&out->json, activity);
-	return opk_trace_end_event(out);
+	TRY(opk_trace_end_event(out));
+	return opk_trace_put_flow(trace, activity);
 }
 
 static void count(struct opk_trace_counts *counts, enum opk_activity_kind kind)
@@ -56,6 +62,7 @@ static void count(struct opk_trace_counts *counts, enum opk_activity_kind kind)
 	counts->copies += kind == OPK_ACTIVITY_COPY;
 	counts->sets += kind == OPK_ACTIVITY_SET;
 	counts->nvtx_ranges += kind == OPK_ACTIVITY_RANGE;
+	counts->calls += kind == OPK_ACTIVITY_CALL;
 }
 
 int opk_trace_put_ran(struct opk_trace *trace, struct opk_trace_file *file)

@@ -41,13 +41,14 @@ static int look_at_record(void *data, struct opk_ctx *ctx, const struct opk_acti
 	if (!process)
 		return opk_nomem(ctx, "a trace");
 	*id = process->id;
-	if (activity->kind != OPK_ACTIVITY_RANGE)
+	if (opk_activity_ran(activity))
 		TRY(opk_trace_note_gpu(&trace->tracks, ctx, &place));
 	TRY(opk_trace_where_accepts(&accepted, ctx, &looking->file->where, activity));
 	trace->counts.records_left_out += !accepted;
 	if (!accepted)
 		return OPK_OK;
 	opk_trace_note_span(trace, activity->start_ns, activity->end_ns);
+	TRY(opk_trace_flows_note(&trace->flows, ctx, *id, activity));
 	return activity->kind == OPK_ACTIVITY_KERNEL
 	               ? opk_kernel_names_add(trace->names, ctx, &range, 1)
 	               : OPK_OK;
@@ -199,6 +200,7 @@ static int look_at_all(struct opk_trace *trace)
 {
 	for (size_t i = 0; i < trace->file_count; i++)
 		TRY(look_at_ran(trace, &trace->files[i]));
+	TRY(opk_trace_flows_join(&trace->flows, trace->ctx));
 	TRY(evaluate(trace));
 	for (size_t i = 0; i < trace->file_count; i++) {
 		if (trace->files[i].evaluation)
@@ -248,6 +250,7 @@ static void put_other_data(struct opk_trace *trace)
 	put_text_of_number(json, "sets", counts->sets);
 	put_text_of_number(json, "nvtx_ranges", counts->nvtx_ranges);
 	put_text_of_number(json, "ranges", counts->ranges);
+	put_text_of_number(json, "calls", counts->calls);
 	opk_json_end_object(json);
 }
 
@@ -286,6 +289,7 @@ static void clear(struct opk_trace *trace)
 	opk_runs_clear(&trace->recordings);
 	opk_trace_out_clear(&trace->out);
 	opk_trace_tracks_clear(&trace->tracks);
+	opk_trace_flows_clear(&trace->flows);
 	opk_kernel_names_free(trace->names);
 }
 
@@ -319,7 +323,7 @@ static int list_counts(struct opk_listing **out, struct opk_ctx *ctx,
 	struct opk_listing *rows = opk_listing_new(
 		"events# samples# values# missing_values# first_samples# "
 		"incomplete_samples# kernels# copies# sets# nvtx_ranges# ranges# "
-		"records_left_out# ranges_without_times# origin_ns#");
+		"records_left_out# ranges_without_times# origin_ns# calls#");
 
 	opk_listing_row(rows, cell_number(of->events), cell_number(of->samples),
 	                cell_number(of->values), cell_number(of->missing_values),
@@ -327,7 +331,7 @@ static int list_counts(struct opk_listing **out, struct opk_ctx *ctx,
 	                cell_number(of->kernels), cell_number(of->copies), cell_number(of->sets),
 	                cell_number(of->nvtx_ranges), cell_number(of->ranges),
 	                cell_number(of->records_left_out), cell_number(of->ranges_without_times),
-	                cell_number(of->origin_ns));
+	                cell_number(of->origin_ns), cell_number(of->calls));
 	return opk_listing_finish(out, ctx, rows);
 }
 

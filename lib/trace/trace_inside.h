@@ -81,11 +81,12 @@ struct opk_trace_lane {
 };
 enum opk_trace_row_kind {
 	OPK_TRACE_NVTX,
+	OPK_TRACE_CALLS,
 	OPK_TRACE_RANGES,   /* of the program, with values */
 	OPK_TRACE_PROFILED, /* launches, with values, for as long as profiling them took */
 	OPK_TRACE_STREAM
 };
-/* A row of a process: a thread's NVTX ranges, or a stream of a device. */
+/* A row of a process: a thread's NVTX ranges or calls, or a stream of a device. */
 struct opk_trace_row_key {
 	enum opk_trace_row_kind kind;
 	int32_t device;
@@ -113,6 +114,7 @@ struct opk_trace_tracks {
 	struct opk_trace_process *process;
 	struct opk_trace_row *row;
 	uint32_t last_id; /* ids of processes and lanes are unique in the trace */
+	uint32_t lane;    /* of the last slice */
 };
 
 void opk_trace_tracks_clear(struct opk_trace_tracks *tracks);
@@ -186,8 +188,8 @@ void opk_trace_sweep_clear(struct opk_trace_sweep *sweep);
 /* ---- the conditions of --where, for what has these facts: where.c */
 
 struct opk_trace_where {
-	struct opk_filter *ran; /* launches and copies; NULL: all */
-	struct opk_filter *nvtx;
+	struct opk_filter *ran;  /* launches and copies; NULL: all */
+	struct opk_filter *nvtx; /* ranges and calls */
 };
 
 /*
@@ -199,6 +201,19 @@ int opk_trace_where_init(struct opk_trace_where *where, struct opk_ctx *ctx,
 int opk_trace_where_accepts(bool *out, struct opk_ctx *ctx, const struct opk_trace_where *where,
                             const struct opk_activity *activity);
 void opk_trace_where_clear(struct opk_trace_where *where);
+
+/* ---- arrows from calls to what they launched: flows.c */
+
+struct opk_trace_flows {
+	OPK_LIST(uint64_t) calls, ran; /* keys of records; in the end `ran` is empty */
+	unsigned char *drawn;          /* for each call: 1: the arrow's beginning, 2: all of it */
+};
+
+/* Notes a record of a process; after all of them, join finds which belong together. */
+int opk_trace_flows_note(struct opk_trace_flows *flows, struct opk_ctx *ctx, uint32_t process,
+                         const struct opk_activity *activity);
+int opk_trace_flows_join(struct opk_trace_flows *flows, struct opk_ctx *ctx);
+void opk_trace_flows_clear(struct opk_trace_flows *flows);
 
 /* ---- all of it: trace.c */
 
@@ -220,6 +235,7 @@ struct opk_trace {
 	size_t file_count;
 	struct opk_trace_out out;
 	struct opk_trace_tracks tracks;
+	struct opk_trace_flows flows;
 	struct opk_kernel_names *names;
 	struct opk_trace_counts counts;
 	uint64_t first,
@@ -231,6 +247,8 @@ struct opk_trace {
 void opk_trace_note_span(struct opk_trace *trace, uint64_t start, uint64_t end);
 /* Events of a file: ran.c, samples.c, user_ranges.c. */
 int opk_trace_put_ran(struct opk_trace *trace, struct opk_trace_file *file);
+/* After the slice of a record: the part of an arrow that belongs to it. flows.c */
+int opk_trace_put_flow(struct opk_trace *trace, const struct opk_activity *activity);
 int opk_trace_put_samples(struct opk_trace *trace, struct opk_trace_file *file);
 int opk_trace_put_user_ranges(struct opk_trace *trace, struct opk_trace_file *file);
 /* Gives a range's start and end; false: it has no times. */

@@ -315,6 +315,8 @@ static char *name_row(const struct opk_trace_row_key *key)
 		                  context);
 	if (key->kind == OPK_TRACE_STREAM)
 		return opk_printf("stream %" PRIu64 "%s", key->number, context);
+	if (key->kind == OPK_TRACE_CALLS)
+		return opk_printf("calls, thread %" PRIu64, key->number);
 	return key->number ? opk_printf("NVTX, thread %" PRIu64, key->number)
 	                   : opk_strdup("NVTX, whole process");
 }
@@ -396,6 +398,7 @@ int opk_trace_begin_slice(struct opk_trace_out *out, struct opk_trace_tracks *tr
 		return opk_nomem(out->ctx, "a trace");
 	TRY(opk_trace_name_process(out, process));
 	TRY(find_lane(&lane, tracks, out, process, slice));
+	tracks->lane = lane;
 	opk_trace_begin_event(out, "X", process->id, lane);
 	opk_trace_put_time(out, "ts", slice->start - out->origin);
 	opk_trace_put_time(out, "dur", slice->end - slice->start);

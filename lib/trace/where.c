@@ -62,7 +62,7 @@ int opk_trace_where_init(struct opk_trace_where *where, struct opk_ctx *ctx,
 int opk_trace_where_accepts(bool *out, struct opk_ctx *ctx, const struct opk_trace_where *where,
                             const struct opk_activity *activity)
 {
-	bool nvtx = activity->kind == OPK_ACTIVITY_RANGE;
+	bool nvtx = !opk_activity_ran(activity);
 	const struct opk_filter *filter = nvtx ? where->nvtx : where->ran;
 	struct opk_range range = opk_activity_range(activity);
 	struct opk_ran ran = {

@@ -141,14 +141,16 @@ static int word_traced(const char *const *fields)
 	return status;
 }
 
+static int word_external(const char *const *fields)
+{
+	return CALL(cuptiActivityPushExternalCorrelationId)(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0,
+	                                                    strtoull(fields[0], NULL, 10));
+}
+
 const struct word cupti_words[] = {
-	{ "activities", word_activities },
-	{ "load", word_load },
-	{ "subscribe", word_subscribe },
-	{ "unsubscribe", word_unsubscribe },
-	{ "heard", word_heard },
-	{ "finalize", word_finalize },
-	{ "sample", word_sample },
-	{ "traced", word_traced },
-	{ 0 },
+	{ "activities", word_activities }, { "load", word_load },
+	{ "subscribe", word_subscribe },   { "unsubscribe", word_unsubscribe },
+	{ "heard", word_heard },           { "external", word_external },
+	{ "finalize", word_finalize },     { "sample", word_sample },
+	{ "traced", word_traced },         { 0 },
 };

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The fake's activity records of kernels, copies and memsets, in buffers that the client provides.
- * A buffer returns to the client when it is full, or with a flush.
+ * The fake's activity records of kernels, copies, memsets and calls, in buffers that the client
+ * provides. A buffer returns to the client when it is full, or with a flush.
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "fake_gpu/fake_cupti.h"
 
@@ -178,6 +180,102 @@ void activity_worked(const struct fake_work *work)
 	pthread_mutex_unlock(&lock);
 }
 
+/* ---- calls: each name has an id, in the order of first calls */
+
+enum { MAX_NAMES = 256 };
+static const char *names[MAX_NAMES];
+static CUpti_ActivityThreadIdType threads;
+static __thread struct {
+	CUpti_ExternalCorrelationKind kind;
+	uint64_t id;
+} external;
+
+static uint32_t id_of(const char *name)
+{
+	uint32_t id = 1;
+
+	while (id < MAX_NAMES - 1 && names[id] && strcmp(names[id], name) != 0)
+		id++;
+	names[id] = name;
+	return id;
+}
+
+static void put_external(uint32_t correlation)
+{
+	CUpti_ActivityExternalCorrelation record = {
+		.kind = CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION,
+		.externalKind = external.kind,
+		.externalId = external.id,
+		.correlationId = correlation,
+	};
+
+	if (external.id && is_wanted(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION))
+		put(&record, sizeof record);
+}
+
+static void put_call(CUpti_ActivityKind kind, const char *name, const struct fake_called *call)
+{
+	bool system = threads == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM;
+	CUpti_ActivityAPI record = {
+		.kind = kind,
+		.cbid = id_of(name),
+		.start = call->start,
+		.end = call->end,
+		.processId = (uint32_t)getpid(),
+		.threadId = system ? (uint32_t)syscall(SYS_gettid)
+		                   : (uint32_t)(uintptr_t)pthread_self(),
+		.correlationId = call->correlation,
+	};
+
+	if (!is_wanted(kind))
+		return;
+	put_external(call->correlation);
+	put(&record, sizeof record);
+}
+
+/* FAKE_GPU_RUNTIME=1: the runtime launches kernels, by these calls of the driver. */
+void activity_called(const struct fake_called *call)
+{
+	bool runtime = fake_number("FAKE_GPU_RUNTIME", 0) && !strcmp(call->name, "cuLaunchKernel");
+
+	pthread_mutex_lock(&lock);
+	put_call(CUPTI_ACTIVITY_KIND_DRIVER, call->name, call);
+	if (runtime)
+		put_call(CUPTI_ACTIVITY_KIND_RUNTIME, "cudaLaunchKernel_v7000", call);
+	pthread_mutex_unlock(&lock);
+}
+
+CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t id, const char **name)
+{
+	(void)domain;
+	*name = id < MAX_NAMES ? names[id] : NULL;
+	return *name ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+static int set_threads(CUpti_ActivityThreadIdType type)
+{
+	threads = type;
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType type)
+{
+	return FAKE_CALL(CUptiResult, set_threads(type), "%d", (int)type);
+}
+
+CUptiResult cuptiGetThreadIdType(CUpti_ActivityThreadIdType *type)
+{
+	*type = threads;
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityPushExternalCorrelationId(CUpti_ExternalCorrelationKind kind, uint64_t id)
+{
+	external.kind = kind;
+	external.id = id;
+	return CUPTI_SUCCESS;
+}
+
 static int register_callbacks(CUpti_BuffersCallbackRequestFunc request,
                               CUpti_BuffersCallbackCompleteFunc complete)
 {
@@ -235,6 +333,11 @@ static size_t size_of(const CUpti_Activity *record)
 		return sizeof(CUpti_ActivityKernel10);
 	case CUPTI_ACTIVITY_KIND_MEMCPY:
 		return sizeof(CUpti_ActivityMemcpy6);
+	case CUPTI_ACTIVITY_KIND_DRIVER:
+	case CUPTI_ACTIVITY_KIND_RUNTIME:
+		return sizeof(CUpti_ActivityAPI);
+	case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION:
+		return sizeof(CUpti_ActivityExternalCorrelation);
 	default:
 		return sizeof(CUpti_ActivityMemset4);
 	}

@@ -34,11 +34,37 @@ void driver_ran(CUcontext context, size_t kernels)
 		hooks->ran(context, kernels);
 }
 
+/* The call of this thread has it as soon as it gives the GPU work. */
+static __thread uint32_t correlation;
+
 uint32_t driver_correlation(void)
 {
 	static uint32_t last;
 
-	return __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+	if (!correlation)
+		correlation = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+	return correlation;
+}
+
+struct driver_call driver_enter(void)
+{
+	struct driver_call call = { .start = fake_now(), .outer = correlation };
+
+	correlation = 0;
+	return call;
+}
+
+/* Other calls have numbers, too. */
+void driver_leave(const char *name, const struct driver_call *call)
+{
+	static uint32_t last = 1 << 20;
+	struct fake_called called = { .name = name, .start = call->start, .end = fake_now() };
+
+	called.correlation = correlation ? correlation
+	                                 : __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+	correlation = call->outer;
+	if (hooks)
+		hooks->called(&called);
 }
 
 void driver_worked(struct fake_work work)

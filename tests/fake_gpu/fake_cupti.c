@@ -52,6 +52,7 @@ static const struct fake_hooks hooks = {
 	.ran = ran,
 	.destroyed = destroyed,
 	.worked = worked,
+	.called = activity_called,
 };
 
 static void load_driver(void)

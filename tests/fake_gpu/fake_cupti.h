@@ -42,6 +42,7 @@ size_t image_path_room(const struct fake_image *image);
 
 /* Records what the GPU did. */
 void activity_worked(const struct fake_work *work);
+void activity_called(const struct fake_called *call);
 
 /* Counts a kernel's instructions and samples them. */
 void code_worked(const struct fake_work *work);

@@ -43,8 +43,15 @@ void driver_ran(CUcontext context, size_t kernels);
 void driver_destroyed(CUcontext context);
 /* Reports the work, with device and context filled in. */
 void driver_worked(struct fake_work work);
-/* The number of the next call that gives the GPU work. */
+/* The number of this thread's call, which gives the GPU work. */
 uint32_t driver_correlation(void);
+/* Each call's record; a call may be inside another one, which goes on. */
+struct driver_call {
+	uint64_t start;
+	uint32_t outer; /* the correlation of the call around it; 0: none */
+};
+struct driver_call driver_enter(void);
+void driver_leave(const char *name, const struct driver_call *call);
 
 CUcontext context_current(void);
 bool context_alive(CUcontext context);
@@ -61,6 +68,13 @@ size_t graph_kernels(CUgraphExec graph);
 void gpu_clock_advance(size_t kernels);
 
 /* Calls that need an initialized driver. */
-#define DRIVER_CALL(work, ...) FAKE_CALL(CUresult, driver_ready() ?: (int)(work), __VA_ARGS__)
+#define DRIVER_CALL(work, ...)                                                                     \
+	__extension__({                                                                            \
+		struct driver_call call_ = driver_enter();                                         \
+		CUresult result_ = FAKE_CALL(CUresult, driver_ready() ?: (int)(work),              \
+		                             __VA_ARGS__);                                         \
+		driver_leave(__func__, &call_);                                                    \
+		result_;                                                                           \
+	})
 
 #endif

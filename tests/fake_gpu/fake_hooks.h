@@ -21,6 +21,13 @@ struct fake_work {
 	size_t cubin_size;
 };
 
+/* A call of the driver, which has returned. */
+struct fake_called {
+	const char *name;     /* never freed */
+	uint32_t correlation; /* the same as of its work */
+	uint64_t start, end;
+};
+
 /* Functions of CUPTI that the driver calls. */
 struct fake_hooks {
 	/* Domain, callback id and data are as CUPTI defines them. */
@@ -29,6 +36,7 @@ struct fake_hooks {
 	void (*ran)(CUcontext context, size_t kernels);
 	void (*destroyed)(CUcontext context);
 	void (*worked)(const struct fake_work *work);
+	void (*called)(const struct fake_called *call);
 };
 
 /* Functions of the driver that CUPTI calls. */

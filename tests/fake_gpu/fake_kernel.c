@@ -321,6 +321,7 @@ static CUresult run(const struct launch *launch)
 {
 	CUcontext context = context_current();
 	CUresult result = CUDA_SUCCESS;
+	struct driver_call call;
 	uint64_t shared = 0;
 	CUpti_CallbackData data = {
 		.callbackSite = CUPTI_API_ENTER,
@@ -337,11 +338,13 @@ static CUresult run(const struct launch *launch)
 	if (!context_alive(context))
 		return CUDA_ERROR_INVALID_CONTEXT;
 	data.contextUid = context->id;
+	call = driver_enter();
 	data.correlationId = driver_correlation();
 	driver_emit(CUPTI_CB_DOMAIN_DRIVER_API, launch->id, &data);
 	result = (CUresult)execute_logged(launch, data.correlationId);
 	data.callbackSite = CUPTI_API_EXIT;
 	driver_emit(CUPTI_CB_DOMAIN_DRIVER_API, launch->id, &data);
+	driver_leave(launch->call, &call);
 	return result;
 }
 

@@ -10,7 +10,7 @@
 set -u
 sets=$(realpath "$1") out=$(realpath "$2")
 shift 2
-sections=${*:-modes overhead rotation filtered startup sampling kill untouched unrecorded capture torch values by_application flushed costs planner links timeline trace ranks cache others endings pair}
+sections=${*:-modes overhead rotation filtered startup sampling kill untouched unrecorded capture torch values by_application flushed costs planner links timeline trace calls ranks cache others endings pair}
 top=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 cd "$work" || exit 1
@@ -304,9 +304,18 @@ trace() {
 		run "round $round: alone" python3 "$step" 200
 		run "kernels" $collect -v --trace kernels -o "$out/trace-kernels.opk" -- python3 "$step" 200
 		run "kernels, copies and sets" $collect -v --trace all -o "$out/trace-all.opk" -- python3 "$step" 200
+		run "kernels, copies, sets and calls" $collect -v --trace api -o "$out/trace-api.opk" -- python3 "$step" 200
 		run "kernels, samples every 10 us" $collect -v -c "$sets/pm-light.opk" --interval 10us --trace kernels -o "$out/trace-pm.opk" -- python3 "$step" 200
 		run "torch.profiler" python3 "$top/tests/gpu/profiled.py" "$step" 200
 	done
+}
+
+# Calls of the program, with launches of graphs and from the runtime; tests/gpu/calls.py looks at them and at trace-api.opk.
+calls() {
+	run "launches alone" ./many 5000
+	run "launches and calls" $collect -v --trace api -o "$out/calls-many.opk" -- ./many 5000
+	run "graphs and calls" $collect -v --trace api -o "$out/calls-graphs.opk" -- ./graphs 100
+	run "calls beside PM sampling" $collect -v --trace api -c "$sets/pm-light.opk" --interval 100us -o "$out/calls-pm.opk" -- ./many 5000
 }
 
 # Two GPUs, if the machine has them: a process for each rank, one process on both, torchrun.

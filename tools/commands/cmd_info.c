@@ -124,7 +124,7 @@ static void print_set(struct app *app, const struct opk_meta *meta)
 
 static void print_activity(struct app *app, const struct opk_activity *activity)
 {
-	static const char *const kinds[] = { "", "kernel", "copy", "set", "range" };
+	static const char *const kinds[] = { "", "kernel", "copy", "set", "range", "call" };
 	const uint32_t *grid = activity->grid, *block = activity->block;
 	char shapes[2][40] = { "", "" };
 
@@ -142,7 +142,8 @@ static void print_activity(struct app *app, const struct opk_activity *activity)
 	        cell_number(activity->graph_node), cell_number(activity->correlation),
 	        cell_number(activity->thread), cell_number(activity->process),
 	        cell_known((uint64_t)activity->rank, activity->rank >= 0),
-	        cell_text(activity->symbol), cell_text(activity->host), cell_text(activity->gpu));
+	        cell_text(activity->symbol), cell_text(activity->host), cell_text(activity->gpu),
+	        cell_number(activity->external));
 }
 
 /* Activities may be millions: print them only if asked for. */
@@ -160,6 +161,7 @@ static void print_activities(struct app *app, struct opk_file *file)
 		{ "thread", OPK_CELL_UINT },       { "process", OPK_CELL_UINT },
 		{ "rank", OPK_CELL_OPTIONAL },     { "symbol", OPK_CELL_STRING },
 		{ "host", OPK_CELL_STRING },       { "gpu", OPK_CELL_STRING },
+		{ "external", OPK_CELL_UINT },
 	};
 	const struct opk_activity *activities;
 	size_t count;

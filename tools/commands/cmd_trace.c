@@ -75,6 +75,7 @@ static int report(struct app *app, const char *path, const struct opk_trace_coun
 	field_number(&fields, "sets", counts->sets);
 	field_number(&fields, "nvtx_ranges", counts->nvtx_ranges);
 	field_number(&fields, "ranges", counts->ranges);
+	field_number(&fields, "calls", counts->calls);
 	field_number(&fields, "origin_ns", counts->origin_ns);
 	TRY(app_begin_report(app));
 	TRY(app_record(app, &fields));
@@ -150,7 +151,8 @@ const struct command trace_command = {
 	.details =
 		"Chrome's trace event format, which ui.perfetto.dev opens without sending it anywhere:\n"
 		"a counter for each metric of the PM samples, a row for each stream with its kernels,\n"
-		"copies and sets, and one for each thread's NVTX ranges; user ranges of other recordings\n"
+		"copies and sets, and one for each thread's NVTX ranges, and for its calls of CUDA, with\n"
+		"arrows to what they launched; user ranges of other recordings\n"
 		"have their values as arguments, where their times are recorded. Each process, or rank, of\n"
 		"a job is a process of the trace, and a GPU's counters are in the one that used it. The\n"
 		"files of one watch are one recording, in the order of time.\n"

@@ -175,7 +175,7 @@ static bool wants(const char *table, const struct opk_activity *a)
 	return !strcmp(table, "nvtx") ? a->kind == OPK_ACTIVITY_RANGE
 	       : !strcmp(table, "copies")
 	               ? a->kind == OPK_ACTIVITY_COPY || a->kind == OPK_ACTIVITY_SET
-	               : a->kind != OPK_ACTIVITY_RANGE;
+	               : opk_activity_ran(a);
 }
 
 static void fill_total(struct app_fields *fields, const struct show *show, const char *table,

@@ -330,7 +330,7 @@ class Run(Opened):
             return f"<pyoffpeak.Run {self.path}: {error}>"
         counts = [(len(info.metrics), "metrics"), (info.ranges, "samples" if info.profiler == "pm" else "ranges")]
         parts = [info.chip, f"set {info.set}" if info.set else "", *(f"{n:,} {what}" for n, what in counts if n)]
-        parts += [f"{info.activities:,} launches, copies and ranges"] if info.activities else []
+        parts += [f"{info.activities:,} records of what ran"] if info.activities else []
         return f"<pyoffpeak.Run {self.path}: {', '.join(part for part in parts if part)}>"
 
 

@@ -59,6 +59,7 @@ class TraceCounts(NamedTuple):
     records_left_out: int  # activities, because of `where`
     ranges_without_times: int  # left out
     origin_ns: int  # host time at 0 of the trace
+    calls: int  # of CUDA's driver and runtime
 
 
 def trace(

@@ -14,7 +14,7 @@
 static const char help_begin[] =
 	"usage: offpeak-collect -c SET.opk -o RUN.opk [options] -- APP ARGS...\n"
 	"       offpeak-collect --source pc -o RUN.opk [options] -- APP ARGS...\n"
-	"       offpeak-collect --trace kernels|all -o RUN.opk [options] -- APP ARGS...\n"
+	"       offpeak-collect --trace kernels|all|api -o RUN.opk [options] -- APP ARGS...\n"
 	"       offpeak-collect --probe -o GPU.opk [--device N] [--wait SECONDS]\n\n"
 	"Runs a program on a GPU and records the metrics of a set, for each kernel launch, for "
 	"the\n"

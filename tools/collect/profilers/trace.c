@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Records what runs on the GPU, and when, from CUPTI's activity records; and the program's ranges.
+ * Records what runs on the GPU, and when, from CUPTI's activity records; and the program's ranges
+ * and calls.
  * CUPTI fills buffers and returns them on its own thread; a thread of this library makes it do so
  * now and then, and hands the records on.
  */
@@ -40,6 +41,9 @@ static struct {
 	pid_t pid;        /* forks share this state, but not the GPU */
 	int device;       /* the GPU on which something ran; -1: nothing ran so far */
 	unsigned buffers; /* number that CUPTI has */
+	/* The program pushed this number before the call with this correlation. */
+	CUpti_ActivityExternalCorrelation external;
+	CUpti_ActivityThreadIdType threads; /* the way that CUPTI numbers them without us */
 	struct counts counts;
 } trace = { .lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP,
 	    .changed = PTHREAD_COND_INITIALIZER,
@@ -61,8 +65,17 @@ static const CUpti_ActivityKind kinds[] = {
 	CUPTI_ACTIVITY_KIND_MEMCPY,
 	CUPTI_ACTIVITY_KIND_MEMCPY2,
 	CUPTI_ACTIVITY_KIND_MEMSET,
+	/* The records of a call come after its external ones. */
+	CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION,
+	CUPTI_ACTIVITY_KIND_DRIVER,
+	CUPTI_ACTIVITY_KIND_RUNTIME,
 };
-enum { KINDS = sizeof kinds / sizeof *kinds };
+/* How many of these kinds each word of the setting wants. */
+static const size_t wanted[] = {
+	[TRACE_KERNELS] = 1,
+	[TRACE_ALL] = 4,
+	[TRACE_API] = 7,
+};
 
 /* ---- records of this library --------------------------------------------------------------- */
 
@@ -93,10 +106,10 @@ static struct opk_activity *add(enum opk_activity_kind kind)
 static struct opk_activity *add_work(enum opk_activity_kind kind, uint32_t device, uint64_t start,
                                      uint64_t end)
 {
-	int wanted = trace.profiling->settings->device;
+	int only = trace.profiling->settings->device;
 	struct opk_activity *activity;
 
-	if (wanted >= 0 && (uint32_t)wanted != device)
+	if (only >= 0 && (uint32_t)only != device)
 		return NULL;
 	/* This is how CUPTI marks missing times. */
 	if (!start || !end || end < start) {
@@ -180,6 +193,72 @@ static const char *copy_name(uint8_t kind)
 		activity->graph_node = (record)->graphNodeId;                                      \
 	} while (0)
 
+/* The name without the version that CUPTI adds to names of the runtime. It is never freed. */
+static const char *name_of_call(CUpti_CallbackDomain domain, CUpti_CallbackId id)
+{
+	enum { MOST = 2048 };
+	static char *names[2][MOST];
+	char **name = &names[domain == CUPTI_CB_DOMAIN_RUNTIME_API][id < MOST ? id : 0];
+	const char *found = NULL, *version;
+
+	if (*name && id < MOST)
+		return *name;
+	if (id >= MOST || !target.cuptiGetCallbackName
+	    || target.cuptiGetCallbackName(domain, id, &found) || !found)
+		return "(call)";
+	version = strstr(found, "_v");
+	*name = version && strspn(version + 2, "0123456789") > 3
+	                ? strndup(found, (size_t)(version - found))
+	                : strdup(found);
+	return *name;
+}
+
+/*
+ * Drops the calls that were made inside this one, whose records come first: the runtime's of the
+ * driver, and this library's in callbacks. There are few, so that the last records have them.
+ */
+static void drop_inner(const CUpti_ActivityAPI *outer)
+{
+	enum { LAST = 64 };
+	size_t least = trace.count > LAST ? trace.count - LAST : 0;
+
+	for (size_t i = trace.count; i-- > least;) {
+		struct opk_activity *inner = &trace.pending[i];
+
+		if (inner->kind != OPK_ACTIVITY_CALL || inner->thread != outer->threadId)
+			continue;
+		if (inner->start_ns < outer->start)
+			return;
+		memmove(inner, inner + 1, (--trace.count - i) * sizeof *inner);
+	}
+}
+
+static void add_call(const CUpti_ActivityAPI *record)
+{
+	bool driver = record->kind == CUPTI_ACTIVITY_KIND_DRIVER;
+	struct opk_activity *activity;
+
+	if (thread_is_own(record->threadId))
+		return;
+	if (!record->start || record->end < record->start) {
+		trace.counts.drops[DROP_TIMELESS]++;
+		return;
+	}
+	drop_inner(record);
+	activity = add(OPK_ACTIVITY_CALL);
+	if (!activity)
+		return;
+	activity->name = name_of_call(driver ? CUPTI_CB_DOMAIN_DRIVER_API
+	                                     : CUPTI_CB_DOMAIN_RUNTIME_API,
+	                              record->cbid);
+	activity->start_ns = record->start;
+	activity->end_ns = record->end;
+	activity->thread = record->threadId;
+	activity->correlation = record->correlationId;
+	if (trace.external.correlationId == record->correlationId)
+		activity->external = trace.external.externalId;
+}
+
 static void add_record(const CUpti_Activity *record)
 {
 	const CUpti_ActivityMemcpy5 *copy = (const void *)record;
@@ -198,6 +277,13 @@ static void add_record(const CUpti_Activity *record)
 		break;
 	case CUPTI_ACTIVITY_KIND_MEMSET:
 		ADD_MEMORY(OPK_ACTIVITY_SET, "memset", set);
+		break;
+	case CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION:
+		trace.external = *(const CUpti_ActivityExternalCorrelation *)record;
+		break;
+	case CUPTI_ACTIVITY_KIND_DRIVER:
+	case CUPTI_ACTIVITY_KIND_RUNTIME:
+		add_call((const void *)record);
 		break;
 	default:
 		break;
@@ -278,13 +364,18 @@ static void ended(uint64_t id, const struct user_range *range)
 
 static size_t wanted_kinds(void)
 {
-	return trace.profiling->settings->trace == TRACE_ALL ? KINDS : 1;
+	return wanted[trace.profiling->settings->trace];
+}
+
+static void disable_from(size_t first, size_t count)
+{
+	for (size_t i = first; i < count; i++)
+		target.cuptiActivityDisable(kinds[i]);
 }
 
 static void disable_kinds(size_t count)
 {
-	for (size_t i = 0; i < count; i++)
-		target.cuptiActivityDisable(kinds[i]);
+	disable_from(0, count);
 }
 
 /* Drops everything, since the recording never begins. */
@@ -371,6 +462,9 @@ static void *run(void *data)
 		}
 		hand_on();
 	}
+	/* Calls go on until the end, and would fill buffers that no flush takes. */
+	if (!trace.refused && !trace.left)
+		disable_from(wanted[TRACE_ALL], wanted_kinds());
 	/* First take the complete buffers, then the others, too. */
 	flush(0);
 	flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
@@ -397,6 +491,10 @@ static bool listen_to_cupti(void)
 
 	if (!target.cuptiActivityRegisterCallbacks)
 		return say(false, "%s has no activity records", target.cupti_path);
+	/* Calls and ranges of a thread have the same number. The program gets its numbers back. */
+	if (wanted_kinds() == wanted[TRACE_API] && target.cuptiSetThreadIdType
+	    && target.cuptiGetThreadIdType && !target.cuptiGetThreadIdType(&trace.threads))
+		target.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
 	return TARGET_CALL(cuptiActivityRegisterCallbacks, buffer_requested, buffer_completed);
 }
 
@@ -428,6 +526,8 @@ bool trace_leave(void)
 		return false;
 	flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 	disable_kinds(wanted_kinds());
+	if (wanted_kinds() == wanted[TRACE_API] && target.cuptiSetThreadIdType)
+		target.cuptiSetThreadIdType(trace.threads);
 	trace.left = true;
 	return true;
 }

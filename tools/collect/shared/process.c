@@ -3,6 +3,9 @@
 #include "collect/shared/shared.h"
 
 #include <signal.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 struct timespec clock_now(void)
 {
@@ -27,10 +30,43 @@ uint64_t clock_host_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
+/* The system's numbers of threads that were started: a few, at most one for each GPU and task. */
+enum { MOST_OWN = 256 };
+static uint32_t own[MOST_OWN];
+static unsigned own_count;
+
+bool thread_is_own(uint32_t number)
+{
+	for (size_t i = 0; number && i < MOST_OWN; i++)
+		if (__atomic_load_n(&own[i], __ATOMIC_RELAXED) == number)
+			return true;
+	return false;
+}
+
+struct start {
+	void *(*run)(void *data);
+	void *data;
+};
+
+static void *run_noted(void *data)
+{
+	struct start start = *(struct start *)data;
+	unsigned slot = __atomic_fetch_add(&own_count, 1, __ATOMIC_RELAXED) % MOST_OWN;
+
+	free(data);
+	__atomic_store_n(&own[slot], (uint32_t)syscall(SYS_gettid), __ATOMIC_RELAXED);
+	return start.run(start.data);
+}
+
 bool thread_start(pthread_t *thread, void *(*run)(void *data), void *data)
 {
+	struct start *start = malloc(sizeof *start);
 	sigset_t all, before;
 	int failed;
+
+	if (!start)
+		return false;
+	*start = (struct start){ run, data };
 
 	sigfillset(&all);
 	/* A fault of this thread meets the program's handler, if it has one. */
@@ -39,8 +75,10 @@ bool thread_start(pthread_t *thread, void *(*run)(void *data), void *data)
 	sigdelset(&all, SIGFPE);
 	sigdelset(&all, SIGILL);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	failed = pthread_create(thread, NULL, run, data);
+	failed = pthread_create(thread, NULL, run_noted, start);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (failed)
+		free(start);
 	return !failed;
 }
 

@@ -107,7 +107,7 @@ enum collect_clocks { CLOCKS_NONE, CLOCKS_BASE, CLOCKS_BOOST };
 enum collect_prefer { PREFER_CHEAP, PREFER_FEWEST };
 
 /* What is recorded of GPU work: kernels; or also copies and sets of memory. */
-enum collect_trace { TRACE_NONE, TRACE_KERNELS, TRACE_ALL };
+enum collect_trace { TRACE_NONE, TRACE_KERNELS, TRACE_ALL, TRACE_API };
 
 /* What is kept of modules beside counts of instructions. */
 enum collect_code { CODE_LINES, CODE_NONE, CODE_WHOLE };
@@ -253,7 +253,8 @@ enum {
 	X(TRACE, trace, trace, NULL, FOR_SAMPLES | FOR_TRACE | RECORDED, 0, "trace", "",               \
 	  "kernels\twhich kernels ran and when, and the program's NVTX ranges: beside PM\n"            \
 	  "sampling, or alone, without -c\n"                                                           \
-	  "all\tcopies and sets of memory, too")                                                       \
+	  "all\tcopies and sets of memory, too\n"                                                      \
+	  "api\tthe program's calls of CUDA, too")                                                     \
 	X(SOURCE, source, source, "none", 0, 0, "source", "",                                          \
 	  "pc\tinstructions, sampled: where warps are, and why they wait; needs no -c;\n"              \
 	  "costs nothing measurable for kernels of 10 us or more\n"                                    \
@@ -502,6 +503,8 @@ uint64_t clock_host_ns(void);
 
 /* Starts a thread that receives none of the program's signals. */
 bool thread_start(pthread_t *thread, void *(*run)(void *data), void *data);
+/* Whether this is the system's number of such a thread, and not of one of the program's. */
+bool thread_is_own(uint32_t number);
 /* Starts a thread that is never joined. */
 bool thread_detach(void *(*run)(void *data), void *data);
 

@@ -90,6 +90,9 @@
 	X(cuptiActivityFlushAll)                                                                   \
 	X(cuptiActivityGetNextRecord)                                                              \
 	X(cuptiActivityGetNumDroppedRecords)                                                       \
+	X(cuptiGetCallbackName)                                                                    \
+	X(cuptiGetThreadIdType)                                                                    \
+	X(cuptiSetThreadIdType)                                                                    \
 	X(cuptiGetCubinCrc)                                                                        \
 	X(cuptiSassMetricsGetProperties)                                                           \
 	X(cuptiSassMetricsSetConfig)                                                               \
