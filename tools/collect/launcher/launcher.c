@@ -594,6 +594,8 @@ int main(int argc, char **argv)
 		return argc > 2 ? watch_dump(argv[2]) : watch_gpus();
 	file_limit = signal(SIGXFSZ, SIG_IGN);
 	TRY(command_line_read(&settings, &sets, &program, argc, argv));
+	if (!program)
+		return OPK_OK;
 	if (settings.probe)
 		return probe_write(&settings);
 	if (settings.dump)

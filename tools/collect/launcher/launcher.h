@@ -16,10 +16,15 @@ OPK_DEFINE_AUTO(opk_ctx)
 
 /*
  * OPK_OK or OPK_EUSAGE, with a message on stderr; *program and its arguments end with NULL. `sets`
- * gets each -c. --help and --version end the process.
+ * gets each -c. --help and --version print, and leave *program NULL.
  */
 int command_line_read(struct settings *settings, struct opk_strlist *sets, char ***program,
                       int argc, char **argv);
+
+/* The name of an option that may be meant by this one, with its dashes; NULL: none. free() */
+char *option_meant(const char *name);
+/* help.c: the page of --help; all about an option of that name; or "all". OPK_OK or OPK_EUSAGE. */
+int help_print(const char *topic);
 
 /* A context for the files that this run writes. */
 int launcher_ctx_new(struct opk_ctx **out, const struct settings *settings);
