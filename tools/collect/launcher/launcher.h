@@ -44,6 +44,28 @@ enum opk_profiler profiler_of_source(enum collect_source source);
 /* Whether this user may read GPU counters, according to the driver; if not, a message. */
 int strategy_permission(void);
 
+/* run.c: the program as a child process, and signals that shall reach it. */
+
+/* With a limit on file sizes, lets writing fail; the program gets the signal's old handler. */
+void file_limit_ignore(void);
+/*
+ * Between several runs, and while they are joined: a signal must not leave their files behind.
+ * Otherwise program_run() takes signals, and gives them back.
+ */
+void signals_hold(void);
+/* The last signal that came meanwhile, and was the program's, too; 0: none. */
+int signal_came(void);
+/* A signal's handler: the program gets it. */
+void signal_forward(int number);
+/* Returns a status as from wait(). */
+int program_run(char **program);
+/* Whether it could not be run, and a message says so. */
+bool program_missing(void);
+/* Whether a signal to both processes stopped it: the caller shall see that we stop, too. */
+bool program_stopped(int status);
+/* Ends this process in the same way as the program, or returns the exit code that a shell would. */
+int program_end(int status);
+
 /* several.c: several sets for one recording; the program runs for each in turn. */
 
 enum { MOST_SETS = 3 }; /* a set for each profiler whose recordings can be joined */
