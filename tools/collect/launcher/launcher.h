@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "base/strlist.h"
 #include "collect/shared/shared.h"
@@ -97,6 +98,8 @@ int several_keep(struct collection *one);
 
 /* Child processes that answer with text. */
 
+/* Returns the child's status as from wait(), whatever signals come. */
+int child_wait(pid_t pid);
 /*
  * Runs answer(question, fd) in a child process, whose exit code is its result, and adds the text
  * that it writes to the descriptor. Returns the child's status as from wait(); -1 with a message.

@@ -123,14 +123,13 @@ static void become(char **program, int report)
 
 static int wait_for(pid_t pid, int report)
 {
-	int status = 0;
+	int status;
 
 	child = pid;
 	while (read(report, &not_run, sizeof not_run) < 0 && errno == EINTR)
 		;
 	close(report);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
+	status = child_wait(pid);
 	child = 0;
 	if (!signals_held)
 		give_signals_back();

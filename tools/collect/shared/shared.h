@@ -305,7 +305,7 @@ enum {
 	X(VERBOSE, verbose, flag, NULL, NOT_KEYED, 'v', "verbose", NULL,                             \
 	  "say on stderr what was done")                                                             \
 	X(CACHE, cache, text, NULL, NOT_KEYED, 0, "cache", "DIR",                                    \
-	  "keep recordings there, and copy one if nothing has changed since\n"                       \
+	  "keep recordings there; copy one if nothing has changed since\n"                           \
 	  "the program does not run then")                                                           \
 	X(CACHE_ENV, cache_env, lines, NULL, NOT_KEYED | RARE, 0, "cache-env", "NAME",               \
 	  "an environment variable that the program depends on; may repeat")                         \
