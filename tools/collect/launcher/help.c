@@ -23,7 +23,11 @@ static const char further[] =
 	"launch, for the program's own ranges, for each time interval, or for each instruction, as\n"
 	"the set's profiler says; or which kernels ran, and when.\n";
 
-static const char exit_codes[] =
+static const char end_of_page[] =
+	"\n--help OPTION says all about an option, --help all, or man offpeak-collect, everything.\n";
+
+static const char end_of_all[] =
+	"  -h, --help [OPTION|all]  --version\n"
 	"\nThe program's output, exit code and signals are its own. Where nothing was recorded,\n"
 	"the exit code says so: 3 without a driver or a usable libcupti, else 1, such as after\n"
 	"a program that launched nothing. With --best-effort it is the program's all the same.\n";
@@ -60,7 +64,7 @@ static void print_option(const struct setting *row, bool whole)
 	} while (*line++ && whole);
 }
 
-/* The page names some options at the end of their subject, that of the setting before `end`. */
+/* The page names some options at the end of their subject, which the setting before `end` has. */
 static void print_rare(size_t end)
 {
 	size_t first = end, count = 0;
@@ -74,8 +78,11 @@ static void print_rare(size_t end)
 		putchar('\n');
 }
 
-static void print_all(bool whole)
+/* The page, or the whole help. */
+static int print(bool whole)
 {
+	fputs(usage, stdout);
+	fputs(whole ? further : "", stdout);
 	for (size_t i = 0; i < SETTINGS_TOTAL; i++) {
 		const struct setting *row = &settings_table[i];
 
@@ -88,22 +95,8 @@ static void print_all(bool whole)
 	}
 	if (!whole)
 		print_rare(SETTINGS_TOTAL);
-}
-
-static void print_page(void)
-{
-	fputs(usage, stdout);
-	print_all(false);
-	puts("\n--help OPTION says all about an option, --help all, or man offpeak-collect, everything.");
-}
-
-static void print_everything(void)
-{
-	fputs(usage, stdout);
-	fputs(further, stdout);
-	print_all(true);
-	puts("  -h, --help [OPTION|all]  --version");
-	fputs(exit_codes, stdout);
+	fputs(whole ? end_of_all : end_of_page, stdout);
+	return OPK_OK;
 }
 
 static const struct setting *find(const char *name)
@@ -124,15 +117,9 @@ int help_print(const char *topic)
 		print_option(row, true);
 		return OPK_OK;
 	}
-	if (!strcmp(name, "all")) {
-		print_everything();
-		return OPK_OK;
-	}
 	/* Other options may follow. */
-	if (!topic || *topic == '-') {
-		print_page();
-		return OPK_OK;
-	}
+	if (!topic || *topic == '-' || !strcmp(name, "all"))
+		return print(!strcmp(name, "all"));
 	meant = option_meant(name);
 	return say(OPK_EUSAGE, "--help %s: no such option%s%s%s; --help lists them", topic,
 	           meant ? ", did you mean " : "", meant ? meant : "", meant ? "?" : "");

@@ -93,7 +93,6 @@
 	X(cuptiGetCubinCrc)                                                                        \
 	X(cuptiSassMetricsGetProperties)                                                           \
 	X(cuptiSassMetricsSetConfig)                                                               \
-	X(cuptiSassMetricsUnsetConfig)                                                             \
 	X(cuptiSassMetricsEnable)                                                                  \
 	X(cuptiSassMetricsDisable)                                                                 \
 	X(cuptiSassMetricsGetDataProperties)                                                       \
