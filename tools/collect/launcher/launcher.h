@@ -98,7 +98,7 @@ int several_keep(struct collection *one);
 
 /* Child processes that answer with text. */
 
-/* Returns the child's status as from wait(), whatever signals come. */
+/* Waits until the child has ended, also if signals come; returns its status as from wait(). */
 int child_wait(pid_t pid);
 /*
  * Runs answer(question, fd) in a child process, whose exit code is its result, and adds the text
