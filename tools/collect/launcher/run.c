@@ -93,8 +93,15 @@ static void preload(void)
 		return;
 	path = opk_printf("%.*s" PRELOADED_LIBRARY, (int)(strrchr(library, '/') - library),
 	                  library);
+	if (path && access(path, R_OK)) {
+		say(0,
+		    "note: %s is missing: if the program uses CUPTI itself, its own profile may "
+		    "be empty; --own-cupti says that this is wanted",
+		    path);
+		return;
+	}
 	/* These separate the names in the variable. */
-	if (!path || access(path, R_OK) || strpbrk(path, " :"))
+	if (!path || strpbrk(path, " :"))
 		return;
 	all = opk_printf("%s%s%s", others ? others : "", others && *others ? ":" : "", path);
 	if (all)

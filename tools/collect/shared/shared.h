@@ -226,8 +226,9 @@ enum {
 	  "boost\tat their highest clock, as far as power and heat allow")                           \
 	X(TRACE, trace, trace, NULL, FOR_SAMPLES | FOR_TRACE | RECORDED, 0, "trace",                 \
 	  "kernels|all",                                                                             \
-	  "which kernels ran and when; all: copies and memsets, too\n"                               \
-	  "and the program's NVTX ranges: beside PM sampling, or alone, without -c")                 \
+	  "what ran and when, and the program's NVTX ranges\n"                                       \
+	  "kernels\tkernels: beside PM sampling, or alone, without -c\n"                             \
+	  "all\tcopies and sets of memory, too")                                                     \
 	X(INTERVAL, interval_ns, interval, "10us", FOR_SAMPLES | FOR_PC | RECORDED, 0, "interval",   \
 	  "TIME",                                                                                    \
 	  "time between PM samples: 10us (default), 500ns, 1ms\n"                                    \
