@@ -233,6 +233,31 @@ done
 collect 0 --help
 out_has '^usage: offpeak-collect -c SET.opk -o RUN.opk \[options\] -- APP ARGS'
 err_is ''
+same '--help: lines, or columns, that are too many' "$(awk 'length > 90 || NR > 55' out)" ''
+cp out page
+collect 0 -h
+equal out page
+collect 0 --help all
+cp out all
+options=$(sed -n 's/^  \(-[a-z],\|   \) --\([a-z-]*\).*/\2/p' all)
+same 'options' "$([ "$(echo "$options" | wc -l)" -ge 45 ] && echo enough)" enough
+for option in $options; do
+	same "--help: --$option" "$(grep -cE -e "--$option([ =]|\$)" page | sed 's/[1-9].*/named/')" named
+	[ "$option" != help ] || continue
+	# What is said about an option begins with its line on the page, and is a part of the whole.
+	collect 0 --help "$option"
+	cp out about
+	same "--help $option" "$(awk 'NR == FNR { whole = whole "\n" $0; next } { part = part "\n" $0 }
+		END { print (index(whole "\n", part "\n") > 0) }' all about)" 1
+	collect 0 "--help=--$option"
+	equal out about
+done
+collect 0 --help kernel
+same '--help kernel' "$(head -n 1 out | grep -cxF -f - page)" 1
+collect 0 --help -c one.opk
+equal out page
+refused '--help kernle: no such option, did you mean --kernel\?; --help lists them$' --help kernle
+refused '--help ./app: no such option; --help lists them$' --help ./app
 collect 0 --version
 out_has '^offpeak-collect [0-9.]+'
 

@@ -264,7 +264,7 @@ bool collector_watch(void)
 	return left > 0;
 }
 
-void collector_cut_file(void)
+__attribute__((visibility("default"))) void offpeak_cut(void)
 {
 	collector_auto bool locked = collector_lock();
 
@@ -272,12 +272,14 @@ void collector_cut_file(void)
 		segments_cut(collector.profiling.segments);
 }
 
-size_t collector_watched(size_t *lost)
+__attribute__((visibility("default"))) size_t offpeak_watched(size_t *lost)
 {
-	collector_auto bool locked = collector_lock();
+	bool locked;
 	size_t watched = 0;
 	int count = 0;
 
+	collector_watch();
+	locked = collector_lock();
 	*lost = 0;
 	target.cuDeviceGetCount(&count);
 	for (int i = 0; locked && i < count && i < MAX_DEVICES; i++) {
@@ -288,6 +290,7 @@ size_t collector_watched(size_t *lost)
 		                                     : !collector.sampled[i]);
 		*lost += failed;
 	}
+	collector_leave(&locked);
 	return watched;
 }
 

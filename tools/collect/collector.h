@@ -59,7 +59,7 @@ struct collector {
 	enum collect_capture early; /* the last mark, also before settings are read */
 	bool initialized;           /* CUPTI's profiler is initialized */
 	pid_t pid;
-	bool resting;               /* the program uses CUPTI itself */
+	bool resting; /* the program uses CUPTI itself */
 	bool ended;
 };
 
@@ -101,10 +101,10 @@ void collector_warm_up(void);
  * so far. False if there are no others to wait for, or collection has ended.
  */
 bool collector_watch(void);
-/* Ends the present file of a watch soon. */
-void collector_cut_file(void);
+/* For the watch: ends the present file soon. */
+void offpeak_cut(void);
 /* How many GPUs are sampled, or will be, and how many failed meanwhile. */
-size_t collector_watched(size_t *lost);
+size_t offpeak_watched(size_t *lost);
 /* Begins to record what runs on the GPU. */
 void collector_trace(void);
 /* Call it before the driver destroys a context. */
@@ -179,8 +179,6 @@ void collector_end_scope(enum collect_capture of);
 
 /* What the program uses, as bits of enum program_use; 0 with --own-cupti. */
 unsigned collector_program_uses(void);
-/* Closes what records launches and ranges, until `resting` ends. The lock is held. */
-void collector_rest(unsigned use);
 /* Rests if the program used CUPTI before CUDA; whether the collector rests. */
 bool collector_begins_resting(void);
 /* False, with a message, if the program has CUPTI's activity records, or a profiler, already. */

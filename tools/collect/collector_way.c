@@ -44,7 +44,8 @@ static void tell(unsigned use, const char *what)
 	told |= use;
 }
 
-void collector_rest(unsigned use)
+/* Closes what records launches and ranges, until `resting` ends. The lock is held. */
+static void begin_rest(unsigned use)
 {
 	if (collector.resting)
 		return;
@@ -64,7 +65,7 @@ bool collector_begins_resting(void)
 	unsigned uses = collector_program_uses() & ~USE_BUFFERS;
 
 	if (locked && uses && is_of_launches())
-		collector_rest(uses);
+		begin_rest(uses);
 	return collector.resting;
 }
 
@@ -90,7 +91,7 @@ bool collector_may_sample(void)
 static void give(unsigned use)
 {
 	if (is_of_launches() && use != USE_BUFFERS)
-		collector_rest(use);
+		begin_rest(use);
 	if (collector.settings.mode == MODE_SAMPLING && use == USE_COUNTERS) {
 		tell(use, "sampling ends");
 		collector_close_samplers();

@@ -12,8 +12,6 @@
 enum { TICK_US = 250000, WATCH_US = 10000 };
 
 int InitializeInjection(void);
-size_t offpeak_watched(size_t *lost);
-void offpeak_cut(void);
 
 static unsigned subscriptions; /* so far: a cuptiFinalize() of the program ends one */
 
@@ -382,17 +380,6 @@ static void *tick(void *data)
 			renew_subscription();
 	} while (collector_flush());
 	return data;
-}
-
-__attribute__((visibility("default"))) size_t offpeak_watched(size_t *lost)
-{
-	collector_watch();
-	return collector_watched(lost);
-}
-
-__attribute__((visibility("default"))) void offpeak_cut(void)
-{
-	collector_cut_file();
 }
 
 __attribute__((visibility("default"))) int InitializeInjection(void)

@@ -9,7 +9,7 @@ offpeak\\-collect \\- record hardware metrics of a program on a GPU
 .SH DESCRIPTION
 .nf
 END
-"$1" --help | sed "s/\\\\/\\\\\\\\/g; s/-/\\\\-/g; s/^[.']/\\\\\&&/"
+"$1" --help all | sed "s/\\\\/\\\\\\\\/g; s/-/\\\\-/g; s/^[.']/\\\\\&&/"
 cat <<END
 .fi
 .SH EXIT STATUS

@@ -20,10 +20,19 @@ static void read_all(struct opk_buf *text, int fd)
 		opk_buf_add(text, piece, size > 0 ? (size_t)size : 0);
 }
 
+int child_wait(pid_t pid)
+{
+	int status = 0;
+
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return status;
+}
+
 int child_ask(struct opk_buf *text, int (*answer)(const void *question, int fd),
               const void *question)
 {
-	int ends[2], status = 0;
+	int ends[2];
 	pid_t pid = pipe2(ends, O_CLOEXEC) ? -1 : fork();
 
 	if (pid < 0)
@@ -33,7 +42,5 @@ int child_ask(struct opk_buf *text, int (*answer)(const void *question, int fd),
 	close(ends[1]);
 	read_all(text, ends[0]);
 	close(ends[0]);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return status;
+	return child_wait(pid);
 }

@@ -34,11 +34,10 @@ static void become_guard(const char *library, int fd)
 
 static int wait_for_guard(void)
 {
-	int status = 0;
+	int status;
 
 	fclose(guard_end);
-	while (waitpid(guard, &status, 0) < 0 && errno == EINTR)
-		;
+	status = child_wait(guard);
 	guard = 0;
 	if (!WIFSIGNALED(status))
 		return WEXITSTATUS(status);

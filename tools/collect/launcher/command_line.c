@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Options and help, made from the table of settings. */
+/* Options, made from the table of settings. */
+#include "base/try.h"
 #include "collect/launcher/launcher.h"
 
 #include <getopt.h>
@@ -10,66 +11,6 @@
 
 #include "base/mem.h"
 #include "base/nearest.h"
-
-static const char help_begin[] =
-	"usage: offpeak-collect -c SET.opk -o RUN.opk [options] -- APP ARGS...\n"
-	"       offpeak-collect --source pc -o RUN.opk [options] -- APP ARGS...\n"
-	"       offpeak-collect --trace kernels|all|api -o RUN.opk [options] -- APP ARGS...\n"
-	"       offpeak-collect --probe -o GPU.opk [--device N] [--wait SECONDS]\n\n"
-	"Runs a program on a GPU and records the metrics of a set, for each kernel launch, for "
-	"the\n"
-	"program's own ranges, for each time interval, or for each instruction, as the set's\n"
-	"profiler says; or which kernels ran, and when.\n";
-
-static const char help_end[] =
-	"  -h, --help  --version\n"
-	"\nThe program's output, exit code and signals are its own. Where nothing was recorded,\n"
-	"the exit code says so: 3 without a driver or a usable libcupti, else 1, such as after\n"
-	"a program that launched nothing. With --best-effort it is the program's all the same.\n";
-
-/* Headings above options in the help. */
-static const char *const headings[SETTINGS_TOTAL] = {
-	[SETTING_SET] = "",
-	[SETTING_RANGE] = "What a range is, and how a set of several passes is collected:\n",
-	[SETTING_KERNEL] = "Which ranges:\n",
-	[SETTING_INTERVAL] = "PM sampling:\n",
-	[SETTING_BACKEND] = "",
-};
-
-/* Prints a help text, with the option left of the first line, or a word left of each. */
-static void print_option(const struct setting *row)
-{
-	const char letter[] = { '-', row->letter, ',', '\0' };
-	const char *start = row->letter ? letter : "   ";
-	const char *line = row->help;
-
-	do {
-		size_t length = strcspn(line, "\n"), word = strcspn(line, "\t\n");
-		const char *value = row->argument ? row->argument : "";
-		char left[64] = "";
-
-		if (word < length)
-			snprintf(left, sizeof left, "  %s --%s%c%.*s", start, row->name,
-			         row->uses & OPTIONAL ? '=' : ' ', (int)word, line);
-		else if (line == row->help)
-			snprintf(left, sizeof left, "  %s --%s %s", start, row->name, value);
-		word = word < length ? word + 1 : 0;
-		printf("%-23s  %.*s\n", left, (int)(length - word), line + word);
-		line += length;
-	} while (*line++);
-}
-
-static void print_help(void)
-{
-	fputs(help_begin, stdout);
-	for (size_t i = 0; i < SETTINGS_TOTAL; i++) {
-		if (headings[i])
-			printf("\n%s", headings[i]);
-		if (settings_table[i].help)
-			print_option(&settings_table[i]);
-	}
-	fputs(help_end, stdout);
-}
 
 /* getopt_long() returns for a long option this plus its index in the table. */
 enum { FIRST = 1000, NVTX = FIRST + SETTINGS_TOTAL };
@@ -93,9 +34,19 @@ static void list_options(struct option options[SETTINGS_TOTAL + 4], char *letter
 	}
 	/* Without this, it would abbreviate --nvtx-include, and take the next word as its value. */
 	*options++ = (struct option){ "nvtx", no_argument, NULL, NVTX };
-	*options++ = (struct option){ "help", no_argument, NULL, 'h' };
+	*options++ = (struct option){ "help", optional_argument, NULL, 'h' };
 	*options++ = (struct option){ "version", no_argument, NULL, 'V' };
 	*options = (struct option){ 0 };
+}
+
+/* Prints what is asked for. `next`: the word after the option, or NULL. */
+static int answer(int option, const char *next)
+{
+	if (option == 'h')
+		TRY(help_print(optarg ? optarg : next));
+	else
+		printf("offpeak-collect %s\n", opk_version());
+	return fflush(stdout) ? OPK_EFAILED : OPK_OK;
 }
 
 static int take(struct settings *settings, struct opk_strlist *sets, int option)
@@ -103,13 +54,6 @@ static int take(struct settings *settings, struct opk_strlist *sets, int option)
 	const char *problem;
 	size_t id = 0;
 
-	if (option == 'h' || option == 'V') {
-		if (option == 'h')
-			print_help();
-		else
-			printf("offpeak-collect %s\n", opk_version());
-		exit(fflush(stdout) ? OPK_EFAILED : OPK_OK);
-	}
 	if (option == NVTX)
 		return say(
 			OPK_EUSAGE,
@@ -146,10 +90,9 @@ static const struct {
 	{ "page", NULL },
 };
 
-/* A suggestion for a mistyped long option; NULL: none. free() */
-static char *option_meant(const char *word)
+char *option_meant(const char *word)
 {
-	opk_autofree char *name = opk_strndup(word + 2, strcspn(word + 2, "="));
+	opk_autofree char *name = opk_strndup(word, strcspn(word, "="));
 	struct opk_nearest nearest = { .name = name };
 
 	for (size_t i = 0; name && i < sizeof others / sizeof *others; i++)
@@ -173,7 +116,7 @@ static int refuse_option(int found, const char *word)
 		return say(OPK_EUSAGE, "%s: this option has no value", word);
 	if (optopt)
 		return say(OPK_EUSAGE, "unknown option %s; --help lists them", letter);
-	meant = option_meant(word);
+	meant = option_meant(word + 2);
 	return say(OPK_EUSAGE, "unknown option %s%s%s%s; --help lists them", word,
 	           meant ? ", did you mean " : "", meant ? meant : "", meant ? "?" : "");
 }
@@ -244,11 +187,14 @@ int command_line_read(struct settings *settings, struct opk_strlist *sets, char 
 	char letters[2 * SETTINGS_TOTAL + 4];
 	int found, code = OPK_OK;
 
+	*program = NULL;
 	list_options(options, letters);
 	settings_begin(settings);
 	while (!code && (found = getopt_long(argc, argv, letters, options, NULL)) != -1) {
 		if (found == '?' || found == ':')
 			return refuse_option(found, argv[optind - 1]);
+		if (found == 'h' || found == 'V')
+			return answer(found, argv[optind]);
 		code = take(settings, sets, found);
 	}
 	*program = argv + optind;

@@ -2,7 +2,6 @@
 /* offpeak-collect: checks what it can, then runs a program with the library in it. */
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,8 +17,6 @@
 #include "base/library.h"
 #include "base/mem.h"
 #include "collect/launcher/launcher.h"
-
-static volatile sig_atomic_t child;
 
 static int set_library(const struct settings *settings)
 {
@@ -156,184 +153,6 @@ static int set_environment(struct settings *settings, char **program)
 	return OPK_OK;
 }
 
-/* Signals that the program shall handle. */
-static struct {
-	int number;
-	void (*inherited)(int);
-} signals[] = {
-	{ .number = SIGINT }, { .number = SIGQUIT }, { .number = SIGTERM }, { .number = SIGHUP }
-};
-
-/* The last of them that came, or 0. */
-static volatile sig_atomic_t stopped;
-
-static void note_signal(int number)
-{
-	stopped = number;
-}
-
-static void forward(int number)
-{
-	if (child > 0)
-		kill((pid_t)child, number);
-}
-
-static void pass_on(int number)
-{
-	stopped = number;
-	forward(number);
-}
-
-/* Ctrl-C also reaches the program; other signals reach only us. Ignored ones stay ignored. */
-static void take_signals(void)
-{
-	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-		bool terminal = signals[i].number == SIGINT || signals[i].number == SIGQUIT;
-
-		signals[i].inherited = signal(signals[i].number, terminal ? note_signal : pass_on);
-		if (signals[i].inherited == SIG_IGN)
-			signal(signals[i].number, SIG_IGN);
-	}
-}
-
-/* With a limit on file sizes, let writing fail; the program gets the signal's old handler. */
-static void (*file_limit)(int);
-
-static void give_signals_back(void)
-{
-	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-		signal(signals[i].number, signals[i].inherited);
-}
-
-/* Between several runs, and while they are joined, a signal must not leave their files behind. */
-static bool signals_held;
-
-static void hold_signals(void)
-{
-	take_signals();
-	signals_held = true;
-}
-
-/* The error that prevented the program's start, or 0. */
-static int not_run;
-
-/*
- * In the child: the program's own calls of CUPTI come to a library first, through which the
- * recording makes way for them.
- */
-static void preload(void)
-{
-	const char *library = getenv("CUDA_INJECTION64_PATH"), *others = getenv("LD_PRELOAD");
-	opk_autofree char *path = NULL, *all = NULL;
-
-	if (!library || getenv(settings_table[SETTING_OWN_CUPTI].variable))
-		return;
-	path = opk_printf("%.*s" PRELOADED_LIBRARY, (int)(strrchr(library, '/') - library),
-	                  library);
-	if (path && access(path, R_OK)) {
-		say(0,
-		    "note: %s is missing: if the program uses CUPTI itself, its own profile may "
-		    "be empty; --own-cupti says that this is wanted",
-		    path);
-		return;
-	}
-	/* These separate the names in the variable. */
-	if (!path || strpbrk(path, " :"))
-		return;
-	all = opk_printf("%s%s%s", others ? others : "", others && *others ? ":" : "", path);
-	if (all)
-		setenv("LD_PRELOAD", all, 1);
-}
-
-/* The child writes its error to the pipe; a started program closes the pipe. */
-static void become(char **program, int report)
-{
-	int problem;
-
-	give_signals_back();
-	signal(SIGXFSZ, file_limit);
-	/* Until it waits for this signal. */
-	if (program == watch_program)
-		signal(SIGUSR1, SIG_IGN);
-	else
-		preload();
-	execvp(program[0], program);
-	problem = errno;
-	say(0, "%s: %s", program[0], strerror(problem));
-	if (write(report, &problem, sizeof problem) < 0)
-		_exit(OPK_EFAILED);
-	_exit(0);
-}
-
-static int wait_for(pid_t pid, int report)
-{
-	int status = 0;
-
-	child = pid;
-	while (read(report, &not_run, sizeof not_run) < 0 && errno == EINTR)
-		;
-	close(report);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	child = 0;
-	if (!signals_held)
-		give_signals_back();
-	return status;
-}
-
-static int run(char **program)
-{
-	int ends[2] = { -1, -1 };
-	pid_t pid;
-
-	if (!signals_held)
-		take_signals();
-	pid = pipe2(ends, O_CLOEXEC) ? -1 : fork();
-	if (pid == 0)
-		become(program, ends[1]);
-	if (ends[1] >= 0)
-		close(ends[1]);
-	if (pid > 0)
-		return wait_for(pid, ends[0]);
-	not_run = errno;
-	say(OPK_EFAILED, "no process: %s", strerror(not_run));
-	if (ends[0] >= 0)
-		close(ends[0]);
-	if (!signals_held)
-		give_signals_back();
-	return OPK_EFAILED << 8;
-}
-
-/* The exit code that a shell would use. */
-static int not_run_code(void)
-{
-	enum { NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
-
-	return not_run == ENOENT ? NOT_FOUND : NOT_EXECUTABLE;
-}
-
-/* Ends in the same way as the program. */
-static int end_like(int status)
-{
-	if (not_run)
-		return not_run_code();
-	if (!WIFSIGNALED(status))
-		return WEXITSTATUS(status);
-	signal(WTERMSIG(status), SIG_DFL);
-	kill(getpid(), WTERMSIG(status));
-	/* The launcher blocks this signal. */
-	return 128 + WTERMSIG(status);
-}
-
-/* A signal to both processes stopped the program: let the caller see that we stop, too. */
-static bool is_stopped(int status)
-{
-	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-		if (WIFSIGNALED(status) && WTERMSIG(status) == signals[i].number)
-			return true;
-	return false;
-}
-
 /* Explains why nothing was recorded, and returns the exit code. */
 static int report_nothing(const struct settings *settings, bool empty)
 {
@@ -354,14 +173,14 @@ static int end_unrecorded(const struct settings *settings, int status, bool empt
 {
 	int code;
 
-	if (not_run)
-		return not_run_code();
+	if (program_missing())
+		return program_end(status);
 	if (settings->watch)
 		return say(WIFEXITED(status) && status ? WEXITSTATUS(status) : OPK_EFAILED,
 		           "nothing was recorded, for the reason above");
 	code = report_nothing(settings, empty);
-	if (settings->best_effort || is_stopped(status))
-		return end_like(status);
+	if (settings->best_effort || program_stopped(status))
+		return program_end(status);
 	return say(code, "the program's own %s was %d; --best-effort passes it on",
 	           WIFSIGNALED(status) ? "signal" : "exit code",
 	           WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
@@ -376,7 +195,7 @@ static bool was_recorded(const struct parts *parts, int status)
 /* Ends as the program did, or with `code` if the program succeeded and its recording failed. */
 static int end_recorded(int status, int code)
 {
-	return status || !code ? end_like(status) : code;
+	return status || !code ? program_end(status) : code;
 }
 
 /* Gives the recordings their names, and ends offpeak-collect. */
@@ -415,7 +234,7 @@ static int run_as(struct settings *settings, struct parts *parts, char **program
 	if (code)
 		return code;
 	tallies_new(settings);
-	*status = run(program);
+	*status = program_run(program);
 	running_find(&processes, settings);
 	code = parts_find(parts, settings);
 	running_report(&processes, parts, settings);
@@ -426,15 +245,15 @@ static int run_as(struct settings *settings, struct parts *parts, char **program
 /* Whether the program may run again: it did not fail, and no signal came. */
 static bool goes_on(int code, int status)
 {
-	return !code && !status && !not_run && !stopped;
+	return !code && !status && !program_missing() && !signal_came();
 }
 
 /* Some runs are left out. A program that ended well after a signal did not end well for us. */
 static const char *why_left_out(int *status)
 {
 	if (!*status)
-		*status = stopped;
-	return stopped ? "was stopped" : "failed";
+		*status = signal_came();
+	return signal_came() ? "was stopped" : "failed";
 }
 
 /* Runs the program once per level of user ranges and pass; the first run shows all levels. */
@@ -455,7 +274,7 @@ static int run_replay(struct settings *settings, struct parts *parts, char **pro
 		if (!i && by_level)
 			runs = each * parts_depth(parts);
 	}
-	if (done < runs && !not_run)
+	if (done < runs && !program_missing())
 		say(0, "the program %s in run %zu of %zu: the others are left out",
 		    why_left_out(status), done, runs);
 	return code;
@@ -493,14 +312,14 @@ static int run_next(bool *any, struct collections *all, size_t i, struct parts *
 	own = (struct parts){ .items = parts->items + before, .count = parts->count - before };
 	*any = was_recorded(&own, *status) || parts->running > running;
 	/* Without any recording the end says why. */
-	if (!*any && i && !not_run)
+	if (!*any && i && !program_missing())
 		report_nothing(&one->settings, own.count);
 	return OPK_OK;
 }
 
 static void report_left_out(const struct collections *all, size_t done, int *status)
 {
-	bool failed = *status || stopped;
+	bool failed = *status || signal_came();
 	const char *why = failed ? why_left_out(status) : "";
 
 	for (size_t i = done; i < all->count; i++)
@@ -523,7 +342,7 @@ static int run_several(struct collections *all, char **program)
 	}
 	if (code)
 		return code;
-	if (done < all->count && !not_run)
+	if (done < all->count && !program_missing())
 		report_left_out(all, done, &status);
 	code = finish(settings, &parts, status, true, join_of(all));
 	return code || any || settings->best_effort ? code : OPK_EFAILED;
@@ -536,7 +355,7 @@ static int collect(struct collections *all, char **program)
 	int status = 0;
 
 	if (all->count > 1 || one->settings.application)
-		hold_signals();
+		signals_hold();
 	if (all->count > 1)
 		return run_several(all, program);
 	TRY(run_set(one, &parts, program, &status));
@@ -584,7 +403,7 @@ static int run_unrecorded(char **program)
 	say(0, "the program runs all the same, unrecorded");
 	unsetenv("CUDA_INJECTION64_PATH");
 	unsetenv("NVTX_INJECTION64_PATH");
-	return end_like(run(program));
+	return program_end(program_run(program));
 }
 
 int main(int argc, char **argv)
@@ -599,8 +418,10 @@ int main(int argc, char **argv)
 	opk_reserve_standard();
 	if (argc > 1 && !strcmp(argv[1], WATCH_WORD))
 		return argc > 2 ? watch_dump(argv[2]) : watch_gpus();
-	file_limit = signal(SIGXFSZ, SIG_IGN);
+	file_limit_ignore();
 	TRY(command_line_read(&settings, &sets, &program, argc, argv));
+	if (!program)
+		return OPK_OK;
 	if (settings.probe)
 		return probe_write(&settings);
 	if (settings.dump)
@@ -613,7 +434,7 @@ int main(int argc, char **argv)
 		return OPK_OK;
 	/* It asks a watch for a dump, and stops nothing. */
 	if (settings.watch)
-		signal(SIGUSR1, forward);
+		signal(SIGUSR1, signal_forward);
 	parts_report_leftovers(&all.items[0].settings);
 	outputs_begin(&all.items[0].settings);
 	TRY(clock_guard_begin(&all));

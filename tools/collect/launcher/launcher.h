@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "base/strlist.h"
 #include "collect/shared/shared.h"
@@ -16,10 +17,15 @@ OPK_DEFINE_AUTO(opk_ctx)
 
 /*
  * OPK_OK or OPK_EUSAGE, with a message on stderr; *program and its arguments end with NULL. `sets`
- * gets each -c. --help and --version end the process.
+ * gets each -c. --help and --version print, and leave *program NULL.
  */
 int command_line_read(struct settings *settings, struct opk_strlist *sets, char ***program,
                       int argc, char **argv);
+
+/* The name of an option that may be meant by this one, with its dashes; NULL: none. free() */
+char *option_meant(const char *name);
+/* help.c: the page of --help; all about an option of that name; or "all". OPK_OK or OPK_EUSAGE. */
+int help_print(const char *topic);
 
 /* A context for the files that this run writes. */
 int launcher_ctx_new(struct opk_ctx **out, const struct settings *settings);
@@ -38,6 +44,28 @@ int strategy_open(struct collect_set *set, const struct settings *settings, cons
 enum opk_profiler profiler_of_source(enum collect_source source);
 /* Whether this user may read GPU counters, according to the driver; if not, a message. */
 int strategy_permission(void);
+
+/* run.c: the program as a child process, and signals that shall reach it. */
+
+/* With a limit on file sizes, lets writing fail; the program gets the signal's old handler. */
+void file_limit_ignore(void);
+/*
+ * Between several runs, and while they are joined: a signal must not leave their files behind.
+ * Otherwise program_run() takes signals, and gives them back.
+ */
+void signals_hold(void);
+/* The last signal that came meanwhile, and was the program's, too; 0: none. */
+int signal_came(void);
+/* A signal's handler: the program gets it. */
+void signal_forward(int number);
+/* Returns a status as from wait(). */
+int program_run(char **program);
+/* Whether it could not be run, and a message says so. */
+bool program_missing(void);
+/* Whether a signal to both processes stopped it: the caller shall see that we stop, too. */
+bool program_stopped(int status);
+/* Ends this process in the same way as the program, or returns the exit code that a shell would. */
+int program_end(int status);
 
 /* several.c: several sets for one recording; the program runs for each in turn. */
 
@@ -70,6 +98,8 @@ int several_keep(struct collection *one);
 
 /* Child processes that answer with text. */
 
+/* Waits until the child has ended, also if signals come; returns its status as from wait(). */
+int child_wait(pid_t pid);
 /*
  * Runs answer(question, fd) in a child process, whose exit code is its result, and adds the text
  * that it writes to the descriptor. Returns the child's status as from wait(); -1 with a message.

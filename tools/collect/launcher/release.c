@@ -30,13 +30,11 @@ static int answer(const void *path, int fd)
 /* 0: it can't be loaded, or has no SASS metrics. */
 static unsigned long version_of(const char *path)
 {
-	opk_autobuf struct opk_buf text = { 0 };
+	opk_autobuf struct opk_buf buf = { 0 };
+	int status = child_ask(&buf, answer, path);
+	opk_autofree char *text = opk_buf_take_text(&buf);
 
-	opk_buf_add_text(&text, "");
-	if (child_ask(&text, answer, path))
-		return 0;
-	opk_buf_add(&text, "", 1);
-	return text.failed ? 0 : strtoul((const char *)text.data, NULL, 10);
+	return text && !status ? strtoul(text, NULL, 10) : 0;
 }
 
 /* Of 13.0 the counts of all functions but the first are missing; seen on an H100 and an H200. */

@@ -113,47 +113,36 @@ static void forget(struct settings *settings, const struct settings *defaults, e
 	unsetenv(row->variable);
 }
 
-/* Keeps the environment's settings. */
-static int keep(char *environment[SETTINGS_TOTAL])
+int several_keep(struct collection *one)
 {
 	for (size_t i = 0; i < SETTINGS_TOTAL; i++) {
 		const char *text = getenv(settings_table[i].variable);
 
-		free(environment[i]);
-		environment[i] = text ? opk_strdup(text) : NULL;
-		if (text && !environment[i])
+		free(one->environment[i]);
+		one->environment[i] = text ? opk_strdup(text) : NULL;
+		if (text && !one->environment[i])
 			return say(OPK_EFAILED, "out of memory");
 	}
 	return OPK_OK;
 }
 
-static void restore(char *const environment[SETTINGS_TOTAL])
-{
-	for (size_t i = 0; i < SETTINGS_TOTAL; i++)
-		if (environment[i])
-			settings_export((enum setting_id)i, environment[i]);
-		else
-			unsetenv(settings_table[i].variable);
-}
-
 void several_enter(const struct collection *one)
 {
-	restore(one->environment);
-}
-
-int several_keep(struct collection *one)
-{
-	return keep(one->environment);
+	for (size_t i = 0; i < SETTINGS_TOTAL; i++)
+		if (one->environment[i])
+			settings_export((enum setting_id)i, one->environment[i]);
+		else
+			unsetenv(settings_table[i].variable);
 }
 
 /* Each collection's settings and environment are those that were given, less what others need. */
 static int divide(struct collections *all)
 {
-	static char *given[SETTINGS_TOTAL];
+	static struct collection given;
 	struct settings defaults;
 	bool drop[MOST_SETS][SETTINGS_TOTAL];
 
-	TRY(keep(given));
+	TRY(several_keep(&given));
 	settings_begin(&defaults);
 	for (size_t i = 0; i < all->count; i++)
 		for (size_t id = 0; id < SETTINGS_TOTAL; id++)
@@ -161,7 +150,7 @@ static int divide(struct collections *all)
 	for (size_t i = 0; i < all->count; i++) {
 		struct collection *one = &all->items[i];
 
-		restore(given);
+		several_enter(&given);
 		settings_export(SETTING_SET, one->settings.set_path);
 		for (size_t id = 0; id < SETTINGS_TOTAL; id++)
 			if (one->settings.given[id] && drop[i][id])

@@ -41,11 +41,14 @@ static struct watched {
 	struct timespec looked_at; /* by clocks_look() */
 } devices[MAX_DEVICES];
 
-/* The lock is held. */
+/* NULL: NVML does not know the device. The lock is held. */
 static struct watched *find(int device)
 {
-	struct watched *watched = &devices[device];
+	struct watched *watched;
 
+	if (device < 0 || device >= MAX_DEVICES)
+		return NULL;
+	watched = &devices[device];
 	if (!watched->asked)
 		watched->handle = nvml_find(device);
 	watched->asked = true;
@@ -120,8 +123,6 @@ struct clocks clocks_read(int device)
 	struct clocks clocks = { 0 };
 	struct watched *watched;
 
-	if (device < 0 || device >= MAX_DEVICES)
-		return clocks;
 	pthread_mutex_lock(&lock);
 	watched = find(device);
 	if (watched)
@@ -138,7 +139,7 @@ void clocks_look(int device)
 	unsigned long long reasons;
 
 	pthread_mutex_lock(&lock);
-	watched = device >= 0 && device < MAX_DEVICES ? find(device) : NULL;
+	watched = find(device);
 	if (watched && is_due(&watched->looked_at)) {
 		reasons = reasons_of(watched);
 		if (!(reasons & idle))
@@ -155,7 +156,7 @@ size_t clocks_processes(unsigned *processes, size_t room, int device)
 	bool good;
 
 	pthread_mutex_lock(&lock);
-	watched = device >= 0 && device < MAX_DEVICES ? find(device) : NULL;
+	watched = find(device);
 	good = watched
 	       && NVML_ASK(nvmlDeviceGetComputeRunningProcesses_v3, watched->handle, &count, found);
 	pthread_mutex_unlock(&lock);

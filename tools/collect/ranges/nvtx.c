@@ -85,11 +85,6 @@ static uint64_t range_start_w(const wchar_t *message)
 	return start(NULL, name);
 }
 
-static void range_end(uint64_t id)
-{
-	started_range_end(id);
-}
-
 static int range_push_ex(const struct nvtx_attributes *event)
 {
 	return domain_push_ex(NULL, event);
@@ -125,12 +120,6 @@ static char *domain_create_a(const char *text)
 static char *domain_create_w(const wchar_t *text)
 {
 	return from_wide(text ? text : L"");
-}
-
-/* Open ranges of the domain have copies of its name. */
-static void domain_destroy(char *domain)
-{
-	free(domain);
 }
 
 /* Registered strings live as long as the process: NVTX can't unregister them. */
@@ -185,7 +174,7 @@ static const struct entry core[] = {
 	ENTRY(NVTX_CORE_RANGE_START_EX, range_start_ex),
 	ENTRY(NVTX_CORE_RANGE_START_A, range_start_a),
 	ENTRY(NVTX_CORE_RANGE_START_W, range_start_w),
-	ENTRY(NVTX_CORE_RANGE_END, range_end),
+	ENTRY(NVTX_CORE_RANGE_END, started_range_end),
 	ENTRY(NVTX_CORE_RANGE_PUSH_EX, range_push_ex),
 	ENTRY(NVTX_CORE_RANGE_PUSH_A, range_push_a),
 	ENTRY(NVTX_CORE_RANGE_PUSH_W, range_push_w),
@@ -202,7 +191,8 @@ static const struct entry core2[] = {
 	ENTRY(NVTX_CORE2_REGISTER_STRING_W, register_w),
 	ENTRY(NVTX_CORE2_DOMAIN_CREATE_A, domain_create_a),
 	ENTRY(NVTX_CORE2_DOMAIN_CREATE_W, domain_create_w),
-	ENTRY(NVTX_CORE2_DOMAIN_DESTROY, domain_destroy),
+	/* Open ranges of the domain have copies of its name. */
+	ENTRY(NVTX_CORE2_DOMAIN_DESTROY, free),
 	{ 0, NULL },
 };
 

@@ -62,32 +62,32 @@ static bool read_positive(void *out, const char *text)
 	return read_count(out, text) && *(uint64_t *)out;
 }
 
-/* A time in nanoseconds, or a power of 2 in cycles. */
-static bool read_interval(void *out, const char *text)
-{
-	static const struct unit units[] = {
-		{ "ns", 1 }, { "us", 1000 }, { "ms", 1000000 }, { "s", 1000000000 }, { 0 }
-	};
-	enum { SHORTEST = 5, LONGEST = 31 };
-	uint64_t power;
-
-	if (strncmp(text, "2^", 2) != 0)
-		return read_number(out, text, units) && *(uint64_t *)out;
-	if (!read_count(&power, text + 2) || power < SHORTEST || power > LONGEST)
-		return false;
-	*(uint64_t *)out = INTERVAL_CYCLES | power;
-	return true;
-}
-
+/* In nanoseconds. */
 static bool read_time(void *out, const char *text)
 {
-	static const struct unit units[] = { { "ms", 1000000 },
+	static const struct unit units[] = { { "ns", 1 },
+		                             { "us", 1000 },
+		                             { "ms", 1000000 },
 		                             { "s", 1000000000 },
 		                             { "min", 60000000000 },
 		                             { "h", 3600000000000 },
 		                             { 0 } };
 
 	return read_number(out, text, units) && *(uint64_t *)out;
+}
+
+/* A time, or a power of 2 in cycles. */
+static bool read_interval(void *out, const char *text)
+{
+	enum { SHORTEST = 5, LONGEST = 31 };
+	uint64_t power;
+
+	if (strncmp(text, "2^", 2) != 0)
+		return read_time(out, text);
+	if (!read_count(&power, text + 2) || power < SHORTEST || power > LONGEST)
+		return false;
+	*(uint64_t *)out = INTERVAL_CYCLES | power;
+	return true;
 }
 
 /* Without blanks at both ends. */
@@ -101,12 +101,6 @@ static bool copy_trimmed(char *out, size_t size, const char *text, size_t length
 		length--;
 	snprintf(out, size, "%.*s", (int)length, text);
 	return length && length < size;
-}
-
-/* A time of any length: an interval between samples, or longer. */
-static bool read_any_time(uint64_t *out, const char *text)
-{
-	return read_time(out, text) || (read_interval(out, text) && !(*out & INTERVAL_CYCLES));
 }
 
 /* "METRIC<5", "METRIC >= 90 for 500us" */
@@ -128,7 +122,7 @@ static bool read_when(void *out, const char *text)
 	end += strspn(end, " ");
 	return !*end
 	       || (!strncmp(end, word, sizeof word - 1)
-	           && read_any_time(&when->for_ns, end + sizeof word - 1));
+	           && read_time(&when->for_ns, end + sizeof word - 1));
 }
 
 static bool read_size(void *out, const char *text)

@@ -169,181 +169,193 @@ enum {
 	FOR_ANY = FOR_LAUNCHES | FOR_RANGES | FOR_SAMPLES | FOR_TRACE | FOR_SASS | FOR_PC,
 	RECORDED = 8,   /* in META's `run`, under its name */
 	OPTIONAL = 256, /* its argument may be left out; it is written with '=' */
+	RARE = 512,     /* the page that --help prints only names it */
 	NOT_KEYED = 16, /* of the cache: makes no difference to a recording, or is read as a file */
 };
 
 /*
  * X(ID, field, form, default, what it is for, letter, name, argument, help): the variable is
  * OFFPEAK_COLLECT_ID. Without a default the field is 0. A setting without help is not an option:
- * the launcher sets it. An option without an argument is a flag. An option with the argument ""
- * takes words: its help has a line for each, which begins with the word and a tab.
+ * the launcher sets it. An option without an argument is a flag. The first line of a help is on
+ * the page that --help prints; a further line that begins with a word and a tab is about that word.
  */
-#define SETTINGS(X)                                                                                    \
-	X(SET, set_path, text, NULL, NOT_KEYED, 'c', "config", "FILE",                                 \
-	  "what 'offpeak build' made for this GPU's chip; may repeat, once for each of\n"              \
-	  "the profilers range, sass and pc: the program runs once for each set, and\n"                \
-	  "one file has what all runs recorded")                                                       \
-	X(OUTPUT, output, text, NULL, NOT_KEYED, 'o', "output", "FILE",                                \
-	  "the recording, one for each process; %h is the host, %p the process id,\n"                  \
-	  "%q{NAME} an environment variable. Processes that would share a name\n"                      \
-	  "get their ids added to it")                                                                 \
-	X(FORCE, force, flag, NULL, NOT_KEYED, 0, "force", NULL,                                       \
-	  "replace any file that has the name of -o; else only an older recording is\n"                \
-	  "replaced, and a note says which")                                                           \
-	X(MERGE, merge, flag, NULL, 0, 0, "merge", NULL, "one file for all processes")                 \
-	X(RANGE, range, range, NULL, 0, 0, "range", "",                                                \
-	  "auto\teach kernel launch (default)\n"                                                       \
-	  "user\tNVTX ranges, or those of offpeak_range.h")                                            \
-	X(REPLAY, replay, replay, NULL, 0, 0, "replay", "",                                            \
-	  "auto\tnone where one pass is enough, else kernel (default)\n"                               \
-	  "kernel\tthe GPU repeats each launch: any number of passes, slow\n"                          \
-	  "none\tone pass, fast. With a filter, idle time around a short kernel counts\n"              \
-	  "into elapsed cycles and times; the recording marks such metrics, and\n"                     \
-	  "auto avoids that, at 10 to 20 ms a launch\n"                                                \
-	  "rotate\tlaunches take the set's passes in turn; 'offpeak eval'\n"                           \
-	  "joins those of the same kernel and shape\n"                                                 \
-	  "user\trepetitions of an outermost user range take the passes in turn\n"                     \
-	  "application\tthe program runs once for each pass and level of user ranges")                 \
-	X(PUSH, push, flag, NULL, FOR_LAUNCHES, 0, "push", NULL,                                       \
-	  "push a range around each launch, which records graphs, too; idle time\n"                    \
-	  "around a short kernel counts into elapsed cycles and times")                                \
-	X(PREFER, prefer, prefer, "cheap", FOR_LAUNCHES, 0, "prefer", "",                              \
-	  "what rotate takes if the set has two plans:\n"                                              \
-	  "cheap\tmany passes in which a launch costs little (default)\n"                              \
-	  "fewest\tfewest passes, for programs of few launches")                                       \
-	X(CACHE_CONTROL, caches, caches, "none", FOR_LAUNCHES | FOR_RANGES | RECORDED, 0,              \
-	  "cache-control", "",                                                                         \
-	  "none\tcaches are as the program left them (default)\n"                                      \
-	  "flush\teach launch, or user range, begins with an L2 that holds none of its data;\n"        \
-	  "not with kernel replay, which restores memory between passes")                              \
-	X(CLOCK_CONTROL, clock_control, clocks, "none", RECORDED, 0, "clock-control", "",              \
-	  "none\tclocks are as they are (default)\n"                                                   \
-	  "base\tGPUs run at their base clock until the program has ended; wants root\n"               \
-	  "boost\tat their highest clock, as far as power and heat allow")                             \
-	X(LEVEL, level, positive, "1", FOR_RANGES, 0, "level", "N",                                    \
-	  "record the nested user ranges of level N (default 1)")                                      \
-	X(KERNEL, kernel, kernels, NULL, FOR_LAUNCHES | FOR_SASS, 'k', "kernel", "REGEX",              \
-	  "only kernels whose name or symbol matches; name:REGEX, symbol:REGEX: whose\n"               \
-	  "name, whose mangled symbol; REGEX#3, REGEX#3-7: only the third launch of each\n"            \
-	  "such kernel, the third to the seventh; '#3' of every kernel")                               \
-	X(NVTX_INCLUDE, nvtx_include, filter, NULL, FOR_LAUNCHES | FOR_RANGES | FOR_SASS, 0,           \
-	  "nvtx-include", "R",                                                                         \
-	  "only launches and ranges in the NVTX ranges [DOMAIN@]A/B/: B right inside\n"                \
-	  "A; '*' any number of ranges, '[' outermost, ']' innermost; may repeat.\n"                   \
-	  "Ranges that start and end anywhere are named without a '/'; DOMAIN@ alone\n"                \
-	  "is any range of the domain")                                                                \
-	X(NVTX_EXCLUDE, nvtx_exclude, filter, NULL, FOR_LAUNCHES | FOR_RANGES | FOR_SASS, 0,           \
-	  "nvtx-exclude", "R", "no launches and ranges in such NVTX ranges; may repeat")               \
-	X(SKIP, skip, count, NULL, FOR_LAUNCHES | FOR_SASS, 0, "skip", "N",                            \
-	  "leave out the first N of these launches")                                                   \
-	X(EVERY, every, positive, NULL, FOR_LAUNCHES | FOR_SASS, 0, "every", "N",                      \
-	  "then record one in N")                                                                      \
-	X(COUNT, count, count, NULL, FOR_LAUNCHES | FOR_SASS, 0, "count", "N",                         \
-	  "look at N launches after those left out, and at none later")                                \
-	X(MAX_RANGES, max_ranges, count, NULL, FOR_LAUNCHES | FOR_RANGES, 0, "max-ranges", "N",        \
-	  "record at most N ranges")                                                                   \
-	X(CAPTURE_RANGE, capture_range, capture, NULL,                                                 \
-	  FOR_LAUNCHES | FOR_RANGES | FOR_SAMPLES | FOR_TRACE | FOR_SASS, 0, "capture-range", "",      \
-	  "none\tall that the program does (default)\n"                                                \
-	  "cudaProfilerApi\tonly between its cudaProfilerStart() and\n"                                \
-	  "cudaProfilerStop(); other filters choose among that\n"                                      \
-	  "offpeak\tonly between its offpeak_start() and offpeak_stop()")                              \
-	X(DEVICE, device, device, "all", 0, 0, "device", "N|all",                                      \
-	  "only on that device (default all)")                                                         \
-	X(TRACE, trace, trace, NULL, FOR_SAMPLES | FOR_TRACE | RECORDED, 0, "trace", "",               \
-	  "kernels\twhich kernels ran and when, and the program's NVTX ranges: beside PM\n"            \
-	  "sampling, or alone, without -c\n"                                                           \
-	  "all\tcopies and sets of memory, too\n"                                                      \
-	  "api\tthe program's calls of CUDA, too")                                                     \
-	X(SOURCE, source, source, "none", 0, 0, "source", "",                                          \
-	  "pc\tinstructions, sampled: where warps are, and why they wait; needs no -c;\n"              \
-	  "costs nothing measurable for kernels of 10 us or more\n"                                    \
-	  "sass\tinstructions, counted: as a set for the profiler sass says by itself;\n"              \
-	  "costs 1.1 to 1.6 ms a chosen launch; wants CUPTI 12.8, 12.9, 13.1 or later")                \
-	X(PER, per, per, "function", FOR_SASS, 0, "per", "",                                           \
-	  "function\tcounts of instructions are sums over launches (default)\n"                        \
-	  "launch\tcounts of each launch")                                                             \
-	X(CODE, code, code, "lines", FOR_SASS | FOR_PC | OPTIONAL, 0, "code", "",                      \
-	  "lines\tkeeps functions and source lines of modules that ran (default); lines\n"             \
-	  "need nvcc's -lineinfo\n"                                                                    \
-	  "none\tkeeps nothing of modules\n"                                                           \
-	  "whole\tkeeps their code, too; --code alone means this")                                     \
-	X(INTERVAL, interval_ns, interval, "10us", FOR_SAMPLES | FOR_PC | RECORDED, 0, "interval",     \
-	  "TIME",                                                                                      \
-	  "time between PM samples: 10us (default), 500ns, 1ms; between PC samples:\n"                 \
-	  "2^5 to 2^31 cycles; by default 2^15 for a second, and then longer or\n"                     \
-	  "shorter, as the number of samples asks for")                                                \
-	X(MAX_SAMPLES, max_samples, count, NULL, FOR_SAMPLES, 0, "max-samples", "N",                   \
-	  "stop after about N samples")                                                                \
-	X(BUFFER, buffer_bytes, size, NULL, FOR_SAMPLES, 0, "buffer", "SIZE",                          \
-	  "size of the hardware's buffer: 512M, 2G")                                                   \
-	X(WAIT, wait_s, count, NULL, FOR_LAUNCHES | FOR_RANGES | FOR_SAMPLES | NOT_KEYED, 0,           \
-	  "wait", "SECONDS",                                                                           \
-	  "wait so long for a profiler of another process to leave the counters")                      \
-	X(BACKEND, backend, backend, NULL, FOR_LAUNCHES | FOR_RANGES, 0, "backend", "NAME",            \
-	  "range (default) or legacy: CUPTI's older interface")                                        \
-	X(CUPTI, cupti_path, text, "libcupti.so", NOT_KEYED, 0, "cupti", "FILE",                       \
-	  "use this libcupti")                                                                         \
-	X(OWN_CUPTI, own_cupti, flag, NULL, 0, 0, "own-cupti", NULL,                                   \
-	  "record also while the program uses CUPTI itself, as torch.profiler does: its\n"             \
-	  "own profile may be empty then; by default it comes first")                                  \
-	X(WATCH, watch, flag, NULL, FOR_SAMPLES | NOT_KEYED, 0, "watch", NULL,                         \
-	  "no program: samples all that runs on the GPUs, until a signal comes")                       \
-	X(DURATION, duration_ns, time, NULL, FOR_SAMPLES | NOT_KEYED, 0, "duration", "TIME",           \
-	  "with --watch: or until this time is over: 60s, 10min, 2h")                                  \
-	X(ROTATE_FILES, rotate_ns, time, NULL, FOR_SAMPLES | NOT_KEYED, 0, "rotate-files", "TIME",     \
-	  "with --watch: a file for each such time, whose name has its end: run-20260131T120000Z.opk") \
-	X(KEEP, keep_ns, time, NULL, FOR_SAMPLES | NOT_KEYED, 0, "keep", "TIME",                       \
-	  "with --watch: only the last 30s, or another time; SIGUSR1 writes a file of it,\n"           \
-	  "and so does 'offpeak-collect --dump RUN.opk'")                                              \
-	X(DUMP_WHEN, dump_when, when, NULL, FOR_SAMPLES | NOT_KEYED, 0, "dump-when", "COND",           \
-	  "with --keep: or as soon as a metric of the set is so: 'METRIC<5 for 1s';\n"                 \
-	  "<, <=, > or >=; again after a sample in which it was not")                                  \
-	X(DUMP, dump, text, NULL, NOT_KEYED, 0, "dump", "RUN.opk",                                     \
-	  "no program: a --watch --keep with -o RUN.opk writes a file of what it has")                 \
-	X(PROBE, probe, flag, NULL, 0, 0, "probe", NULL,                                               \
-	  "no program: writes to -o what the GPUs, or that of --device, can count, for\n"              \
-	  "'offpeak build --availability' and 'offpeak info'")                                         \
-	X(CACHE, cache, text, NULL, NOT_KEYED, 0, "cache", "DIR",                                      \
-	  "keep the recording there, and where one is kept and nothing has changed\n"                  \
-	  "since, copy it and don't run the program")                                                  \
-	X(CACHE_ENV, cache_env, lines, NULL, NOT_KEYED, 0, "cache-env", "NAME",                        \
-	  "an environment variable that the program depends on; may repeat")                           \
-	X(CACHE_INPUT, cache_inputs, lines, NULL, NOT_KEYED, 0, "cache-input", "FILE",                 \
-	  "a file or a folder that the program reads, beyond its libraries, the files\n"               \
-	  "that arguments name, and what is in their folders and the current one; may\n"               \
-	  "repeat")                                                                                    \
-	X(CACHE_VERIFY, cache_verify, flag, NULL, NOT_KEYED, 0, "cache-verify", NULL,                  \
-	  "run the program all the same, and say whether what ran is what was kept:\n"                 \
-	  "where it is not, an input is not known, and the exit code is 1, as it is\n"                 \
-	  "where nothing is kept to compare with")                                                     \
-	X(CACHE_LIMIT, cache_limit, size, "5G", NOT_KEYED, 0, "cache-limit", "SIZE",                   \
-	  "delete what was not used for longest beyond this size (default 5G)")                        \
-	X(BEST_EFFORT, best_effort, flag, NULL, NOT_KEYED, 0, "best-effort", NULL,                     \
-	  "run the program where nothing can be recorded, too; pass on its exit code")                 \
-	X(VERBOSE, verbose, flag, NULL, NOT_KEYED, 'v', "verbose", NULL,                               \
-	  "say on stderr what was done")                                                               \
-	/* No other run of the program has the same: it is in the names of its parts. */               \
-	X(TOKEN, token, text, NULL, NOT_KEYED, 0, "token", NULL, NULL)                                 \
-	/* With --cache: where processes say what they have opened. */                                 \
-	X(OPENED, opened, text, NULL, NOT_KEYED, 0, "opened", NULL, NULL)                              \
-	/* The hash of all that is known to make a difference to the recording, and its files. */      \
-	X(CACHE_KEY, cache_key, text, NULL, RECORDED | NOT_KEYED, 0, "cache-key", NULL, NULL)          \
-	X(CACHE_KNOWN, cache_known, text, NULL, RECORDED | NOT_KEYED, 0, "cache-inputs", NULL,         \
-	  NULL)                                                                                        \
-	/* What --clock-control has locked. */                                                         \
-	X(CLOCKS, clocks, text, NULL, RECORDED | NOT_KEYED, 0, "clocks", NULL, NULL)                   \
-	/* Shared memory with a tally of each process. */                                              \
-	X(TALLIES, tallies, count, NULL, NOT_KEYED, 0, "tallies", NULL, NULL)                          \
-	/* The program and its arguments, as one line. */                                              \
-	X(COMMAND, command, text, NULL, RECORDED | NOT_KEYED, 0, "command", NULL, NULL)                \
-	X(MODE, mode, mode, NULL, 0, 0, "mode", NULL, NULL)                                            \
-	X(TURNS, turns, turns, NULL, 0, 0, "turns", NULL, NULL)                                        \
-	/* The pass of the first image, where images take turns; 0: the first one. */                  \
-	X(PASS, pass, count, NULL, 0, 0, "pass", NULL, NULL)                                           \
-	/* Other runs of the program record other passes and levels. */                                \
-	X(APPLICATION, application, flag, NULL, 0, 0, "application", NULL, NULL)                       \
-	/* Launches: no idle time in their ranges, even with a filter. */                              \
+#define SETTINGS(X)                                                                                  \
+	X(SET, set_path, text, NULL, NOT_KEYED, 'c', "config", "FILE",                               \
+	  "the set: what 'offpeak build' made for this GPU's chip\n"                                 \
+	  "may repeat, once for each of the profilers range, sass and pc: the\n"                     \
+	  "program runs once for each set, and one file has what all runs recorded")                 \
+	X(SOURCE, source, source, "none", 0, 0, "source", "pc|sass",                                 \
+	  "instructions: sampled (needs no -c), or counted\n"                                        \
+	  "pc\twhere warps are, and why they wait; costs nothing measurable for kernels\n"           \
+	  "of 10 us or more\n"                                                                       \
+	  "sass\tas a set for the profiler sass says by itself; costs 1.1 to 1.6 ms a\n"             \
+	  "chosen launch; wants CUPTI 12.8, 12.9, 13.1 or later")                                    \
+	X(RANGE, range, range, NULL, 0, 0, "range", "auto|user",                                     \
+	  "each kernel launch (default), or the program's own ranges\n"                              \
+	  "user\tNVTX ranges, or those of offpeak_range.h")                                          \
+	X(LEVEL, level, positive, "1", FOR_RANGES | RARE, 0, "level", "N",                           \
+	  "record the nested user ranges of level N (default 1)")                                    \
+	X(REPLAY, replay, replay, NULL, 0, 0, "replay", "WAY",                                       \
+	  "how a set of several passes is recorded; none: in one, fast\n"                            \
+	  "auto\tnone where one pass is enough, else kernel (default)\n"                             \
+	  "kernel\tthe GPU repeats each launch: any number of passes, slow\n"                        \
+	  "none\tone pass, fast. With a filter, idle time around a short kernel counts\n"            \
+	  "into elapsed cycles and times; the recording marks such metrics, and\n"                   \
+	  "auto avoids that, at 10 to 20 ms a launch\n"                                              \
+	  "rotate\tlaunches take the set's passes in turn; 'offpeak eval' joins those of\n"          \
+	  "the same kernel and shape\n"                                                              \
+	  "user\trepetitions of an outermost user range take the passes in turn\n"                   \
+	  "application\tthe program runs once for each pass and level of user ranges")               \
+	X(PREFER, prefer, prefer, "cheap", FOR_LAUNCHES | RARE, 0, "prefer", "PLAN",                 \
+	  "what rotate takes if the set has two plans\n"                                             \
+	  "cheap\tmany passes in which a launch costs little (default)\n"                            \
+	  "fewest\tfewest passes, for programs of few launches")                                     \
+	X(PUSH, push, flag, NULL, FOR_LAUNCHES | RARE, 0, "push", NULL,                              \
+	  "push a range around each launch, which records graphs, too\n"                             \
+	  "idle time around a short kernel counts into elapsed cycles and times")                    \
+	X(CACHE_CONTROL, caches, caches, "none", FOR_LAUNCHES | FOR_RANGES | RECORDED, 0,            \
+	  "cache-control", "HOW",                                                                    \
+	  "none or flush: what a launch, or user range, finds in L2\n"                               \
+	  "none\tcaches are as the program left them (default)\n"                                    \
+	  "flush\tnone of its data; not with kernel replay, which restores memory between\n"         \
+	  "passes")                                                                                  \
+	X(CLOCK_CONTROL, clock_control, clocks, "none", RECORDED, 0, "clock-control", "CLOCK",       \
+	  "none, base or boost: the GPUs' clocks while the program runs\n"                           \
+	  "none\tclocks are as they are (default)\n"                                                 \
+	  "base\tGPUs run at their base clock until the program has ended; wants root\n"             \
+	  "boost\tat their highest clock, as far as power and heat allow")                           \
+	X(TRACE, trace, trace, NULL, FOR_SAMPLES | FOR_TRACE | RECORDED, 0, "trace",                 \
+	  "kernels|all|api",                                                                         \
+	  "what ran and when, and the program's NVTX ranges\n"                                       \
+	  "kernels\tkernels: beside PM sampling, or alone, without -c\n"                             \
+	  "all\tcopies and sets of memory, too\n"                                                    \
+	  "api\tthe program's calls of CUDA, too")                                                   \
+	X(INTERVAL, interval_ns, interval, "10us", FOR_SAMPLES | FOR_PC | RECORDED, 0, "interval",   \
+	  "TIME",                                                                                    \
+	  "time between PM samples: 10us (default), 500ns, 1ms\n"                                    \
+	  "between PC samples: 2^5 to 2^31 cycles; by default 2^15 for a second,\n"                  \
+	  "and then longer or shorter, as the number of samples asks for")                           \
+	X(MAX_SAMPLES, max_samples, count, NULL, FOR_SAMPLES | RARE, 0, "max-samples", "N",          \
+	  "stop after about N samples")                                                              \
+	X(BUFFER, buffer_bytes, size, NULL, FOR_SAMPLES | RARE, 0, "buffer", "SIZE",                 \
+	  "size of the hardware's buffer: 512M, 2G")                                                 \
+	X(PER, per, per, "function", FOR_SASS | RARE, 0, "per", "function|launch",                   \
+	  "counts of instructions: summed over launches (default), or each")                         \
+	X(CODE, code, code, "lines", FOR_SASS | FOR_PC | OPTIONAL | RARE, 0, "code", "WHAT",         \
+	  "what is kept of modules that ran; --code alone: their whole code\n"                       \
+	  "lines\tfunctions and source lines (default); lines need nvcc's -lineinfo\n"               \
+	  "none\tnothing\n"                                                                          \
+	  "whole\ttheir code, too")                                                                  \
+	X(KERNEL, kernel, kernels, NULL, FOR_LAUNCHES | FOR_SASS, 'k', "kernel", "REGEX",            \
+	  "only kernels whose name or symbol matches\n"                                              \
+	  "name:REGEX, symbol:REGEX: whose name, whose mangled symbol; REGEX#3,\n"                   \
+	  "REGEX#3-7: only the third launch of each such kernel, the third to the\n"                 \
+	  "seventh; '#3' of every kernel")                                                           \
+	X(NVTX_INCLUDE, nvtx_include, filter, NULL, FOR_LAUNCHES | FOR_RANGES | FOR_SASS, 0,         \
+	  "nvtx-include", "R",                                                                       \
+	  "only what is in NVTX ranges [DOMAIN@]A/B/; may repeat\n"                                  \
+	  "B right inside A; '*' any number of ranges, '[' outermost, ']'\n"                         \
+	  "innermost. Ranges that start and end anywhere are named without a '/';\n"                 \
+	  "DOMAIN@ alone is any range of the domain")                                                \
+	X(NVTX_EXCLUDE, nvtx_exclude, filter, NULL, FOR_LAUNCHES | FOR_RANGES | FOR_SASS, 0,         \
+	  "nvtx-exclude", "R", "nothing that is in such NVTX ranges; may repeat")                    \
+	X(SKIP, skip, count, NULL, FOR_LAUNCHES | FOR_SASS, 0, "skip", "N",                          \
+	  "leave out the first N of these launches")                                                 \
+	X(EVERY, every, positive, NULL, FOR_LAUNCHES | FOR_SASS, 0, "every", "N",                    \
+	  "then record one in N")                                                                    \
+	X(COUNT, count, count, NULL, FOR_LAUNCHES | FOR_SASS, 0, "count", "N",                       \
+	  "look at N launches after those left out, and at none later")                              \
+	X(MAX_RANGES, max_ranges, count, NULL, FOR_LAUNCHES | FOR_RANGES, 0, "max-ranges", "N",      \
+	  "record at most N ranges")                                                                 \
+	X(CAPTURE_RANGE, capture_range, capture, NULL,                                               \
+	  FOR_LAUNCHES | FOR_RANGES | FOR_SAMPLES | FOR_TRACE | FOR_SASS, 0, "capture-range",        \
+	  "BY",                                                                                      \
+	  "cudaProfilerApi or offpeak: only between such calls\n"                                    \
+	  "none\tall that the program does (default)\n"                                              \
+	  "cudaProfilerApi\tbetween its cudaProfilerStart() and cudaProfilerStop(); other filters\n" \
+	  "choose among that\n"                                                                      \
+	  "offpeak\tbetween its offpeak_start() and offpeak_stop()")                                 \
+	X(DEVICE, device, device, "all", 0, 0, "device", "N|all",                                    \
+	  "only on that device (default all)")                                                       \
+	X(WATCH, watch, flag, NULL, FOR_SAMPLES | NOT_KEYED, 0, "watch", NULL,                       \
+	  "no program: samples all that the GPUs do, until a signal comes")                          \
+	X(DURATION, duration_ns, time, NULL, FOR_SAMPLES | NOT_KEYED, 0, "duration", "TIME",         \
+	  "or until this time is over: 60s, 10min, 2h")                                              \
+	X(ROTATE_FILES, rotate_ns, time, NULL, FOR_SAMPLES | NOT_KEYED, 0, "rotate-files", "TIME",   \
+	  "a file for each such time\n"                                                              \
+	  "whose name has its end: run-20260131T120000Z.opk")                                        \
+	X(KEEP, keep_ns, time, NULL, FOR_SAMPLES | NOT_KEYED, 0, "keep", "TIME",                     \
+	  "a flight recorder: only the last 30s, or another time\n"                                  \
+	  "SIGUSR1 writes a file of it, and so does 'offpeak-collect --dump\n"                       \
+	  "RUN.opk'")                                                                                \
+	X(DUMP, dump, text, NULL, NOT_KEYED, 0, "dump", "RUN.opk",                                   \
+	  "no program: a --watch --keep with this -o writes what it has")                            \
+	X(DUMP_WHEN, dump_when, when, NULL, FOR_SAMPLES | NOT_KEYED, 0, "dump-when", "COND",         \
+	  "with --keep: as soon as a metric is so: 'METRIC<5 for 1s'\n"                              \
+	  "<, <=, > or >=; again after a sample in which it was not")                                \
+	X(OUTPUT, output, text, NULL, NOT_KEYED, 'o', "output", "FILE",                              \
+	  "the recording, one for each process\n"                                                    \
+	  "%h is the host, %p the process id, %q{NAME} an environment variable.\n"                   \
+	  "Processes that would share a name get their ids added to it")                             \
+	X(MERGE, merge, flag, NULL, 0, 0, "merge", NULL, "one file for all processes")               \
+	X(FORCE, force, flag, NULL, NOT_KEYED, 0, "force", NULL,                                     \
+	  "replace any file that has the name of -o\n"                                               \
+	  "else only an older recording is replaced, and a note says which")                         \
+	X(BEST_EFFORT, best_effort, flag, NULL, NOT_KEYED, 0, "best-effort", NULL,                   \
+	  "run the program where nothing can be recorded, too\n"                                     \
+	  "and pass on its exit code")                                                               \
+	X(VERBOSE, verbose, flag, NULL, NOT_KEYED, 'v', "verbose", NULL,                             \
+	  "say on stderr what was done")                                                             \
+	X(CACHE, cache, text, NULL, NOT_KEYED, 0, "cache", "DIR",                                    \
+	  "keep recordings there; copy one if nothing has changed since\n"                           \
+	  "the program does not run then")                                                           \
+	X(CACHE_ENV, cache_env, lines, NULL, NOT_KEYED | RARE, 0, "cache-env", "NAME",               \
+	  "an environment variable that the program depends on; may repeat")                         \
+	X(CACHE_INPUT, cache_inputs, lines, NULL, NOT_KEYED | RARE, 0, "cache-input", "FILE",        \
+	  "a file or a folder that the program reads; may repeat\n"                                  \
+	  "beyond its libraries, the files that arguments name, and what is in\n"                    \
+	  "their folders and the current one")                                                       \
+	X(CACHE_VERIFY, cache_verify, flag, NULL, NOT_KEYED | RARE, 0, "cache-verify", NULL,         \
+	  "run the program all the same, and say whether what ran is what was kept\n"                \
+	  "where it is not, an input is not known, and the exit code is 1, as it is\n"               \
+	  "where nothing is kept to compare with")                                                   \
+	X(CACHE_LIMIT, cache_limit, size, "5G", NOT_KEYED | RARE, 0, "cache-limit", "SIZE",          \
+	  "delete what was not used for longest beyond this size (default 5G)")                      \
+	X(WAIT, wait_s, count, NULL, FOR_LAUNCHES | FOR_RANGES | FOR_SAMPLES | NOT_KEYED, 0,         \
+	  "wait", "SECONDS", "wait so long for another profiler to leave the counters")              \
+	X(OWN_CUPTI, own_cupti, flag, NULL, 0, 0, "own-cupti", NULL,                                 \
+	  "record also while the program itself uses CUPTI\n"                                        \
+	  "as torch.profiler does; its own profile may be empty then. By default it\n"               \
+	  "comes first")                                                                             \
+	X(PROBE, probe, flag, NULL, 0, 0, "probe", NULL,                                             \
+	  "no program: writes to -o what the GPUs can count\n"                                       \
+	  "all, or that of --device; for 'offpeak build --availability' and\n"                       \
+	  "'offpeak info'")                                                                          \
+	X(BACKEND, backend, backend, NULL, FOR_LAUNCHES | FOR_RANGES | RARE, 0, "backend", "NAME",   \
+	  "range (default) or legacy: CUPTI's older interface")                                      \
+	X(CUPTI, cupti_path, text, "libcupti.so", NOT_KEYED | RARE, 0, "cupti", "FILE",              \
+	  "use this libcupti")                                                                       \
+	/* No other run of the program has the same: it is in the names of its parts. */             \
+	X(TOKEN, token, text, NULL, NOT_KEYED, 0, "token", NULL, NULL)                               \
+	/* With --cache: where processes say what they have opened. */                               \
+	X(OPENED, opened, text, NULL, NOT_KEYED, 0, "opened", NULL, NULL)                            \
+	/* The hash of all that is known to make a difference to the recording, and its files. */    \
+	X(CACHE_KEY, cache_key, text, NULL, RECORDED | NOT_KEYED, 0, "cache-key", NULL, NULL)        \
+	X(CACHE_KNOWN, cache_known, text, NULL, RECORDED | NOT_KEYED, 0, "cache-inputs", NULL,       \
+	  NULL)                                                                                      \
+	/* What --clock-control has locked. */                                                       \
+	X(CLOCKS, clocks, text, NULL, RECORDED | NOT_KEYED, 0, "clocks", NULL, NULL)                 \
+	/* Shared memory with a tally of each process. */                                            \
+	X(TALLIES, tallies, count, NULL, NOT_KEYED, 0, "tallies", NULL, NULL)                        \
+	/* The program and its arguments, as one line. */                                            \
+	X(COMMAND, command, text, NULL, RECORDED | NOT_KEYED, 0, "command", NULL, NULL)              \
+	X(MODE, mode, mode, NULL, 0, 0, "mode", NULL, NULL)                                          \
+	X(TURNS, turns, turns, NULL, 0, 0, "turns", NULL, NULL)                                      \
+	/* The pass of the first image, where images take turns; 0: the first one. */                \
+	X(PASS, pass, count, NULL, 0, 0, "pass", NULL, NULL)                                         \
+	/* Other runs of the program record other passes and levels. */                              \
+	X(APPLICATION, application, flag, NULL, 0, 0, "application", NULL, NULL)                     \
+	/* Launches: no idle time in their ranges, even with a filter. */                            \
 	X(TIGHT, tight, flag, NULL, 0, 0, "tight", NULL, NULL)
 
 enum setting_id {

@@ -96,7 +96,6 @@
 	X(cuptiGetCubinCrc)                                                                        \
 	X(cuptiSassMetricsGetProperties)                                                           \
 	X(cuptiSassMetricsSetConfig)                                                               \
-	X(cuptiSassMetricsUnsetConfig)                                                             \
 	X(cuptiSassMetricsEnable)                                                                  \
 	X(cuptiSassMetricsDisable)                                                                 \
 	X(cuptiSassMetricsGetDataProperties)                                                       \

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Runs the program, passes signals on to it, and ends as it did. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "collect/launcher/launcher.h"
+
+static volatile sig_atomic_t child, stopped; /* stopped: the last signal, or 0 */
+static bool signals_held;
+static void (*file_limit)(int); /* the signal's old handler */
+static int not_run;             /* the error that prevented the program's start, or 0 */
+
+/* Signals that the program shall handle. */
+static struct {
+	int number;
+	void (*inherited)(int);
+} signals[] = {
+	{ .number = SIGINT }, { .number = SIGQUIT }, { .number = SIGTERM }, { .number = SIGHUP }
+};
+
+int signal_came(void)
+{
+	return stopped;
+}
+
+static void note_signal(int number)
+{
+	stopped = number;
+}
+
+void signal_forward(int number)
+{
+	if (child > 0)
+		kill((pid_t)child, number);
+}
+
+static void pass_on(int number)
+{
+	stopped = number;
+	signal_forward(number);
+}
+
+/* Ctrl-C also reaches the program; other signals reach only us. Ignored ones stay ignored. */
+static void take_signals(void)
+{
+	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+		bool terminal = signals[i].number == SIGINT || signals[i].number == SIGQUIT;
+
+		signals[i].inherited = signal(signals[i].number, terminal ? note_signal : pass_on);
+		if (signals[i].inherited == SIG_IGN)
+			signal(signals[i].number, SIG_IGN);
+	}
+}
+
+void file_limit_ignore(void)
+{
+	file_limit = signal(SIGXFSZ, SIG_IGN);
+}
+
+static void give_signals_back(void)
+{
+	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+		signal(signals[i].number, signals[i].inherited);
+}
+
+void signals_hold(void)
+{
+	take_signals();
+	signals_held = true;
+}
+
+bool program_missing(void)
+{
+	return not_run;
+}
+
+/*
+ * In the child: the program's own calls of CUPTI come to a library first, through which the
+ * recording makes way for them.
+ */
+static void preload(void)
+{
+	const char *library = getenv("CUDA_INJECTION64_PATH"), *others = getenv("LD_PRELOAD");
+	opk_autofree char *path = NULL, *all = NULL;
+
+	if (!library || getenv(settings_table[SETTING_OWN_CUPTI].variable))
+		return;
+	path = opk_printf("%.*s" PRELOADED_LIBRARY, (int)(strrchr(library, '/') - library),
+	                  library);
+	if (path && access(path, R_OK)) {
+		say(0,
+		    "note: %s is missing: if the program uses CUPTI itself, its own profile may "
+		    "be empty; --own-cupti says that this is wanted",
+		    path);
+		return;
+	}
+	/* These separate the names in the variable. */
+	if (!path || strpbrk(path, " :"))
+		return;
+	all = opk_printf("%s%s%s", others ? others : "", others && *others ? ":" : "", path);
+	if (all)
+		setenv("LD_PRELOAD", all, 1);
+}
+
+/* The child writes its error to the pipe; a started program closes the pipe. */
+static void become(char **program, int report)
+{
+	int problem;
+
+	give_signals_back();
+	signal(SIGXFSZ, file_limit);
+	/* Until it waits for this signal. */
+	if (program == watch_program)
+		signal(SIGUSR1, SIG_IGN);
+	else
+		preload();
+	execvp(program[0], program);
+	problem = errno;
+	say(0, "%s: %s", program[0], strerror(problem));
+	if (write(report, &problem, sizeof problem) < 0)
+		_exit(OPK_EFAILED);
+	_exit(0);
+}
+
+static int wait_for(pid_t pid, int report)
+{
+	int status;
+
+	child = pid;
+	while (read(report, &not_run, sizeof not_run) < 0 && errno == EINTR)
+		;
+	close(report);
+	status = child_wait(pid);
+	child = 0;
+	if (!signals_held)
+		give_signals_back();
+	return status;
+}
+
+int program_run(char **program)
+{
+	int ends[2] = { -1, -1 };
+	pid_t pid;
+
+	if (!signals_held)
+		take_signals();
+	pid = pipe2(ends, O_CLOEXEC) ? -1 : fork();
+	if (pid == 0)
+		become(program, ends[1]);
+	if (ends[1] >= 0)
+		close(ends[1]);
+	if (pid > 0)
+		return wait_for(pid, ends[0]);
+	not_run = errno;
+	say(OPK_EFAILED, "no process: %s", strerror(not_run));
+	if (ends[0] >= 0)
+		close(ends[0]);
+	if (!signals_held)
+		give_signals_back();
+	return OPK_EFAILED << 8;
+}
+
+/* The exit code that a shell would use. */
+static int not_run_code(void)
+{
+	enum { NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
+
+	return not_run == ENOENT ? NOT_FOUND : NOT_EXECUTABLE;
+}
+
+int program_end(int status)
+{
+	if (not_run)
+		return not_run_code();
+	if (!WIFSIGNALED(status))
+		return WEXITSTATUS(status);
+	signal(WTERMSIG(status), SIG_DFL);
+	kill(getpid(), WTERMSIG(status));
+	/* The launcher blocks this signal. */
+	return 128 + WTERMSIG(status);
+}
+
+bool program_stopped(int status)
+{
+	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+		if (WIFSIGNALED(status) && WTERMSIG(status) == signals[i].number)
+			return true;
+	return false;
+}
