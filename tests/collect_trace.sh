@@ -43,6 +43,8 @@ ran 'short static cluster carveout' 'a 2048 1x1x1 -1; b 2048 2x2x1 50'
 trace '--trace kernels' init ctx:0 graph:3
 ran 'name node' 'node 1; node 2; node 3'
 same "$last: calls" "$(fields run.opk activities correlation | sort -u | wc -l)" 1
+run 0 eval run.opk --per launch --columns kernel,graph_node
+same "$last: a row for each node" "$(tail -n +2 out | in_line)" 'node,1; node,2; node,3'
 FAKE_GPU_DEVICES=2 RANK=3 trace '--trace kernels --device 1' init ctx:0 launch:a ctx:1 launch:b
 ran 'short device context rank' 'b 1 2 3'
 

@@ -57,8 +57,9 @@ struct opk_ran {
 	 * start; in which the GPU did nothing before; of that, in which it was not called yet.
 	 */
 	uint64_t called, latency_ns, gap_ns, host_gap_ns;
-	uint64_t bytes;   /* of copies and sets */
-	uint64_t samples; /* samples in which it ran */
+	uint64_t graph_node; /* that launched all of it; 0: none, or several */
+	uint64_t bytes;      /* of copies and sets */
+	uint64_t samples;    /* samples in which it ran */
 	/* Its evidence is worth this many samples of it alone; 0 also if it can't be told apart. */
 	uint64_t samples_alone;
 	/* It has no values: too short, or too few samples tell it apart. */
@@ -198,6 +199,7 @@ enum opk_fact {
 	OPK_FACT_LEAST,
 	OPK_FACT_MOST,
 	OPK_FACT_SHARED,
+	OPK_FACT_GRAPH_NODE,
 	OPK_FACT_LATENCY, /* a mean; this and the next two: only if calls were recorded */
 	OPK_FACT_GAP,
 	OPK_FACT_HOST_GAP,
@@ -373,8 +375,8 @@ int opk_recorded_eval(struct opk_evaluation **out, struct opk_ctx *ctx, struct o
  */
 size_t opk_evaluation_ranges(const struct opk_range **ranges,
                              const struct opk_evaluation *evaluation);
-/* Whether calls that launched some of the rows are known. */
-bool opk_evaluation_has_calls(const struct opk_evaluation *evaluation);
+/* Sets whether calls, or nodes of graphs, that launched some of the rows are known. */
+void opk_evaluation_find_ran(bool *calls, bool *nodes, const struct opk_evaluation *evaluation);
 /* The fact's column, a constant; NULL if rows of this profiler don't have the fact. */
 const struct opk_column *opk_fact_column(enum opk_fact fact, enum opk_profiler profiler);
 

@@ -60,6 +60,7 @@ static const struct {
 	[OPK_FACT_LEAST] = { { "min_ns", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_MOST] = { { "max_ns", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_SHARED] = { { "shared_ns", OPK_CELL_OPTIONAL }, OF_RANGES },
+	[OPK_FACT_GRAPH_NODE] = { { "graph_node", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_LATENCY] = { { "launch_latency_ns", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_GAP] = { { "gap_ns", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_HOST_GAP] = { { "host_gap_ns", OPK_CELL_OPTIONAL }, OF_RANGES },
@@ -205,6 +206,8 @@ static union opk_cell get_of_ran(enum opk_fact fact, const struct opk_row *row)
 		return optional(ran->most_ns, known && ran->launches);
 	case OPK_FACT_SHARED:
 		return optional(ran->shared_ns, known);
+	case OPK_FACT_GRAPH_NODE:
+		return optional(ran->graph_node, ran->graph_node > 0);
 	case OPK_FACT_LATENCY:
 		return optional(opk_mean_of(ran->latency_ns, ran->called), ran->called > 0);
 	case OPK_FACT_GAP:

@@ -116,14 +116,14 @@ size_t opk_evaluation_ranges(const struct opk_range **ranges,
 	return evaluation->made.count;
 }
 
-bool opk_evaluation_has_calls(const struct opk_evaluation *evaluation)
+void opk_evaluation_find_ran(bool *calls, bool *nodes, const struct opk_evaluation *evaluation)
 {
 	const struct opk_made_rows *made = &evaluation->made;
 
-	for (size_t i = 0; made->ran && i < made->count; i++)
-		if (made->ran[i].called)
-			return true;
-	return false;
+	for (size_t i = 0; made->ran && i < made->count; i++) {
+		*calls |= made->ran[i].called > 0;
+		*nodes |= made->ran[i].graph_node > 0;
+	}
 }
 
 static const struct opk_row *make_row(struct opk_evaluation *evaluation, size_t number)

@@ -104,6 +104,7 @@ static bool is_shown(const struct opk_facts_options *options, enum opk_fact fact
 static bool is_known_of_ran(const struct opk_facts_options *options, enum opk_fact fact)
 {
 	switch (fact) {
+	case OPK_FACT_GRAPH_NODE:
 	case OPK_FACT_LATENCY:
 	case OPK_FACT_GAP:
 	case OPK_FACT_HOST_GAP:
@@ -123,15 +124,15 @@ static size_t list_ran(enum opk_fact *facts, const struct opk_facts_options *opt
 		enum opk_fact fact;
 		bool of_kernels, of_launches;
 	} order[] = {
-		{ OPK_FACT_KERNEL, true, true },        { OPK_FACT_KIND, true, true },
-		{ OPK_FACT_STREAM, false, true },       { OPK_FACT_START, false, true },
-		{ OPK_FACT_END, false, true },          { OPK_FACT_LAUNCHES, true, false },
-		{ OPK_FACT_TIME, true, false },         { OPK_FACT_DURATION, true, true },
-		{ OPK_FACT_LEAST, true, false },        { OPK_FACT_MOST, true, false },
-		{ OPK_FACT_SHARED, true, true },        { OPK_FACT_LATENCY, true, true },
-		{ OPK_FACT_GAP, true, true },           { OPK_FACT_HOST_GAP, true, true },
-		{ OPK_FACT_BYTES, false, true },        { OPK_FACT_SAMPLES, true, true },
-		{ OPK_FACT_SAMPLES_ALONE, true, true },
+		{ OPK_FACT_KERNEL, true, true },    { OPK_FACT_KIND, true, true },
+		{ OPK_FACT_STREAM, false, true },   { OPK_FACT_GRAPH_NODE, true, true },
+		{ OPK_FACT_START, false, true },    { OPK_FACT_END, false, true },
+		{ OPK_FACT_LAUNCHES, true, false }, { OPK_FACT_TIME, true, false },
+		{ OPK_FACT_DURATION, true, true },  { OPK_FACT_LEAST, true, false },
+		{ OPK_FACT_MOST, true, false },     { OPK_FACT_SHARED, true, true },
+		{ OPK_FACT_LATENCY, true, true },   { OPK_FACT_GAP, true, true },
+		{ OPK_FACT_HOST_GAP, true, true },  { OPK_FACT_BYTES, false, true },
+		{ OPK_FACT_SAMPLES, true, true },   { OPK_FACT_SAMPLES_ALONE, true, true },
 	};
 	bool kernels = options->rows == OPK_ROWS_KERNELS;
 	size_t count = 0;

@@ -84,7 +84,8 @@ static int find_facts(bool found[OPK_FACT_COUNT], struct opk_ctx *ctx,
 		return opk_facts_find_recorded(found, ctx, input->file, all);
 	count = opk_evaluation_ranges(&ranges, input->evaluation);
 	opk_facts_find_ran(found, ranges, count, all);
-	found[OPK_FACT_LATENCY] |= opk_evaluation_has_calls(input->evaluation);
+	opk_evaluation_find_ran(&found[OPK_FACT_LATENCY], &found[OPK_FACT_GRAPH_NODE],
+	                        input->evaluation);
 	found[OPK_FACT_GAP] = found[OPK_FACT_HOST_GAP] = found[OPK_FACT_LATENCY];
 	return OPK_OK;
 }

@@ -74,6 +74,10 @@ static void add_time(struct opk_ran *ran, uint64_t time)
 static void add_launch(struct opk_ran *ran, const struct opk_activity *activity)
 {
 	ran->kind = opk_activity_word(activity);
+	if (!ran->launches)
+		ran->graph_node = activity->graph_node;
+	else if (ran->graph_node != activity->graph_node)
+		ran->graph_node = 0;
 	opk_sum_add(&ran->bytes, activity->bytes);
 	add_time(ran, activity->end_ns - activity->start_ns);
 }
