@@ -119,7 +119,7 @@ for mode in '--replay kernel' '--replay rotate' '--range user' '--backend legacy
 	set=three
 	[ "$mode" != '--range user' ] || set=one
 	record "$mode" init ctx:0 push:a launch:k pop push:b launch:k subscribe launch:k heard unsubscribe pop \
-		sleep:600 push:c launch:k pop
+		push:c launch:k pop
 	out_is 'heard 1'
 	err_has "^offpeak-collect: the program uses CUPTI's callbacks itself, $comes_first: nothing is recorded meanwhile; with --own-cupti "
 	info 'sum(d["count"] for d in j["drops"] if "used CUPTI itself" in d["reason"]) == '"$(case $mode in *user) echo 2 ;; *) echo 1 ;; esac)"
@@ -129,7 +129,7 @@ for mode in '--replay kernel' '--replay rotate' '--range user' '--backend legacy
 	esac
 done
 set=one
-record '' init ctx:0 launch:k activities launch:k launch:k activities:off traced sleep:600 launch:k
+record '' init ctx:0 launch:k activities launch:k launch:k activities:off traced launch:k
 out_is 'traced 2'
 rows_count 2
 record '' init ctx:0 launch:k sample launch:k

@@ -189,6 +189,8 @@ bool collector_may_sample(void);
 
 /* Leaves the callbacks to the program, without what they are for. */
 void inject_leave_callbacks(void);
+/* Ends a rest if the program uses nothing any more, and the callbacks are free. */
+void inject_end_rest(void);
 
 /* ---- collector_ranges.c ---- */
 

@@ -106,6 +106,10 @@ __attribute__((visibility("default"))) void offpeak_make_way(unsigned use)
 
 	if (collector.settings.own_cupti)
 		return;
+	if (!use) {
+		inject_end_rest();
+		return;
+	}
 	if (collector.settings.trace && use & (USE_ACTIVITIES | USE_BUFFERS) && trace_leave())
 		tell(USE_ACTIVITIES, "the trace ends");
 	locked = collector_lock();

@@ -335,12 +335,12 @@ static bool subscribe_again(char other[SUBSCRIBER_NAME])
 }
 
 /* The lock is held while it subscribes, so that the program does not come between. */
-static void end_rest(void)
+void inject_end_rest(void)
 {
 	collector_auto bool locked = collector_lock();
 	char other[SUBSCRIBER_NAME];
 
-	if (locked && !(collector_program_uses() & ~USE_BUFFERS))
+	if (locked && collector.resting && !(collector_program_uses() & ~USE_BUFFERS))
 		collector.resting = !subscribe_again(other);
 }
 
@@ -375,7 +375,7 @@ static void *tick(void *data)
 	do {
 		usleep(TICK_US);
 		if (collector.resting)
-			end_rest();
+			inject_end_rest();
 		else
 			renew_subscription();
 	} while (collector_flush());

@@ -61,8 +61,8 @@ static void *real(const char *symbol)
 		function ? function(__VA_ARGS__) : CUPTI_ERROR_NOT_INITIALIZED;                    \
 	})
 
-/* Before the program uses CUDA there is no collector. */
-static void make_way(enum program_use use)
+/* Before the program uses CUDA there is no collector. 0: the program has given something back. */
+static void make_way(unsigned use)
 {
 	__typeof__(offpeak_make_way) *ask = find(getenv("CUDA_INJECTION64_PATH"),
 	                                         "offpeak_make_way");
@@ -147,6 +147,7 @@ EXPORT CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle subscriber)
 	CUptiResult status = CALL(cuptiUnsubscribe, subscriber);
 
 	used.callbacks -= !status && used.callbacks;
+	make_way(0);
 	return status;
 }
 
@@ -177,6 +178,7 @@ static CUptiResult disabled(CUpti_ActivityKind kind, CUptiResult status)
 {
 	if (!status)
 		used.activities &= ~bit(kind);
+	make_way(0);
 	return status;
 }
 
@@ -240,6 +242,7 @@ EXPORT CUptiResult cuptiActivityDisableContext(CUcontext context, CUpti_Activity
 		CUptiResult status = CALL(disable, params);                                        \
                                                                                                    \
 		used.counters -= !status && used.counters;                                         \
+		make_way(0);                                                                       \
 		return status;                                                                     \
 	}
 
