@@ -204,6 +204,11 @@ FAKE_GPU_FAIL=cuptiActivityEnable:999:3-9 trace '--trace all --best-effort' init
 log_has 3 '^cuptiActivityEnable'
 log_has 2 '^cuptiActivityDisable'
 
+section 'several threads end the program'
+FAKE_GPU_FAIL=cuptiActivityFlushAll:sleep300 trace '--trace kernels' init ctx:0 launch:a thread:begin sleep:50 exit:0 thread:end exit:0
+err_is ''
+ran short a
+
 section 'from the cache'
 mkdir cache
 trace '--trace kernels --cache cache' init ctx:0 launch:a
