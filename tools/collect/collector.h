@@ -181,8 +181,8 @@ void collector_end_scope(enum collect_capture of);
 unsigned collector_program_uses(void);
 /* Closes what records launches and ranges, until `resting` ends. The lock is held. */
 void collector_rest(unsigned use);
-/* Rests if the program used CUPTI before CUDA; whether the collector rests. */
-bool collector_begins_resting(void);
+/* Rests if the program had one of these uses before CUDA; whether the collector rests. */
+bool collector_begins_resting(unsigned uses);
 /* False, with a message, if the program has CUPTI's activity records, or a profiler, already. */
 bool collector_may_trace(void);
 bool collector_may_sample(void);
