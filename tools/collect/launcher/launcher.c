@@ -199,6 +199,9 @@ static void take_signals(void)
 /* With a limit on file sizes, let writing fail; the program gets the signal's old handler. */
 static void (*file_limit)(int);
 
+/* Where it is ignored, how a child ended is unknown. The program gets the old handler. */
+static void (*children_end)(int);
+
 static void give_signals_back(void)
 {
 	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
@@ -217,32 +220,46 @@ static void hold_signals(void)
 /* The error that prevented the program's start, or 0. */
 static int not_run;
 
+/* Adds to the end of a variable's list. */
+static void append(const char *variable, const char *text)
+{
+	const char *others = getenv(variable);
+	opk_autofree char *all = opk_printf("%s%s%s", others ? others : "",
+	                                    others && *others ? ":" : "", text);
+
+	if (all)
+		setenv(variable, all, 1);
+}
+
 /*
  * In the child: the program's own calls of CUPTI come to a library first, through which the
  * recording makes way for them.
  */
 static void preload(void)
 {
-	const char *library = getenv("CUDA_INJECTION64_PATH"), *others = getenv("LD_PRELOAD");
-	opk_autofree char *path = NULL, *all = NULL;
+	const char *library = getenv("CUDA_INJECTION64_PATH"), *problem = NULL;
+	opk_autofree char *path = NULL;
 
 	if (!library || getenv(settings_table[SETTING_OWN_CUPTI].variable))
 		return;
 	path = opk_printf("%.*s" PRELOADED_LIBRARY, (int)(strrchr(library, '/') - library),
 	                  library);
-	if (path && access(path, R_OK)) {
+	if (!path)
+		return;
+	if (access(path, R_OK))
+		problem = "is missing";
+	else if (strpbrk(path, " :"))
+		problem = "can't be preloaded, because its path has a blank or a colon";
+	if (problem) {
 		say(0,
-		    "note: %s is missing: if the program uses CUPTI itself, its own profile may "
-		    "be empty; --own-cupti says that this is wanted",
-		    path);
+		    "note: %s %s: if the program uses CUPTI itself, its own profile may be empty; "
+		    "--own-cupti says that this is wanted",
+		    path, problem);
 		return;
 	}
-	/* These separate the names in the variable. */
-	if (!path || strpbrk(path, " :"))
-		return;
-	all = opk_printf("%s%s%s", others ? others : "", others && *others ? ":" : "", path);
-	if (all)
-		setenv("LD_PRELOAD", all, 1);
+	append("LD_PRELOAD", path);
+	/* AddressSanitizer ends programs where another library comes before its own. */
+	append("ASAN_OPTIONS", "verify_asan_link_order=0");
 }
 
 /* The child writes its error to the pipe; a started program closes the pipe. */
@@ -253,10 +270,12 @@ static void become(char **program, int report)
 	give_signals_back();
 	signal(SIGXFSZ, file_limit);
 	/* Until it waits for this signal. */
-	if (program == watch_program)
+	if (program == watch_program) {
 		signal(SIGUSR1, SIG_IGN);
-	else
+	} else {
+		signal(SIGCHLD, children_end);
 		preload();
+	}
 	execvp(program[0], program);
 	problem = errno;
 	say(0, "%s: %s", program[0], strerror(problem));
@@ -600,6 +619,7 @@ int main(int argc, char **argv)
 	if (argc > 1 && !strcmp(argv[1], WATCH_WORD))
 		return argc > 2 ? watch_dump(argv[2]) : watch_gpus();
 	file_limit = signal(SIGXFSZ, SIG_IGN);
+	children_end = signal(SIGCHLD, SIG_DFL);
 	TRY(command_line_read(&settings, &sets, &program, argc, argv));
 	if (settings.probe)
 		return probe_write(&settings);
