@@ -143,9 +143,13 @@ out_is 'traced 1'
 # It used CUPTI before CUDA alone.
 record '' subscribe unsubscribe init ctx:0 launch:k
 rows_count 1
+# It used CUPTI while the context was prepared.
+FAKE_GPU_FAIL=cuptiProfilerInitialize:sleep200 record '' init ctx:0 activities launch:a activities:off sleep:600 launch:b
+rows_are short b
 # Counts and samples of instructions.
 for set in sass pc; do
 	make_set $set profiler=$set
+	record '' init ctx:0 activities launch:a activities:off sleep:600 launch:b
 	record '' init ctx:0 launch:k activities launch:k activities:off traced sleep:600 launch:k
 	out_is 'traced 1'
 	err_has "$comes_first"

@@ -369,6 +369,7 @@ struct collector_context *collector_find_or_open(CUcontext context)
 	entry = &collector.contexts[collector.context_count++];
 	entry->context = context;
 	entry->device = device;
+	entry->rests = collector.resting;
 	entry->session = collector_open(entry);
 	return entry;
 }
