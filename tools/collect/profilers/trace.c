@@ -227,7 +227,9 @@ static void drop_inner(const CUpti_ActivityAPI *outer)
 	for (size_t i = trace.count; i-- > least;) {
 		struct opk_activity *inner = &trace.pending[i];
 
-		if (inner->kind != OPK_ACTIVITY_CALL || inner->thread != outer->threadId)
+		/* One that ended later came before it from another buffer. */
+		if (inner->kind != OPK_ACTIVITY_CALL || inner->thread != outer->threadId
+		    || inner->end_ns > outer->end)
 			continue;
 		if (inner->start_ns < outer->start)
 			return;
@@ -479,7 +481,6 @@ static void *run(void *data)
 /* Enables all kinds of records, or none. */
 static bool enable_kinds(void)
 {
-
 	for (size_t i = 0; i < wanted_kinds(); i++)
 		if (!TARGET_CALL(cuptiActivityEnable, kinds[i])) {
 			disable_kinds(i);
@@ -490,7 +491,6 @@ static bool enable_kinds(void)
 
 static bool listen_to_cupti(void)
 {
-
 	if (!target.cuptiActivityRegisterCallbacks)
 		return say(false, "%s has no activity records", target.cupti_path);
 	/* Calls and ranges of a thread have the same number. The program gets its numbers back. */
