@@ -58,6 +58,9 @@ calls 'name correlation external' \
 same "$last: threads" "$(fields run.opk activities kind thread name | grep 'LaunchKernel$' | sort -u | wc -l)" 2
 info 'j["recorded_activities"] == j["stats"][0]["activities"]'
 run 0 verify run.opk
+# CUPTI may return later buffers first.
+FAKE_GPU_ACTIVITY_RECORDS=1 trace '--trace api' init ctx:0 launch:a launch:b launch:c
+same "$last: launches" "$(fields run.opk activities name | grep -c '^cuLaunchKernel$')" 3
 # A range and the calls in it have the same thread.
 trace '--trace api' init ctx:0 nvtxpush:n launch:a nvtxpop
 same "$last: threads" "$(fields run.opk activities thread name | grep '\(n\|LaunchKernel\)$' | cut -d ' ' -f 1 | sort -u | wc -l)" 1
