@@ -317,6 +317,38 @@ LD_PRELOAD=${LD_PRELOAD-}"
 LD_PRELOAD=$tmp/nothing.so record --best-effort env:LD_PRELOAD
 out_is "LD_PRELOAD=$tmp/nothing.so:$(dirname "$(readlink -f "$BUILD/.libs/liboffpeak-preload.so")")/liboffpeak-preload.so"
 
+# Who starts it may ignore the ends of children.
+trap '' CHLD
+code=6 record '' init ctx:0 launch:k exit:6
+code=6 record '' init ctx:0 launch:k spawn:begin spawn:end exit:6
+trap - CHLD
+# A program that is built with AddressSanitizer, which wants to come first.
+echo 'int main(void) { return 6; }' >asan.c
+if ${CC:-cc} -fsanitize=address -o asan asan.c 2>/dev/null && ./asan; [ $? = 6 ] && ! ldd "$collector" | grep -q libasan; then
+	asan_options=$ASAN_OPTIONS
+	unset ASAN_OPTIONS
+	rm -f run*.opk
+	collect 6 -c one.opk -o run.opk --best-effort -- ./asan
+	err_is 'offpeak-collect: nothing was recorded, for the reason above, or because the program used no GPU'
+	ASAN_OPTIONS=$asan_options
+	export ASAN_OPTIONS
+else
+	skip 'a program with AddressSanitizer' 'it can not be built, or the collector has it, too'
+fi
+# A library that can't be preloaded is no silent loss.
+lost='if the program uses CUPTI itself, its own profile may be empty; --own-cupti says that this is wanted'
+mkdir 'a folder' alone
+cp "$collector" "$BUILD/.libs/liboffpeak-inject.so" alone
+cp alone/* "$BUILD/.libs/liboffpeak-preload.so" 'a folder'
+built=$collector
+collector="a folder/offpeak-collect"
+warns_just "offpeak-collect: note: $(pwd -P)/a folder/liboffpeak-preload.so can't be preloaded, because its path has a blank or a colon: $lost" \
+	'' init ctx:0 launch:k
+collector=alone/offpeak-collect
+warns_just "offpeak-collect: note: $(pwd -P)/alone/liboffpeak-preload.so is missing: $lost" '' init ctx:0 launch:k
+quietly --own-cupti init ctx:0 launch:k
+collector=$built
+
 section 'signals'
 # The launcher forwards signals that only it receives, and leaves Ctrl-C to the program.
 collect_in_background() {

@@ -179,7 +179,7 @@ works info run.opk --table code
 lines_are 3
 code=5
 set=hot
-quietly '--source pc' init ctx:0 "launch*3:=$histogram" exit:5
+quietly '--source pc' init ctx:0 "launch*3:=$histogram" sleep:300 exit:5
 info '[r["value"] for r in j["run"] if r["name"] == "device.0.sm_mhz_max"] == ["1980"]'
 functions_are symbol,wait,wait_lost "$histogram 24 12"
 code=0

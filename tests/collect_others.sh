@@ -143,9 +143,13 @@ out_is 'traced 1'
 # It used CUPTI before CUDA alone.
 record '' subscribe unsubscribe init ctx:0 launch:k
 rows_count 1
+# It used CUPTI while the context was prepared.
+FAKE_GPU_FAIL=cuptiProfilerInitialize:sleep200 record '' init ctx:0 activities launch:a activities:off sleep:600 launch:b
+rows_are short b
 # Counts and samples of instructions.
 for set in sass pc; do
 	make_set $set profiler=$set
+	record '' init ctx:0 activities launch:a activities:off sleep:600 launch:b
 	record '' init ctx:0 launch:k activities launch:k activities:off traced sleep:600 launch:k
 	out_is 'traced 1'
 	err_has "$comes_first"
@@ -167,8 +171,19 @@ record '--interval 1ms --trace kernels' activities init primary:0 launch:k trace
 out_is 'traced 1'
 err_has "$comes_first: nothing is traced; "
 samples 50
-# The other way round.
+# Two threads at once: the one that comes later waits, and disables nothing of the other's.
+FAKE_GPU_FAIL=cuptiActivityFlushAll:sleep300 record '--interval 1ms --trace kernels' init primary:0 launch:k \
+	thread:begin sleep:100 activities:copies thread:end activities sleep:300 launch:k traced join
+out_is 'traced 1'
+# A fork has no part in it.
+quietly '--interval 1ms --trace kernels' init primary:0 launch:k fork:begin activities fork:end launch:k sleep:100
+same "$last: kernels" "$(fields run.opk activities kind | grep -c kernel)" 2
+# Callbacks that are shared are no reason to rest.
 set=one
+FAKE_GPU_CUPTI_VERSION=130200 quietly '' subscribe:share init ctx:0 launch:k heard
+out_is 'heard 1'
+rows_count 1
+# The other way round.
 record --own-cupti init ctx:0 launch:k '?subscribe' launch:k
 out_is 'subscribe: 39'
 rows_count 2

@@ -60,6 +60,9 @@ calls 'name correlation external' \
 same "$last: threads" "$(fields run.opk activities kind thread name | grep 'LaunchKernel$' | sort -u | wc -l)" 2
 info 'j["recorded_activities"] == j["stats"][0]["activities"]'
 run 0 verify run.opk
+# CUPTI may return later buffers first.
+FAKE_GPU_ACTIVITY_RECORDS=1 trace '--trace api' init ctx:0 launch:a launch:b launch:c
+same "$last: launches" "$(fields run.opk activities name | grep -c '^cuLaunchKernel$')" 3
 # A range and the calls in it have the same thread.
 trace '--trace api' init ctx:0 nvtxpush:n launch:a nvtxpop
 same "$last: threads" "$(fields run.opk activities thread name | grep '\(n\|LaunchKernel\)$' | cut -d ' ' -f 1 | sort -u | wc -l)" 1
@@ -205,6 +208,11 @@ info 'j["recorded_activities"] == 1'
 FAKE_GPU_FAIL=cuptiActivityEnable:999:3-9 trace '--trace all --best-effort' init ctx:0 launch:k
 log_has 3 '^cuptiActivityEnable'
 log_has 2 '^cuptiActivityDisable'
+
+section 'several threads end the program'
+FAKE_GPU_FAIL=cuptiActivityFlushAll:sleep300 trace '--trace kernels' init ctx:0 launch:a thread:begin sleep:50 exit:0 thread:end exit:0
+err_is ''
+ran short a
 
 section 'from the cache'
 mkdir cache

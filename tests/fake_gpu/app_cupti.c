@@ -119,7 +119,7 @@ static void CUPTIAPI take_buffer(CUcontext context, uint32_t stream, uint8_t *bu
 	free(buffer);
 }
 
-/* Records activities as torch.profiler does; with "off" no more. */
+/* Records kernels as torch.profiler does; with "copies" those instead, with "off" no more. */
 static int word_activities(const char *const *fields)
 {
 	int status;
@@ -128,7 +128,9 @@ static int word_activities(const char *const *fields)
 		return CALL(cuptiActivityDisable)(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
 	status = CALL(cuptiActivityRegisterCallbacks)(give_buffer, take_buffer);
 	return status ? status
-	              : (int)CALL(cuptiActivityEnable)(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+	              : (int)CALL(cuptiActivityEnable)(
+			      strcmp(fields[0], "copies") ? CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL
+							  : CUPTI_ACTIVITY_KIND_MEMCPY);
 }
 
 /* Prints how many kernels are in the records so far. */

@@ -372,6 +372,7 @@ struct collector_context *collector_find_or_open(CUcontext context)
 	entry = &collector.contexts[collector.context_count++];
 	entry->context = context;
 	entry->device = device;
+	entry->rests = collector.resting;
 	entry->session = collector_open(entry);
 	return entry;
 }
@@ -536,16 +537,21 @@ static void end_all(const struct counts *traced)
 
 /*
  * The trace's thread needs the lock to end, so this waits for it without the lock. If this thread
- * holds the lock when a signal ends the program, nothing can be done.
+ * holds the lock when a signal ends the program, nothing can be done. Where several threads end the
+ * program, none goes on to NVIDIA's handlers before the recording has ended.
  */
 void collector_finish(void)
 {
+	static pthread_mutex_t finishing = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
 	struct counts traced = { 0 };
 
 	if (!collector_lock())
 		return;
 	collector_unlock();
+	if (pthread_mutex_lock(&finishing))
+		return;
 	subscriber_stay();
 	trace_stop(&traced);
 	end_all(&traced);
+	pthread_mutex_unlock(&finishing);
 }

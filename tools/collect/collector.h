@@ -179,8 +179,8 @@ void collector_end_scope(enum collect_capture of);
 
 /* What the program uses, as bits of enum program_use; 0 with --own-cupti. */
 unsigned collector_program_uses(void);
-/* Rests if the program used CUPTI before CUDA; whether the collector rests. */
-bool collector_begins_resting(void);
+/* Rests if the program had one of these uses before CUDA; whether the collector rests. */
+bool collector_begins_resting(unsigned uses);
 /* False, with a message, if the program has CUPTI's activity records, or a profiler, already. */
 bool collector_may_trace(void);
 bool collector_may_sample(void);

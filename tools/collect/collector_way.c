@@ -5,6 +5,7 @@
  */
 #include <dlfcn.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "collect/collector.h"
 #include "collect/shared/program_cupti.h"
@@ -59,11 +60,11 @@ static void begin_rest(unsigned use)
 	tell(use, "nothing is recorded meanwhile");
 }
 
-bool collector_begins_resting(void)
+bool collector_begins_resting(unsigned uses)
 {
 	collector_auto bool locked = collector_lock();
-	unsigned uses = collector_program_uses() & ~USE_BUFFERS;
 
+	uses &= collector_program_uses();
 	if (locked && uses && is_of_launches())
 		begin_rest(uses);
 	return collector.resting;
@@ -104,7 +105,8 @@ __attribute__((visibility("default"))) void offpeak_make_way(unsigned use)
 {
 	bool locked;
 
-	if (collector.settings.own_cupti)
+	/* A fork has neither the GPU nor the threads that may hold locks. */
+	if (collector.settings.own_cupti || collector.pid != getpid())
 		return;
 	if (!use) {
 		inject_end_rest();

@@ -320,7 +320,7 @@ static bool subscribe(void)
 	CUptiResult status = take(other);
 
 	if (status == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
-		return go_without_callbacks(other);
+		return collector_begins_resting(USE_CALLBACKS) || go_without_callbacks(other);
 	return target_check(target.cuptiSubscribe_v2 ? "cuptiSubscribe_v2" : "cuptiSubscribe",
 	                    status)
 	       && enable_all();
@@ -391,7 +391,8 @@ __attribute__((visibility("default"))) int InitializeInjection(void)
 	/* CUPTI's records already contain what the driver's other calls would show. */
 	if (collector.settings.mode == MODE_TRACE && !collector_has_scope())
 		return 1;
-	if (collector.settings.watch || (!collector_begins_resting() && !subscribe()))
+	if (collector.settings.watch
+	    || (!collector_begins_resting(USE_ACTIVITIES | USE_COUNTERS) && !subscribe()))
 		return 1;
 	if (collector.settings.mode == MODE_USER_RANGE)
 		collector_listen_to_ranges();

@@ -25,6 +25,18 @@ static struct {
 	bool buffers;
 } used;
 
+static void begun(unsigned *uses)
+{
+	__atomic_add_fetch(uses, 1, __ATOMIC_RELAXED);
+}
+
+/* Some end more often than they begin. */
+static void ended(unsigned *uses, bool really)
+{
+	if (really && __atomic_load_n(uses, __ATOMIC_RELAXED))
+		__atomic_sub_fetch(uses, 1, __ATOMIC_RELAXED);
+}
+
 EXPORT unsigned offpeak_program_uses(void)
 {
 	return (used.callbacks ? USE_CALLBACKS : 0) | (used.activities ? USE_ACTIVITIES : 0)
@@ -118,12 +130,12 @@ EXPORT int __libc_start_main(main_fn *main, int count, char **arguments, void (*
 	do {                                                                                       \
 		CUptiResult status = CALL(symbol, __VA_ARGS__);                                    \
                                                                                                    \
-		used.callbacks++;                                                                  \
+		begun(&used.callbacks);                                                            \
 		if (status == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {                    \
 			make_way(USE_CALLBACKS);                                                   \
 			status = CALL(symbol, __VA_ARGS__);                                        \
 		}                                                                                  \
-		used.callbacks -= status != CUPTI_SUCCESS;                                         \
+		ended(&used.callbacks, status != CUPTI_SUCCESS);                                   \
 		return status;                                                                     \
 	} while (0)
 
@@ -146,7 +158,7 @@ EXPORT CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle subscriber)
 {
 	CUptiResult status = CALL(cuptiUnsubscribe, subscriber);
 
-	used.callbacks -= !status && used.callbacks;
+	ended(&used.callbacks, !status);
 	make_way(0);
 	return status;
 }
@@ -170,21 +182,21 @@ static uint64_t bit(CUpti_ActivityKind kind)
 static CUptiResult enabled(CUpti_ActivityKind kind, CUptiResult status)
 {
 	if (status)
-		used.activities &= ~bit(kind);
+		__atomic_and_fetch(&used.activities, ~bit(kind), __ATOMIC_RELAXED);
 	return status;
 }
 
 static CUptiResult disabled(CUpti_ActivityKind kind, CUptiResult status)
 {
 	if (!status)
-		used.activities &= ~bit(kind);
+		__atomic_and_fetch(&used.activities, ~bit(kind), __ATOMIC_RELAXED);
 	make_way(0);
 	return status;
 }
 
 static void enabling(CUpti_ActivityKind kind)
 {
-	used.activities |= bit(kind);
+	__atomic_or_fetch(&used.activities, bit(kind), __ATOMIC_RELAXED);
 	make_way(USE_ACTIVITIES);
 }
 
@@ -231,17 +243,17 @@ EXPORT CUptiResult cuptiActivityDisableContext(CUcontext context, CUpti_Activity
 	{                                                                                          \
 		CUptiResult status;                                                                \
                                                                                                    \
-		used.counters++;                                                                   \
+		begun(&used.counters);                                                             \
 		make_way(USE_COUNTERS);                                                            \
 		status = CALL(enable, params);                                                     \
-		used.counters -= status != CUPTI_SUCCESS;                                          \
+		ended(&used.counters, status != CUPTI_SUCCESS);                                    \
 		return status;                                                                     \
 	}                                                                                          \
 	EXPORT CUptiResult disable(disable_params *params)                                         \
 	{                                                                                          \
 		CUptiResult status = CALL(disable, params);                                        \
                                                                                                    \
-		used.counters -= !status && used.counters;                                         \
+		ended(&used.counters, !status);                                                    \
 		make_way(0);                                                                       \
 		return status;                                                                     \
 	}

@@ -9,7 +9,7 @@
 static CUpti_SubscriberHandle subscriber;
 
 static struct {
-	pthread_mutex_t lock; /* held while a thread unsubscribes */
+	pthread_mutex_t lock; /* held while a thread unsubscribes, or looks */
 	bool too_late;
 } leaving = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -82,11 +82,17 @@ void subscriber_stay(void)
 
 bool subscriber_lost(void)
 {
-	CUpti_SubscriberHandle ours = handle();
+	CUpti_SubscriberHandle ours;
 	uint32_t enabled;
+	bool lost;
 
-	return ours
+	/* What a thread gives up meanwhile is not lost. */
+	pthread_mutex_lock(&leaving.lock);
+	ours = handle();
+	lost = ours
 	       && target.cuptiGetCallbackState(&enabled, ours, CUPTI_CB_DOMAIN_RESOURCE,
 	                                       CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
 	                  == CUPTI_ERROR_INVALID_PARAMETER;
+	pthread_mutex_unlock(&leaving.lock);
+	return lost;
 }

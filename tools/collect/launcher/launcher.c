@@ -418,7 +418,7 @@ int main(int argc, char **argv)
 	opk_reserve_standard();
 	if (argc > 1 && !strcmp(argv[1], WATCH_WORD))
 		return argc > 2 ? watch_dump(argv[2]) : watch_gpus();
-	file_limit_ignore();
+	signals_begin();
 	TRY(command_line_read(&settings, &sets, &program, argc, argv));
 	if (!program)
 		return OPK_OK;

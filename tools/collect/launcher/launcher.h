@@ -47,8 +47,11 @@ int strategy_permission(void);
 
 /* run.c: the program as a child process, and signals that shall reach it. */
 
-/* With a limit on file sizes, lets writing fail; the program gets the signal's old handler. */
-void file_limit_ignore(void);
+/*
+ * With a limit on file sizes, lets writing fail; lets children be waited for. The program gets the
+ * signals' old handlers.
+ */
+void signals_begin(void);
 /*
  * Between several runs, and while they are joined: a signal must not leave their files behind.
  * Otherwise program_run() takes signals, and gives them back.

@@ -13,8 +13,8 @@
 
 static volatile sig_atomic_t child, stopped; /* stopped: the last signal, or 0 */
 static bool signals_held;
-static void (*file_limit)(int); /* the signal's old handler */
-static int not_run;             /* the error that prevented the program's start, or 0 */
+static void (*file_limit)(int), (*children_end)(int); /* the signals' old handlers */
+static int not_run; /* the error that prevented the program's start, or 0 */
 
 /* Signals that the program shall handle. */
 static struct {
@@ -58,9 +58,10 @@ static void take_signals(void)
 	}
 }
 
-void file_limit_ignore(void)
+void signals_begin(void)
 {
 	file_limit = signal(SIGXFSZ, SIG_IGN);
+	children_end = signal(SIGCHLD, SIG_DFL);
 }
 
 static void give_signals_back(void)
@@ -80,32 +81,46 @@ bool program_missing(void)
 	return not_run;
 }
 
+/* Adds to the end of a variable's list. */
+static void append(const char *variable, const char *text)
+{
+	const char *others = getenv(variable);
+	opk_autofree char *all = opk_printf("%s%s%s", others ? others : "",
+	                                    others && *others ? ":" : "", text);
+
+	if (all)
+		setenv(variable, all, 1);
+}
+
 /*
  * In the child: the program's own calls of CUPTI come to a library first, through which the
  * recording makes way for them.
  */
 static void preload(void)
 {
-	const char *library = getenv("CUDA_INJECTION64_PATH"), *others = getenv("LD_PRELOAD");
-	opk_autofree char *path = NULL, *all = NULL;
+	const char *library = getenv("CUDA_INJECTION64_PATH"), *problem = NULL;
+	opk_autofree char *path = NULL;
 
 	if (!library || getenv(settings_table[SETTING_OWN_CUPTI].variable))
 		return;
 	path = opk_printf("%.*s" PRELOADED_LIBRARY, (int)(strrchr(library, '/') - library),
 	                  library);
-	if (path && access(path, R_OK)) {
+	if (!path)
+		return;
+	if (access(path, R_OK))
+		problem = "is missing";
+	else if (strpbrk(path, " :"))
+		problem = "can't be preloaded, because its path has a blank or a colon";
+	if (problem) {
 		say(0,
-		    "note: %s is missing: if the program uses CUPTI itself, its own profile may "
-		    "be empty; --own-cupti says that this is wanted",
-		    path);
+		    "note: %s %s: if the program uses CUPTI itself, its own profile may be empty; "
+		    "--own-cupti says that this is wanted",
+		    path, problem);
 		return;
 	}
-	/* These separate the names in the variable. */
-	if (!path || strpbrk(path, " :"))
-		return;
-	all = opk_printf("%s%s%s", others ? others : "", others && *others ? ":" : "", path);
-	if (all)
-		setenv("LD_PRELOAD", all, 1);
+	append("LD_PRELOAD", path);
+	/* AddressSanitizer ends programs where another library comes before its own. */
+	append("ASAN_OPTIONS", "verify_asan_link_order=0");
 }
 
 /* The child writes its error to the pipe; a started program closes the pipe. */
@@ -116,10 +131,12 @@ static void become(char **program, int report)
 	give_signals_back();
 	signal(SIGXFSZ, file_limit);
 	/* Until it waits for this signal. */
-	if (program == watch_program)
+	if (program == watch_program) {
 		signal(SIGUSR1, SIG_IGN);
-	else
+	} else {
+		signal(SIGCHLD, children_end);
 		preload();
+	}
 	execvp(program[0], program);
 	problem = errno;
 	say(0, "%s: %s", program[0], strerror(problem));

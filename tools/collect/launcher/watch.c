@@ -91,12 +91,16 @@ static void make_dump(struct dump *dump, const struct settings *settings)
 {
 	char last[16];
 	char *const arguments[] = { self, word, last, NULL };
+	int problem;
 
 	snprintf(last, sizeof last, "%u", dump->last);
 	if (!dump->last || dump->maker || archive_current(settings) <= dump->last)
 		return;
-	if (posix_spawn(&dump->maker, self, NULL, NULL, arguments, environ))
-		*dump = (struct dump){ say(0, "no dump: %s", strerror(errno)), 0 };
+	problem = posix_spawn(&dump->maker, self, NULL, NULL, arguments, environ);
+	if (!problem)
+		return;
+	say(0, "no dump: %s", strerror(problem));
+	*dump = (struct dump){ 0 };
 }
 
 static void end_dump(struct dump *dump, bool wait)

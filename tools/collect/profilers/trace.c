@@ -30,6 +30,7 @@ static struct {
 	trace_begin_fn *begin;
 	struct kernels *kernels;
 	pthread_mutex_t lock;
+	pthread_mutex_t kinds; /* held while kinds of records are enabled or disabled for good */
 	pthread_cond_t changed;
 	pthread_t thread;
 	bool running, ending, paused;
@@ -46,6 +47,7 @@ static struct {
 	CUpti_ActivityThreadIdType threads; /* the way that CUPTI numbers them without us */
 	struct counts counts;
 } trace = { .lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP,
+	    .kinds = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP,
 	    .changed = PTHREAD_COND_INITIALIZER,
 	    .device = -1 };
 
@@ -225,7 +227,9 @@ static void drop_inner(const CUpti_ActivityAPI *outer)
 	for (size_t i = trace.count; i-- > least;) {
 		struct opk_activity *inner = &trace.pending[i];
 
-		if (inner->kind != OPK_ACTIVITY_CALL || inner->thread != outer->threadId)
+		/* One that ended later came before it from another buffer. */
+		if (inner->kind != OPK_ACTIVITY_CALL || inner->thread != outer->threadId
+		    || inner->end_ns > outer->end)
 			continue;
 		if (inner->start_ns < outer->start)
 			return;
@@ -477,7 +481,6 @@ static void *run(void *data)
 /* Enables all kinds of records, or none. */
 static bool enable_kinds(void)
 {
-
 	for (size_t i = 0; i < wanted_kinds(); i++)
 		if (!TARGET_CALL(cuptiActivityEnable, kinds[i])) {
 			disable_kinds(i);
@@ -488,7 +491,6 @@ static bool enable_kinds(void)
 
 static bool listen_to_cupti(void)
 {
-
 	if (!target.cuptiActivityRegisterCallbacks)
 		return say(false, "%s has no activity records", target.cupti_path);
 	/* Calls and ranges of a thread have the same number. The program gets its numbers back. */
@@ -498,38 +500,54 @@ static bool listen_to_cupti(void)
 	return TARGET_CALL(cuptiActivityRegisterCallbacks, buffer_requested, buffer_completed);
 }
 
+/* Whether CUPTI's records are this library's. */
+static bool is_active(void)
+{
+	bool active = lock();
+
+	if (!active)
+		return false;
+	active = trace.running && !trace.refused && !trace.left;
+	unlock();
+	return active;
+}
+
 /* A range open at the beginning or end is recorded as a whole if it ends inside. */
 void trace_pause(bool pause)
 {
 	bool active;
 
-	if (!lock())
+	if (pthread_mutex_lock(&trace.kinds))
 		return;
-	active = trace.running && !trace.refused && !trace.left;
-	trace.paused = pause && active;
-	unlock();
+	active = is_active();
+	if (lock()) {
+		trace.paused = pause && active;
+		unlock();
+	}
 	if (active && pause)
 		disable_kinds(wanted_kinds());
 	else if (active)
 		enable_kinds();
+	pthread_mutex_unlock(&trace.kinds);
 }
 
 bool trace_leave(void)
 {
-	bool had = lock();
+	bool had;
 
-	if (!had)
+	/* Several threads may ask: one that came later would disable what the program enabled. */
+	if (pthread_mutex_lock(&trace.kinds))
 		return false;
-	had = trace.running && !trace.refused && !trace.left;
-	unlock();
-	if (!had)
-		return false;
-	flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
-	disable_kinds(wanted_kinds());
-	if (wanted_kinds() == wanted[TRACE_API] && target.cuptiSetThreadIdType)
-		target.cuptiSetThreadIdType(trace.threads);
-	trace.left = true;
-	return true;
+	had = is_active();
+	if (had) {
+		flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+		disable_kinds(wanted_kinds());
+		if (wanted_kinds() == wanted[TRACE_API] && target.cuptiSetThreadIdType)
+			target.cuptiSetThreadIdType(trace.threads);
+		trace.left = true;
+	}
+	pthread_mutex_unlock(&trace.kinds);
+	return had;
 }
 
 bool trace_start(const struct profiling *profiling, trace_begin_fn *begin, bool paused)

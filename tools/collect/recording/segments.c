@@ -142,7 +142,6 @@ static int end_file(struct segments *segments, const struct opk_stats *stats)
 static bool is_due(struct segments *segments)
 {
 	struct rotating *rotating = &segments->rotating;
-
 	bool cut;
 
 	pthread_mutex_lock(&segments->lock);
