@@ -9,7 +9,8 @@ char *cupti_loaded(const char *except);
 /*
  * What the program uses of CUPTI itself, in bits. liboffpeak-preload.so sees its calls, and asks
  * the collector to make way: offpeak_make_way() of liboffpeak-inject.so, with one of these bits,
- * before CUPTI gets the call; with 0 after a call that gave something back. The collector asks offpeak_program_uses() of the preloaded library.
+ * before CUPTI gets the call; with 0 after a call that gave something back. The collector asks
+ * offpeak_program_uses() of the preloaded library.
  */
 enum program_use {
 	USE_CALLBACKS = 1,  /* it subscribed */
