@@ -270,6 +270,24 @@ static void note_instructions(const struct opk_table *table)
 	}
 }
 
+/* Says why columns about calls that were asked for are empty. */
+static void note_calls(const struct opk_table *table)
+{
+	for (size_t i = 0; table->seen_count && !table->called_count && i < table->column_count;
+	     i++) {
+		const struct opk_table_column *column = &table->columns[i];
+
+		if (column->kind != OPK_TABLE_FACT
+		    || (column->fact != OPK_FACT_LATENCY && column->fact != OPK_FACT_GAP
+		        && column->fact != OPK_FACT_HOST_GAP))
+			continue;
+		opk_log(table->ctx, "%s is empty: no calls of CUDA are recorded for these %s",
+		        column->header.name,
+		        table->inputs->rows == OPK_ROWS_KERNELS ? "kernels" : "launches");
+		return;
+	}
+}
+
 static void note_drift(struct opk_ctx *ctx, const char *path, const char *clock,
                        const struct opk_clock_span *span)
 {
@@ -330,6 +348,7 @@ void opk_table_note_rows(struct opk_table *table)
 	note_fitted(table);
 	note_instructions(table);
 	note_divided(table);
+	note_calls(table);
 	if (!table->found)
 		opk_table_note_none(table);
 	if (table->layout != OPK_TABLE_LONG)
