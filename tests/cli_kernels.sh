@@ -214,6 +214,10 @@ printf 'name: labelled\nprofiler: pm\ndescription: a label\nmetrics:\n  - {metri
 notes 'values of 2 of 2 kernels' eval "$recordings/gh100-short.opk" --per kernel --by shape --set labelled.yaml --where 'blocks:within<20' \
 	--kernel-names short --columns kernel
 same 'by a label' "$(xargs <out)" 'kernel copy many_blocks'
+# A table for people shows both in one scale.
+run 0 eval "$recordings/gh100-short.opk" --per kernel --where 'kernel=many_blocks*' --format table --kernel-names short \
+	--columns kernel,$inst,$inst:within
+out_has '^ +k instructions +k instructions$' '^many_blocks +450\.49 +10\.24$'
 refuses 2 "no rollup or submetric 'sum:within'" eval "$recordings/gh100-short.opk" --metrics $inst:within
 clock=dram__cycles_elapsed.avg.per_second
 shows '^beside\(int\),26[0-9]{8}' eval both.opk --per kernel --where kernel=beside --metrics $clock --columns kernel,$clock
