@@ -182,6 +182,23 @@ awk -F , 'NR > 1 { split($5, threads, "x"); print $1 "," $2 "," $4 + 8 * $3 * th
 same 'instructions' "$(awk -F , -f near.awk true.csv instructions.csv)" '7 7'
 notes 'values of 2 of 8 kernels, whose launches take few samples or less' eval "$recordings/gh100-short.opk" --per kernel \
 	--by shape --metrics $blocks
+# Each row but those two has parts of samples, and small counts may be others'.
+err_has 'values of [0-9] of 8 kernels, where METRIC:within is nan, and of \(idle\) are from divided samples'
+err_lacks '8 instructions more'
+notes '__inst_executed.sum: samples count 8 instructions more for each warp than kernel replay' eval \
+	"$recordings/gh100-short.opk" --per kernel --metrics $blocks,$inst
+notes 'values of 1 of 1 kernels, .*divided samples' eval "$recordings/gh100-short.opk" --per kernel --where 'kernel=gate*' \
+	--metrics $blocks
+# All values are of all launches.
+run 0 eval "$recordings/gh100-short.opk" --per kernel --where 'kernel=many_blocks*' --metrics $blocks
+err_lacks 'divided samples'
+# What was collected and is not determined was collected.
+notes 'dram__bytes_read.sum, are nan in every row: it ran for less than a sample' eval "$recordings/gh100-short.opk" \
+	--per kernel --where 'kernel=many_blocks*'
+err_lacks 'not collected'
+run 0 show "$recordings/gh100-short.opk"
+err_has "'offpeak eval --per kernel' has values of each kernel"
+err_lacks 'nan'
 # An interval is a value like others.
 notes 'values of 2 of 2 kernels' eval "$recordings/gh100-short.opk" --per kernel --by shape --where "$blocks:within<20" \
 	--columns kernel --kernel-names short
@@ -197,6 +214,10 @@ printf 'name: labelled\nprofiler: pm\ndescription: a label\nmetrics:\n  - {metri
 notes 'values of 2 of 2 kernels' eval "$recordings/gh100-short.opk" --per kernel --by shape --set labelled.yaml --where 'blocks:within<20' \
 	--kernel-names short --columns kernel
 same 'by a label' "$(xargs <out)" 'kernel copy many_blocks'
+# A table for people shows both in one scale.
+run 0 eval "$recordings/gh100-short.opk" --per kernel --where 'kernel=many_blocks*' --format table --kernel-names short \
+	--columns kernel,$inst,$inst:within
+out_has '^ +k instructions +k instructions$' '^many_blocks +450\.49 +10\.24$'
 refuses 2 "no rollup or submetric 'sum:within'" eval "$recordings/gh100-short.opk" --metrics $inst:within
 clock=dram__cycles_elapsed.avg.per_second
 shows '^beside\(int\),26[0-9]{8}' eval both.opk --per kernel --where kernel=beside --metrics $clock --columns kernel,$clock

@@ -387,10 +387,11 @@ err_has '^offpeak-collect: note: process [0-9]*: 64 recorded; 16 are missing: no
 rows_count 64
 info 'not j["complete"] and (j["stats"][0]["launches"], j["stats"][0]["ranges"]) == (80, 64)' \
 	'j["drops"] == [{"reason": "not written yet when the process was killed or became another program", "count": 16}]'
+info 'j["missing"] == "16: not written yet when the process was killed or became another program"'
 # Rows that wait for more are written after a second.
 code=137 record '' init ctx:0 'launch*5:a' sleep:1600 kill9
 rows_count 5
-info 'j["complete"] and "drops" not in j'
+info 'j["complete"] and not j["missing"] and "drops" not in j'
 # Exits without handlers, also with several processes.
 warns 'note: process [0-9]*: 64 recorded; 1 are missing' '' init ctx:0 'launch*65:a' sleep:100 _exit:0
 rows_count 64

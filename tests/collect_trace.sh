@@ -72,6 +72,7 @@ trace '--trace api' init ctx:0 launch:a sleep:1600 launch:b
 log_has 27 '^cuDeviceGetAttribute'
 same "$last: its own" "$(fields run.opk activities name | grep -c cuDeviceGetAttribute)" 0
 run 0 eval run.opk --columns kernel,launch_latency_ns,gap_ns,host_gap_ns --kernel-names short
+err_lacks 'no calls of CUDA'
 same 'latencies' "$(awk -F , 'NR > 1 { print $1, ($2 > 0 && $2 < 1e8), ($3 >= 2e8), ($4 <= $3 && $4 > $3 - 1e8) }' out | in_line)" \
 	'a 1 0 1; b 1 1 1'
 run 0 eval run.opk --per kernel
@@ -87,6 +88,7 @@ same 'calls in a list' "$(grep -c '^call,cuLaunchKernel,' out)" 2
 trace '--trace all' init ctx:0 launch:a sleep:200 launch:b
 run 0 eval run.opk --columns kernel,launch_latency_ns,gap_ns,host_gap_ns --kernel-names short
 same 'no calls' "$(in_line <out)" 'kernel,launch_latency_ns,gap_ns,host_gap_ns; a,,,; b,,,'
+err_has 'launch_latency_ns is empty: no calls of CUDA are recorded for these launches$'
 # The driver's calls inside a call of the runtime are left out.
 FAKE_GPU_RUNTIME=1 trace '--trace api' init ctx:0 launch:a graph:2
 calls 'name correlation' 'cudaLaunchKernel 1; cudaLaunchKernel 2; cudaLaunchKernel 3; cuGraphLaunch 4'

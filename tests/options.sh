@@ -56,7 +56,7 @@ refuses 2 "no command 'metric', did you mean metrics\\?" --manpage metric
 for word in table draw ''; do
 	refuses 2 "no command '$word'; 'offpeak --help' lists them" "$word"
 done
-for way in 'help collect' 'collect --help' 'collect -o run.opk'; do
+for way in 'help collect' 'help offpeak-collect' 'collect --help' 'collect -o run.opk'; do
 	refuses 2 "recording is done by offpeak-collect, .*'offpeak-collect --help'" $way
 done
 refuses 2 "no command 'nonsensical'; 'offpeak --help' lists them" nonsensical

@@ -59,10 +59,11 @@ static int unknown_command(const char *name)
 {
 	struct opk_nearest nearest = { .name = name };
 
-	if (!strcmp(name, "collect"))
+	if (!strcmp(name, "collect") || !strcmp(name, "offpeak-collect"))
 		return app_error(NULL, OPK_EUSAGE,
-		                 "no command 'collect': recording is done by offpeak-collect, a "
-		                 "program of its own; see 'offpeak-collect --help'");
+		                 "no command '%s': recording is done by offpeak-collect, a "
+		                 "program of its own; see 'offpeak-collect --help'",
+		                 name);
 	for (const struct command *const *c = commands; *name && *c; c++)
 		if (is_misspelt(name, (*c)->name))
 			opk_nearest_try(&nearest, (*c)->name);

@@ -64,7 +64,9 @@ struct opk_ran {
 	uint64_t samples_alone;
 	/* It has no values: too short, or too few samples tell it apart. */
 	bool unknown;
-	bool fitted; /* some values are from what all of its launches have in common */
+	bool fitted;  /* some values are from what all of its launches have in common */
+	bool divided; /* some are parts of samples, in a recording that has short launches */
+	bool few;     /* samples alone don't tell it apart: values that are not fitted are NaN */
 };
 
 /* What is known of instructions: exact counts, or how many samples found a warp there. */

@@ -61,15 +61,23 @@ static int take_row(struct opk_summary *s, const struct opk_row *row)
 	return opk_kernel_names_add(s->kernel_names, s->ctx, row->range, 1);
 }
 
-/* Skips copies, and idle time, which the words of the summary have. */
-static int read_kernels(struct opk_summary *s)
+/*
+ * Skips copies, and idle time, which the words of the summary have. *any_value: in some row, since
+ * what was not collected has none.
+ */
+static int read_kernels(bool *any_value, struct opk_summary *s)
 {
 	const struct opk_row *row;
 	int code = OPK_OK;
 
-	while (!code && !(code = opk_evaluation_next(&row, s->ctx, s->timeline)) && row)
+	while (!code && !(code = opk_evaluation_next(&row, s->ctx, s->timeline)) && row) {
+		const double *values = opk_evaluation_values(s->timeline);
+
+		for (size_t i = 0; i < opk_evaluation_column_count(s->timeline); i++)
+			*any_value |= !isnan(values[i]);
 		if (!strcmp(row->ran->kind, "kernel"))
 			code = take_row(s, row);
+	}
 	return code;
 }
 
@@ -254,7 +262,7 @@ static int remark_fitted(struct opk_summary *s)
 int opk_summary_read_kernels(struct opk_summary *s)
 {
 	int code = opk_file_activities(&s->activities, &s->activity_count, s->ctx, s->file);
-	bool any = false;
+	bool any = false, any_value = false;
 
 	for (size_t i = 0; !code && !any && i < s->activity_count; i++)
 		any = opk_activity_ran(&s->activities[i]);
@@ -262,10 +270,10 @@ int opk_summary_read_kernels(struct opk_summary *s)
 		return code;
 	code = evaluate(s);
 	if (!code)
-		code = read_kernels(s);
+		code = read_kernels(&any_value, s);
 	if (!code)
 		code = find_busy(s);
-	if (!code)
+	if (!code && any_value)
 		code = remark_unknown(s);
 	if (!code)
 		code = remark_fitted(s);

@@ -82,6 +82,8 @@ struct opk_table {
 	size_t seen_count;    /* rows of kernels that ran, not of copies and idle time */
 	size_t unknown_count; /* such rows with too little data in samples */
 	size_t fitted_count;  /* such rows whose values are from all of their launches */
+	size_t called_count;  /* such rows with a call of CUDA that is recorded */
+	size_t divided_count; /* such rows with parts of samples that have short launches, too */
 	bool noted;
 	struct opk_table_watch watch;
 	uint64_t *has_values, *has_metrics; /* room for the watch: one per column; one per metric */

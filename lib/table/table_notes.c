@@ -234,6 +234,60 @@ static void note_fitted(const struct opk_table *table)
 		        table->fitted_count, table->seen_count);
 }
 
+/*
+ * Says which values are less certain than they look: what short launches count in a sample also
+ * goes to the others in it, which is much beside a count that is small.
+ */
+static void note_divided(const struct opk_table *table)
+{
+	bool is_kernels = table->inputs->rows == OPK_ROWS_KERNELS;
+
+	if (table->divided_count)
+		opk_log(table->ctx,
+		        "values of %zu of %zu %s are from divided samples: how far off they are is not "
+		        "known, and a small count may be mostly from short launches in the same samples",
+		        table->divided_count, table->seen_count,
+		        is_kernels ? "kernels, where METRIC:within is nan, and of (idle)"
+		                   : "launches");
+}
+
+/* Says how values of samples differ from replay's. */
+static void note_instructions(const struct opk_table *table)
+{
+	const struct opk_evaluation *evaluation = table->inputs->evaluation;
+
+	if (!table->fitted_count)
+		return;
+	for (size_t i = 0; i < opk_evaluation_metric_count(evaluation); i++) {
+		const char *name = opk_evaluation_metric(evaluation, i);
+
+		if (!strstr(name, "__inst_executed."))
+			continue;
+		opk_log(table->ctx,
+		        "%s: samples count 8 instructions more for each warp than kernel replay",
+		        name);
+		return;
+	}
+}
+
+/* Says why columns about calls that were asked for are empty. */
+static void note_calls(const struct opk_table *table)
+{
+	for (size_t i = 0; table->seen_count && !table->called_count && i < table->column_count;
+	     i++) {
+		const struct opk_table_column *column = &table->columns[i];
+
+		if (column->kind != OPK_TABLE_FACT
+		    || (column->fact != OPK_FACT_LATENCY && column->fact != OPK_FACT_GAP
+		        && column->fact != OPK_FACT_HOST_GAP))
+			continue;
+		opk_log(table->ctx, "%s is empty: no calls of CUDA are recorded for these %s",
+		        column->header.name,
+		        table->inputs->rows == OPK_ROWS_KERNELS ? "kernels" : "launches");
+		return;
+	}
+}
+
 static void note_drift(struct opk_ctx *ctx, const char *path, const char *clock,
                        const struct opk_clock_span *span)
 {
@@ -292,6 +346,9 @@ void opk_table_note_rows(struct opk_table *table)
 		note_read(table, i);
 	note_unknown(table);
 	note_fitted(table);
+	note_instructions(table);
+	note_divided(table);
+	note_calls(table);
 	if (!table->found)
 		opk_table_note_none(table);
 	if (table->layout != OPK_TABLE_LONG)

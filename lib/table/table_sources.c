@@ -31,6 +31,8 @@ void opk_table_see(struct opk_table *table)
 	table->seen_count++;
 	table->unknown_count += ran->unknown;
 	table->fitted_count += ran->fitted;
+	table->divided_count += ran->divided;
+	table->called_count += ran->called > 0;
 }
 
 static void take(struct opk_table *table, const struct opk_table_place *place,
@@ -140,6 +142,7 @@ void opk_table_rewind(struct opk_table *table)
 			opk_evaluation_rewind(table->inputs[i].evaluation);
 	}
 	table->input = table->number = 0;
-	table->seen_count = table->unknown_count = table->fitted_count = 0;
+	table->seen_count = table->unknown_count = 0;
+	table->fitted_count = table->divided_count = table->called_count = 0;
 	table->has_source = false;
 }

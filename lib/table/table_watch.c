@@ -104,7 +104,7 @@ static void see_measured(struct opk_table *table, const struct opk_table_file *i
 
 void opk_table_watch_row(struct opk_table *table, const double *values)
 {
-	bool too_few = table->source.row.ran && table->source.row.ran->unknown;
+	bool too_few = table->source.row.ran && table->source.row.ran->few;
 	size_t file = table->source.place.file, count;
 	const struct opk_table_file *input = &table->inputs[file];
 	bool in_doubt = false;

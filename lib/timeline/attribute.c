@@ -33,6 +33,7 @@ struct work {
 	double *column, *denominators;  /* of all samples */
 	bool *present;
 	double interval; /* mean length of a sample, ns */
+	bool has_short;  /* some rows' launches take few samples or less */
 	struct opk_fitted fitted;
 	struct gpu *gpus; /* set once GPUs are counted */
 };
@@ -367,14 +368,19 @@ static bool is_known(const struct work *w, size_t row)
 	return w->evidence[row] >= LEAST_EVIDENCE && length >= LEAST_LENGTH * w->interval;
 }
 
+/* Whether all that ran at once gets all of a sample, which is not divided. */
+static bool is_same_for_all(enum opk_kind kind)
+{
+	return kind == OPK_ELAPSES || kind == OPK_CLOCK;
+}
+
 static double divided_value(const struct work *w, size_t row, enum opk_kind kind)
 {
 	const struct opk_ran *ran = &w->rows->made.ran[row];
 	const struct opk_part *part = &w->parts[row];
 
-	bool same_for_all = kind == OPK_ELAPSES || kind == OPK_CLOCK;
-
-	if (!ran->launches || !(is_known(w, row) || (same_for_all && may_be_fitted(w, row))))
+	if (!ran->launches
+	    || !(is_known(w, row) || (is_same_for_all(kind) && may_be_fitted(w, row))))
 		return (double)NAN;
 	if (kind == OPK_DIVIDED)
 		return part->amount / w->under[row].amount;
@@ -387,15 +393,18 @@ static double divided_value(const struct work *w, size_t row, enum opk_kind kind
 static void put_value(struct work *w, size_t row, size_t metric)
 {
 	enum opk_kind kind = w->kinds[metric];
+	struct opk_ran *ran = &w->rows->made.ran[row];
 	double *values = w->rows->made.values + row * w->columns->metric_count;
 	double near = (double)NAN, value = (double)NAN;
 
 	if (may_be_fitted(w, row))
 		value = opk_fitted_value(&near, &w->fitted, row, kind, length_of(w, row));
-	if (isnan(value))
+	if (isnan(value)) {
 		value = divided_value(w, row, kind);
-	else
-		w->rows->made.ran[row].fitted = true;
+		ran->divided |= w->has_short && !isnan(value) && !is_same_for_all(kind);
+	} else {
+		ran->fitted = true;
+	}
 	for (size_t i = metric; i < w->columns->metric_count; i++)
 		if (!strcmp(w->names.items[i], w->names.items[metric]))
 			values[i] = w->is_within[i] ? near : value;
@@ -499,8 +508,10 @@ static int compute(struct work *w)
 	for (size_t i = 0; i < w->sample_count; i++)
 		w->interval += (double)(w->samples[i].time.end - w->samples[i].time.start)
 		               / (double)w->sample_count;
-	for (size_t i = 0; i < rows; i++)
+	for (size_t i = 0; i < rows; i++) {
 		any |= may_be_fitted(w, i);
+		w->has_short |= i + 1 < rows && length_of(w, i) < MOST_FITTED * w->interval;
+	}
 	TRY(opk_fitted_init(&w->fitted, w->ctx, any ? w->rows->made.count : 0));
 	for (size_t i = 0; i < count; i++)
 		TRY(begin_gpu(&w->gpus[i], w, i));
@@ -510,6 +521,7 @@ static int compute(struct work *w)
 		w->rows->made.ran[i].samples_alone = w->evidence[i] > 0
 		                                             ? (uint64_t)(w->evidence[i] + 0.01)
 		                                             : 0;
+		w->rows->made.ran[i].few = !is_known(w, i);
 		w->rows->made.ran[i].unknown = !is_known(w, i) && !w->rows->made.ran[i].fitted;
 	}
 	return OPK_OK;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* offpeak info: the contents of a container, and whether it is intact. */
+#include <inttypes.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "commands.h"
 #include "common/files.h"
 #include "container/door.h"
@@ -56,6 +58,17 @@ struct counted {
 	const struct opk_stats *stats; /* NULL: none */
 };
 
+/* "3: reason; 1: another"; NULL without memory. */
+static char *missing_text(const struct opk_stats *stats)
+{
+	struct opk_buf text = { 0 };
+
+	for (size_t i = 0; stats && i < stats->drop_count; i++)
+		opk_buf_add_printf(&text, "%s%" PRIu64 ": %s", i ? "; " : "", stats->drops[i].count,
+		                   stats->drops[i].reason);
+	return opk_buf_take_text(&text);
+}
+
 static void print_summary(struct app *app, const char *path, struct opk_file *file,
                           const struct opk_meta *meta, const struct totals *totals,
                           const struct counted *counted)
@@ -63,6 +76,7 @@ static void print_summary(struct app *app, const char *path, struct opk_file *fi
 	const struct opk_clocks *clocks = &counted->clocks;
 	char sm[OPK_CLOCK_TEXT], memory[OPK_CLOCK_TEXT];
 	struct app_fields fields = { 0 };
+	opk_autofree char *missing = missing_text(counted->stats);
 
 	opk_clock_text(sm, &clocks->sm);
 	opk_clock_text(memory, &clocks->memory);
@@ -74,6 +88,7 @@ static void print_summary(struct app *app, const char *path, struct opk_file *fi
 	                                     : "cut off: the end section is missing");
 	field_flag(&fields, "complete",
 	           opk_file_complete(file) && !(counted->stats && counted->stats->drop_count));
+	field_text(&fields, "missing", missing ? missing : "not enough memory");
 	field_text(&fields, "kind", meta->kind);
 	field_text(&fields, "generator", meta->generator);
 	field_text(&fields, "made_by", meta->made_by);

@@ -110,6 +110,19 @@ static void put_roles(const struct eval *eval)
 	}
 }
 
+/* Whether this column is METRIC:within, and METRIC is before it: then both share a scale. */
+static bool is_within(const struct eval *eval, size_t i)
+{
+	const char *name = column_at(eval, i)->header.name, *before;
+	size_t length;
+
+	if (!i || eval_is_metrics(eval))
+		return false;
+	before = column_at(eval, i - 1)->header.name;
+	length = strlen(before);
+	return !strncmp(name, before, length) && !strcmp(name + length, OPK_WITHIN);
+}
+
 static int begin_table(struct eval *eval)
 {
 	const char *name = eval->key                           ? "groups"
@@ -128,7 +141,7 @@ static int begin_table(struct eval *eval)
 		const struct opk_table_column *column = column_at(eval, i);
 
 		if (column->kind == OPK_TABLE_VALUE)
-			opk_out_unit(out, i, column->unit);
+			opk_out_unit(out, i, is_within(eval, i) ? NULL : column->unit);
 		else if (column->kind == OPK_TABLE_UNIT)
 			opk_out_unit_in(out, i);
 	}

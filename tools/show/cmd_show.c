@@ -130,6 +130,10 @@ static int print(struct show *show)
 	for (size_t i = 0; i < show->summary->remarks.count; i++)
 		app_note("%s", show->summary->remarks.items[i]);
 	TRY(code);
+	if (is_timeline(show) && strcmp(show->meta->mode, "trace") != 0
+	    && show->summary->kernel_count)
+		app_note("'offpeak eval --per kernel' has values of each kernel, those of kernels "
+		         "shorter than a sample from all of their launches");
 	if (!show->answers && show->summary->kind == OPK_SUMMARY_KERNELS && !show->metrics
 	    && show->summary->evaluation && show->summary->group_count)
 		app_note(
