@@ -74,12 +74,8 @@ section 'a flight recorder'
 rm -f run*.opk
 collect 0 --watch -c pm.opk -o run.opk --interval 1ms --keep 3s --duration 12s &
 sleep 5
-collect 0 --dump run.opk
-tries=0
-while ! ls run-*.opk >/dev/null 2>&1 && [ $((tries += 1)) -lt 50 ]; do
-	sleep 0.1
-done
-same 'a dump while sampling goes on' "$(ls run-*.opk | grep -c .)" 1
+"$collector" --dump run.opk >dumped 2>dump_err
+same 'a dump while sampling goes on: its name' "$(cat dumped dump_err)" "$(ls run-*.opk)"
 wait
 dump=$(ls run-*.opk)
 run 0 verify "$dump"
@@ -91,6 +87,44 @@ same 'in the end, -o has the last seconds' "$(seconds_of run.opk)" 1
 same 'no other files' "$(ls -A | grep -c part)" 0
 collect 2 --dump run.opk
 err_is 'offpeak-collect: no watch with -o run.opk runs here'
+
+section 'a dump that was asked for before the end'
+# ended SIGNAL: it comes right after the request for a dump.
+ended() {
+	rm -f run*.opk
+	"$collector" --cupti "$cupti" --watch -c pm.opk -o run.opk --interval 1ms --keep 3s >/dev/null 2>err </dev/null &
+	watch=$!
+	sleep 2
+	"$collector" --dump run.opk >dumped 2>dump_err &
+	asker=$!
+	sleep 0.1
+	kill "-$1" "$watch"
+	tap_code=0
+	wait "$asker" || tap_code=$?
+	wait "$watch"
+	last="--dump, and SIG$1"
+	same "$last: exit code" "$tap_code" 0
+	same "$last: its name" "$(cat dumped dump_err)" "$(ls run-*.opk)"
+	run 0 verify "$(cat dumped)"
+	run 0 verify run.opk
+}
+ended TERM
+ended HUP
+# A watch that is killed makes none.
+"$collector" --cupti "$cupti" --watch -c pm.opk -o run.opk --interval 1ms --keep 3s >/dev/null 2>&1 </dev/null &
+watch=$!
+sleep 1
+pid=$(pgrep -P "$watch")
+kill -STOP "$pid"
+collect 1 --dump run.opk &
+asker=$!
+sleep 0.3
+kill -KILL "$pid"
+wait "$asker"
+wait "$watch" 2>/dev/null || :
+err_is 'offpeak-collect: the watch ended without a dump; run.opk has what it kept'
+out_is ''
+rm -f run*
 
 section 'what does not go together'
 collect 2 --watch -c pm.opk -o run.opk --keep 3s --rotate-files 3s

@@ -168,7 +168,10 @@ int archive_tidy(const struct settings *settings, bool last, unsigned held);
 unsigned archive_current(const struct settings *settings);
 /* Writes what files up to that number have into one, whose name has the time. */
 int archive_dump(const struct settings *settings, unsigned last);
-/* Asks the watch whose -o is settings->dump for such a file: OPK_OK, or a message. */
+/*
+ * Asks the watch whose -o is settings->dump for such a file, and prints its name when it is there:
+ * OPK_OK, or a message.
+ */
 int archive_ask(struct settings *settings);
 
 /* Whether such a file may replace the file with that name: OPK_OK, or a message. */
