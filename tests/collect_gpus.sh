@@ -143,7 +143,10 @@ err_is 'offpeak-collect: --best-effort is for programs, and --watch runs none'
 collect 2 --watch -c pm.opk -o run.opk --trace kernels
 collect 2 --watch -c pm.opk -o run.opk --duration 1
 err_is "offpeak-collect: --duration '1' is not a time such as 60s, 10min or 2h"
-collect 2 --watch -o run.opk
+for missing in '-o run.opk' '-c pm.opk'; do
+	collect 2 --watch $missing
+	err_is 'offpeak-collect: --watch needs a PM-sampling set, -c SET.opk, and -o RUN.opk; --help says more'
+done
 
 section 'a GPU that can not be sampled'
 FAKE_GPU_CHIP=GA102 watch 1

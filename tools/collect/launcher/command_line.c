@@ -209,6 +209,10 @@ int command_line_read(struct settings *settings, struct opk_strlist *sets, char 
 		divide_kept(settings);
 	if (settings->watch)
 		*program = watch_program;
+	if (!code && settings->watch && (!settings->set_path || !settings->output))
+		return say(OPK_EUSAGE,
+		           "--watch needs a PM-sampling set, -c SET.opk, and -o RUN.opk; "
+		           "--help says more");
 	if (!code && !settings->cache)
 		code = check_uncached(settings);
 	if (!code
