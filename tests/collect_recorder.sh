@@ -19,7 +19,7 @@ keep() {
 # dumps N: so many dumps were made, each is whole, and stderr says no more than this.
 dumps() {
 	same "$last: dumps" "$(find . -name 'run-*.opk' | grep -c .)" "$1"
-	same "$last: other lines" "$(grep -Evc "GPU 0: $metric is [0-9.]*: dumping$|/run-[0-9TZ]*.opk has the last 4 s$" err)" 0
+	same "$last: other lines" "$(grep -Evc "GPU 0: $metric is [0-9.]* \([<>]=? ?[0-9]+( for 1s)?\): dumping$|/run-[0-9TZ]*.opk has the last 4 s$" err)" 0
 	for dump in run-*.opk; do
 		[ ! -e "$dump" ] || run 0 verify "$dump"
 	done
@@ -49,7 +49,9 @@ same "$last: samples all the same" "$(fields run.opk samples total | tail -n 1 |
 FAKE_GPU_FAIL=cuptiProfilerHostInitialize:999 keep 1 4s --duration 1s --dump-when "$metric<0"
 err_has '^offpeak-collect: cuptiProfilerHostInitialize: CUPTI_ERROR_UNKNOWN \(999\)$' '^offpeak-collect: nothing was recorded, for the reason above$'
 keep 2 4s --dump-when sm__cycles_activ.avg\>5
-err_is "offpeak-collect: --dump-when: the set has no metric sm__cycles_activ.avg, did you mean $metric?"
+err_is "offpeak-collect: --dump-when: the set has no metric sm__cycles_activ.avg, did you mean $metric? 'offpeak info pm.opk' lists its metrics"
+keep 2 4s --dump-when 'x<5'
+err_is "offpeak-collect: --dump-when: the set has no metric x: 'offpeak info pm.opk' lists its metrics"
 for bad in "$metric" "$metric=5" '<5' "$metric<" "$metric<x" "$metric<nan" "$metric<5 for" "$metric<5 for 1" "$metric<5 for 2^9" "$metric<5 6"; do
 	keep 2 4s --dump-when "$bad"
 	err_is "offpeak-collect: --dump-when '$bad' is not a condition such as 'METRIC<5 for 1s'"

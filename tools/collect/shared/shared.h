@@ -134,6 +134,7 @@ struct dump_when {
 	bool below, equal; /* <, <=; else >, >= */
 	double value;
 	uint64_t for_ns; /* 0: a single sample is enough */
+	char text[64];   /* what follows the metric, for messages */
 };
 
 /* How values are written, and the types that they are read into. */
