@@ -181,6 +181,9 @@ void outputs_note_older(const struct settings *settings, const char *path);
 /* Remembers the file that has the recording's name now: a later file of another run stays. */
 void outputs_begin(const struct settings *settings);
 
+/* Says on a terminal, or with -v, what a watch has made. */
+void outputs_report_watch(const struct settings *settings, const struct opk_strlist *made);
+
 /* The recording's name with a suffix before its ending: "run-12.opk". */
 void recording_name(char path[PATH_MAX], const char *name, const char *suffix);
 /* The suffix in such a name: "-12", or "" for the name of -o itself; NULL for others. free() */
