@@ -24,6 +24,9 @@ info 'j["mode"] == "sampling" and j["complete"]' \
 log_has 0 'cuCtx|PrimaryCtx|cuptiSubscribe'
 log_has 1 '^cuptiPmSamplingEnable'
 
+watch 0 -v --duration 600ms --interval 1ms
+err_has "/run.opk has $(fields run.opk samples total | tail -n 1) samples$"
+
 section 'until a signal comes'
 for signal in INT TERM HUP; do
 	collect 0 --watch -c pm.opk -o run.opk --interval 1ms &
