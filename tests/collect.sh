@@ -171,7 +171,7 @@ quietly '--nvtx-include [b --nvtx-include dom@x' init ctx:0 nvtxpush:a nvtxpush:
 	nvtxpush:b launch:k nvtxpop nvtxdpush:dom:x launch:k nvtxdpop:dom
 rows_are 'launch nvtx' '2 b; 3 dom@x'
 records launch '1; 4' '--nvtx-exclude warm/' init ctx:0 launch:k nvtxpush:warm launch:k nvtxpush:in launch:k nvtxpop nvtxpop launch:k
-# A name without a '/' is that of a pushed range, too.
+# A name without a '/' means pushed ranges, too.
 records launch '1; 3' '--nvtx-exclude warm' init ctx:0 launch:k nvtxpush:warm launch:k nvtxpop launch:k
 records launch '2; 5' '--nvtx-include step/ --nvtx-exclude NCCL@ --nvtx-exclude skip' init ctx:0 launch:k nvtxpush:step launch:k \
 	nvtxdpush:NCCL:all launch:k nvtxdpop:NCCL nvtxstart:skip launch:k nvtxend:skip launch:k
