@@ -131,6 +131,7 @@ rm -f run*
 
 section 'what does not go together'
 collect 2 --watch -c pm.opk -o run.opk --keep 3s --rotate-files 3s
+err_is 'offpeak-collect: --keep or --rotate-files, not both: a recorder or an archive'
 collect 2 -c pm.opk -o run.opk --keep 3s -- "$prog" init
 err_is 'offpeak-collect: --keep is for --watch'
 collect 2 --watch -c pm.opk -o run.opk -- "$prog" init

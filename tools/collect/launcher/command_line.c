@@ -157,7 +157,8 @@ static void divide_kept(struct settings *settings)
 static int check_watch(const struct settings *settings, const char *program)
 {
 	if (settings->keep_ns && settings->rotate_ns)
-		return say(OPK_EUSAGE, "--keep or --rotate-files, not both");
+		return say(OPK_EUSAGE,
+		           "--keep or --rotate-files, not both: a recorder or an archive");
 	if (program)
 		return say(OPK_EUSAGE, "--watch runs no program: %s", program);
 	if (settings->cache || settings->best_effort)
