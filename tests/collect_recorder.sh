@@ -190,7 +190,7 @@ same "$last: kernels" "$(fields both.opk activities kind name | sort | uniq -c |
 same "$last: samples" "$(fields both.opk samples total | tail -n 1)" "$(fields run.opk samples total | tail -n 1)"
 run 0 verify both.opk
 # What ran, ran while it was sampled: each sample is of 1 ms.
-fields both.opk samples end samples | awk 'NF == 2 { if (NR == 1) print $1 - $2 * 1e6; final = $1 } END { print final }' >bounds
+fields both.opk samples end samples | awk 'NF == 2 { if (NR == 1) printf "%.0f\n", $1 - $2 * 1e6; final = $1 } END { print final }' >bounds
 fields both.opk activities start end | awk 'NR == 1 { print $1 } END { print $2 }' >>bounds
 same "$last: what ran lies within the samples" "$(awk '{ t[NR] = $1 } END { print (t[1] < t[3] && t[3] < t[4] && t[4] < t[2]) }' bounds)" 1
 
