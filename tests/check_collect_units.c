@@ -550,21 +550,23 @@ static const struct {
 	const char *text;
 	struct dump_when when;
 } conditions[] = {
-	{ HERE, "a.avg<5 for 1s", { "a.avg", true, false, 5, 1000000000 } },
-	{ HERE, "  a.avg  <= -0.5e1  for 500us", { "a.avg", true, true, -5, 500000 } },
-	{ HERE, "a>90", { "a", false, false, 90, 0 } },
-	{ HERE, "a >=1e3 for 2min", { "a", false, true, 1000, 120000000000 } },
-	{ HERE, "a b<1", { "a b", true, false, 1, 0 } },
-	{ HERE, "<1", { "", false, false, 0, 0 } },
-	{ HERE, " <1", { "", false, false, 0, 0 } },
-	{ HERE, "a=1", { "", false, false, 0, 0 } },
-	{ HERE, "a<", { "", false, false, 0, 0 } },
-	{ HERE, "a<1x", { "", false, false, 0, 0 } },
-	{ HERE, "a<inf", { "", false, false, 0, 0 } },
-	{ HERE, "a<1 for", { "", false, false, 0, 0 } },
-	{ HERE, "a<1 for 3", { "", false, false, 0, 0 } },
-	{ HERE, "a<1 for 2^9", { "", false, false, 0, 0 } },
-	{ HERE, "a<1 for 0s", { "", false, false, 0, 0 } },
+	{ HERE, "a.avg<5 for 1s", { "a.avg", true, false, 5, 1000000000, "<5 for 1s" } },
+	{ HERE,
+	  "  a.avg  <= -0.5e1  for 500us",
+	  { "a.avg", true, true, -5, 500000, "<= -0.5e1  for 500us" } },
+	{ HERE, "a>90", { "a", false, false, 90, 0, ">90" } },
+	{ HERE, "a >=1e3 for 2min", { "a", false, true, 1000, 120000000000, ">=1e3 for 2min" } },
+	{ HERE, "a b<1", { "a b", true, false, 1, 0, "<1" } },
+	{ HERE, "<1", { "", false, false, 0, 0, "" } },
+	{ HERE, " <1", { "", false, false, 0, 0, "" } },
+	{ HERE, "a=1", { "", false, false, 0, 0, "" } },
+	{ HERE, "a<", { "", false, false, 0, 0, "" } },
+	{ HERE, "a<1x", { "", false, false, 0, 0, "" } },
+	{ HERE, "a<inf", { "", false, false, 0, 0, "" } },
+	{ HERE, "a<1 for", { "", false, false, 0, 0, "" } },
+	{ HERE, "a<1 for 3", { "", false, false, 0, 0, "" } },
+	{ HERE, "a<1 for 2^9", { "", false, false, 0, 0, "" } },
+	{ HERE, "a<1 for 0s", { "", false, false, 0, 0, "" } },
 };
 
 TEST(conditions_of_dumps)
@@ -585,7 +587,8 @@ TEST(conditions_of_dumps)
 		               && settings.dump_when.below == wanted->below
 		               && settings.dump_when.equal == wanted->equal
 		               && settings.dump_when.value == wanted->value
-		               && settings.dump_when.for_ns == wanted->for_ns,
+		               && settings.dump_when.for_ns == wanted->for_ns
+		               && !strcmp(settings.dump_when.text, wanted->text),
 		       "read otherwise");
 	}
 	unsetenv(VARIABLE(DUMP_WHEN));

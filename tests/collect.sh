@@ -171,6 +171,8 @@ quietly '--nvtx-include [b --nvtx-include dom@x' init ctx:0 nvtxpush:a nvtxpush:
 	nvtxpush:b launch:k nvtxpop nvtxdpush:dom:x launch:k nvtxdpop:dom
 rows_are 'launch nvtx' '2 b; 3 dom@x'
 records launch '1; 4' '--nvtx-exclude warm/' init ctx:0 launch:k nvtxpush:warm launch:k nvtxpush:in launch:k nvtxpop nvtxpop launch:k
+# A name without a '/' means pushed ranges, too.
+records launch '1; 3' '--nvtx-exclude warm' init ctx:0 launch:k nvtxpush:warm launch:k nvtxpop launch:k
 records launch '2; 5' '--nvtx-include step/ --nvtx-exclude NCCL@ --nvtx-exclude skip' init ctx:0 launch:k nvtxpush:step launch:k \
 	nvtxdpush:NCCL:all launch:k nvtxdpop:NCCL nvtxstart:skip launch:k nvtxend:skip launch:k
 records launch '2; 3' '--nvtx-include lib@' init ctx:0 launch:k nvtxdpush:lib:any launch:k nvtxdpush:lib:more launch:k nvtxdpop:lib nvtxdpop:lib \
@@ -469,6 +471,9 @@ empty() {
 }
 empty 'nothing was launched$' '' init ctx:0
 empty 'no launch passed the filters' '--kernel ^other' init ctx:0 launch:k
+empty 'each launch of a chosen kernel is left out by --nvtx-include or --nvtx-exclude$' '-k k --nvtx-exclude warm/' init ctx:0 nvtxpush:warm launch:k nvtxpop launch:other
+empty "launches chosen by '#3' are left out .*: such numbers count those, too. --skip 2 --count 1 counts only what the ranges leave" \
+	'-k #3 --nvtx-exclude warm/' init ctx:0 nvtxpush:warm 'launch*3:k' nvtxpop launch:k
 empty 'no range that was to be recorded was pushed$' '--range user' init ctx:0 launch:k
 empty 'nothing was launched$' '--merge' init ctx:0
 code=1 record '--replay application' init ctx:0

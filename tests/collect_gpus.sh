@@ -24,6 +24,9 @@ info 'j["mode"] == "sampling" and j["complete"]' \
 log_has 0 'cuCtx|PrimaryCtx|cuptiSubscribe'
 log_has 1 '^cuptiPmSamplingEnable'
 
+watch 0 -v --duration 600ms --interval 1ms
+err_has "/run.opk has $(fields run.opk samples total | tail -n 1) samples$"
+
 section 'until a signal comes'
 for signal in INT TERM HUP; do
 	collect 0 --watch -c pm.opk -o run.opk --interval 1ms &
@@ -74,12 +77,8 @@ section 'a flight recorder'
 rm -f run*.opk
 collect 0 --watch -c pm.opk -o run.opk --interval 1ms --keep 3s --duration 12s &
 sleep 5
-collect 0 --dump run.opk
-tries=0
-while ! ls run-*.opk >/dev/null 2>&1 && [ $((tries += 1)) -lt 50 ]; do
-	sleep 0.1
-done
-same 'a dump while sampling goes on' "$(ls run-*.opk | grep -c .)" 1
+"$collector" --dump run.opk >dumped 2>dump_err
+same 'a dump while sampling goes on: its name' "$(cat dumped dump_err)" "$(ls run-*.opk)"
 wait
 dump=$(ls run-*.opk)
 run 0 verify "$dump"
@@ -92,8 +91,47 @@ same 'no other files' "$(ls -A | grep -c part)" 0
 collect 2 --dump run.opk
 err_is 'offpeak-collect: no watch with -o run.opk runs here'
 
+section 'a dump that was asked for before the end'
+# ended SIGNAL: it comes right after the request for a dump.
+ended() {
+	rm -f run*.opk
+	"$collector" --cupti "$cupti" --watch -c pm.opk -o run.opk --interval 1ms --keep 3s >/dev/null 2>err </dev/null &
+	watch=$!
+	sleep 2
+	"$collector" --dump run.opk >dumped 2>dump_err &
+	asker=$!
+	sleep 0.1
+	kill "-$1" "$watch"
+	tap_code=0
+	wait "$asker" || tap_code=$?
+	wait "$watch"
+	last="--dump, and SIG$1"
+	same "$last: exit code" "$tap_code" 0
+	same "$last: its name" "$(cat dumped dump_err)" "$(ls run-*.opk)"
+	run 0 verify "$(cat dumped)"
+	run 0 verify run.opk
+}
+ended TERM
+ended HUP
+# A watch that is killed makes none.
+"$collector" --cupti "$cupti" --watch -c pm.opk -o run.opk --interval 1ms --keep 3s >/dev/null 2>&1 </dev/null &
+watch=$!
+sleep 1
+pid=$(pgrep -P "$watch")
+kill -STOP "$pid"
+collect 1 --dump run.opk &
+asker=$!
+sleep 0.3
+kill -KILL "$pid"
+wait "$asker"
+wait "$watch" 2>/dev/null || :
+err_is 'offpeak-collect: the watch ended without a dump; run.opk has what it kept'
+out_is ''
+rm -f run*
+
 section 'what does not go together'
 collect 2 --watch -c pm.opk -o run.opk --keep 3s --rotate-files 3s
+err_is 'offpeak-collect: --keep or --rotate-files, not both: a recorder or an archive'
 collect 2 -c pm.opk -o run.opk --keep 3s -- "$prog" init
 err_is 'offpeak-collect: --keep is for --watch'
 collect 2 --watch -c pm.opk -o run.opk -- "$prog" init
@@ -109,7 +147,10 @@ err_is 'offpeak-collect: --best-effort is for programs, and --watch runs none'
 collect 2 --watch -c pm.opk -o run.opk --trace kernels
 collect 2 --watch -c pm.opk -o run.opk --duration 1
 err_is "offpeak-collect: --duration '1' is not a time such as 60s, 10min or 2h"
-collect 2 --watch -o run.opk
+for missing in '-o run.opk' '-c pm.opk'; do
+	collect 2 --watch $missing
+	err_is 'offpeak-collect: --watch needs a PM-sampling set, -c SET.opk, and -o RUN.opk; --help says more'
+done
 
 section 'a GPU that can not be sampled'
 FAKE_GPU_CHIP=GA102 watch 1

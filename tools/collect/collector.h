@@ -45,11 +45,12 @@ struct collector {
 	struct sampler *samplers[MAX_DEVICES];
 	bool sampled[MAX_DEVICES]; /* sampling began, or failed to */
 	struct open_range range;
-	struct session *launch; /* a launch is in progress in it */
-	struct sass *counted;   /* likewise */
-	uint64_t launches;      /* all */
-	uint64_t matches;       /* launches that match the name filters */
-	uint64_t begun;         /* ranges, for --max-ranges */
+	struct session *launch;  /* a launch is in progress in it */
+	struct sass *counted;    /* likewise */
+	uint64_t launches;       /* all */
+	uint64_t matches;        /* launches that match the name filters */
+	uint64_t outside_ranges; /* launches of chosen kernels that the NVTX filters leave out */
+	uint64_t begun;          /* ranges, for --max-ranges */
 	struct counts counts;
 	unsigned captures;          /* number of streams being captured into graphs */
 	uint32_t depth;             /* the deepest level of user ranges */

@@ -137,7 +137,11 @@ static bool begin(const struct launch *launch)
 		return false;
 	if (collector.outside)
 		return rest(launch);
-	if (!wanted || !wanted_by_ranges())
+	if (wanted && !wanted_by_ranges()) {
+		collector.outside_ranges++;
+		wanted = false;
+	}
+	if (!wanted)
 		return leave_out(launch);
 	if (!collector.captures)
 		return collector.settings.mode == MODE_SASS ? count_instructions(launch, index)

@@ -3,12 +3,32 @@
 #include "collect/collector.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 static const char *const drop_reasons[DROPS] = {
 #define X(id, reason) reason,
 	DROP_REASONS(X)
 #undef X
 };
+
+static const char *why_no_launch(void)
+{
+	const struct kernel_filter *filter = collector.settings.kernel;
+	static char text[320];
+
+	if (!collector.launches)
+		return "nothing was launched";
+	if (!collector.outside_ranges)
+		return "no launch passed the filters; kernels' names have their parameters";
+	if (!filter || !filter->last)
+		return "each launch of a chosen kernel is left out by --nvtx-include or --nvtx-exclude";
+	snprintf(text, sizeof text,
+	         "launches chosen by '#%" PRIu64 "' are left out by --nvtx-include or "
+	         "--nvtx-exclude: such numbers count those, too. --skip %" PRIu64
+	         " --count %" PRIu64 " counts only what the ranges leave, of all kernels together",
+	         filter->first, filter->first - 1, filter->last - filter->first + 1);
+	return text;
+}
 
 static const char *why_empty(void)
 {
@@ -32,10 +52,7 @@ static const char *why_empty(void)
 	case MODE_USER_RANGE:
 		return "no range that was to be recorded was pushed";
 	default:
-		return collector.launches
-		               ? "no launch passed the filters; kernels' names have their "
-		                 "parameters"
-		               : "nothing was launched";
+		return why_no_launch();
 	}
 }
 

@@ -7,6 +7,7 @@
 #include "collect/launcher/launcher.h"
 
 #include <errno.h>
+#include <glob.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -139,11 +140,73 @@ int archive_dump(const struct settings *settings, unsigned last)
 	return say(OPK_OK, "%s has the last %.0f s", path, (double)settings->keep_ns * 1e-9);
 }
 
+/* Finds the dumps of a watch by their names. */
+static void find_dumps(glob_t *found, const struct settings *settings)
+{
+	static const char *const endings[] = { "-[0-9]*T[0-9]*Z", "-[0-9]*T[0-9]*Z_[0-9]*" };
+	char name[PATH_MAX], pattern[PATH_MAX];
+
+	*found = (glob_t){ 0 };
+	if (!name_pattern(name, sizeof name, settings->output))
+		return;
+	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+		recording_name(pattern, name, endings[i]);
+		glob(pattern, found->gl_pathc ? GLOB_APPEND : 0, NULL, found);
+	}
+}
+
+static bool has_path(const glob_t *files, const char *path)
+{
+	for (size_t i = 0; i < files->gl_pathc; i++)
+		if (!strcmp(files->gl_pathv[i], path))
+			return true;
+	return false;
+}
+
+/* Prints the name of a dump that was not there before. */
+static bool print_new(const struct settings *settings, const glob_t *before)
+{
+	bool any = false;
+	glob_t now;
+
+	find_dumps(&now, settings);
+	for (size_t i = 0; i < now.gl_pathc && !any; i++) {
+		any = !has_path(before, now.gl_pathv[i]);
+		if (any)
+			puts(now.gl_pathv[i]);
+	}
+	globfree(&now);
+	return any;
+}
+
+/* A dump begins when the present file has ended, and then joins what can be many bytes. */
+static int wait_for_dump(const struct settings *settings, unsigned process, const glob_t *before)
+{
+	enum { WAIT_S = 30, LOOK_NS = 100000000 };
+	const struct timespec look = { .tv_nsec = LOOK_NS };
+	struct timespec begun = clock_now();
+	bool runs = true;
+
+	while (runs && clock_seconds_since(&begun) < WAIT_S) {
+		nanosleep(&look, NULL);
+		/* A watch that ends has made its dumps. */
+		runs = still_runs(process);
+		if (print_new(settings, before))
+			return OPK_OK;
+	}
+	return runs ? say(OPK_EFAILED, "no dump came within %d s; the watch's stderr may say why",
+	                  WAIT_S)
+	            : say(OPK_EFAILED, "the watch ended without a dump; %s has what it kept",
+	                  settings->dump);
+}
+
 /* The watch's process is in the names of its parts. */
 int archive_ask(struct settings *settings)
 {
 	opk_autoparts struct parts parts = { 0 };
 	const struct part *newest;
+	glob_t before;
+	int code;
 
 	settings->output = settings->dump;
 	settings->token = "*";
@@ -151,7 +214,10 @@ int archive_ask(struct settings *settings)
 	newest = parts.count ? &parts.items[parts.count - 1] : NULL;
 	if (!newest || !still_runs(newest->process))
 		return say(OPK_EUSAGE, "no watch with -o %s runs here", settings->dump);
-	return !kill((pid_t)newest->process, SIGUSR1)
-	               ? OPK_OK
+	find_dumps(&before, settings);
+	code = !kill((pid_t)newest->process, SIGUSR1)
+	               ? wait_for_dump(settings, newest->process, &before)
 	               : say(OPK_EFAILED, "process %u: %s", newest->process, strerror(errno));
+	globfree(&before);
+	return code;
 }

@@ -157,7 +157,8 @@ static void divide_kept(struct settings *settings)
 static int check_watch(const struct settings *settings, const char *program)
 {
 	if (settings->keep_ns && settings->rotate_ns)
-		return say(OPK_EUSAGE, "--keep or --rotate-files, not both");
+		return say(OPK_EUSAGE,
+		           "--keep or --rotate-files, not both: a recorder or an archive");
 	if (program)
 		return say(OPK_EUSAGE, "--watch runs no program: %s", program);
 	if (settings->cache || settings->best_effort)
@@ -209,6 +210,10 @@ int command_line_read(struct settings *settings, struct opk_strlist *sets, char 
 		divide_kept(settings);
 	if (settings->watch)
 		*program = watch_program;
+	if (!code && settings->watch && (!settings->set_path || !settings->output))
+		return say(OPK_EUSAGE,
+		           "--watch needs a PM-sampling set, -c SET.opk, and -o RUN.opk; "
+		           "--help says more");
 	if (!code && !settings->cache)
 		code = check_uncached(settings);
 	if (!code

@@ -218,6 +218,8 @@ static int finish(const struct settings *settings, struct parts *parts, int stat
 	else
 		code = parts_rename(&made, parts, settings);
 	parts_clear(parts);
+	if (settings->watch && recorded && !code)
+		outputs_report_watch(settings, &made);
 	if (!ended && recorded && settings->cache)
 		say(0, "note: not kept in the cache: a process of the program still runs");
 	if (cache_keep(settings, recorded && ended && !code ? &made : NULL, status))

@@ -171,7 +171,10 @@ int archive_tidy(const struct settings *settings, bool last, unsigned held);
 unsigned archive_current(const struct settings *settings);
 /* Writes what files up to that number have into one, whose name has the time. */
 int archive_dump(const struct settings *settings, unsigned last);
-/* Asks the watch whose -o is settings->dump for such a file: OPK_OK, or a message. */
+/*
+ * Asks the watch whose -o is settings->dump for such a file, and prints its name when it is there:
+ * OPK_OK, or a message.
+ */
 int archive_ask(struct settings *settings);
 
 /* Whether such a file may replace the file with that name: OPK_OK, or a message. */
@@ -180,6 +183,9 @@ int outputs_check(const struct settings *settings, const char *path, enum opk_ou
 void outputs_note_older(const struct settings *settings, const char *path);
 /* Remembers the file that has the recording's name now: a later file of another run stays. */
 void outputs_begin(const struct settings *settings);
+
+/* Says on a terminal, or with -v, what a watch has made. */
+void outputs_report_watch(const struct settings *settings, const struct opk_strlist *made);
 
 /* The recording's name with a suffix before its ending: "run-12.opk". */
 void recording_name(char path[PATH_MAX], const char *name, const char *suffix);

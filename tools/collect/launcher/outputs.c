@@ -311,3 +311,23 @@ int parts_merge(struct opk_strlist *made, const struct parts *parts,
 	check(output, settings->verbose);
 	return opk_strlist_add(made, output) ? OPK_OK : say(OPK_EFAILED, "out of memory");
 }
+
+void outputs_report_watch(const struct settings *settings, const struct opk_strlist *made)
+{
+	char path[PATH_MAX];
+
+	if (!settings->verbose && !isatty(STDERR_FILENO))
+		return;
+	recording_name(path, settings->output, "-*");
+	if (settings->rotate_ns && !settings->keep_ns)
+		say(0, "the recordings are %s", path);
+	for (size_t i = 0; i < made->count; i++) {
+		opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
+		opk_auto(opk_file) struct opk_file *file = NULL;
+		const struct opk_stats *stats = NULL;
+
+		if (!opk_ctx_new(&ctx, NULL) && !opk_file_open(&file, ctx, made->items[i])
+		    && !opk_file_stats(&stats, ctx, file) && stats)
+			say(0, "%s has %" PRIu64 " samples", made->items[i], stats->ranges);
+	}
+}

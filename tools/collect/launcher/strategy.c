@@ -150,9 +150,11 @@ static int check_dump_when(const struct settings *settings, const struct opk_met
 			return OPK_OK;
 		opk_nearest_try(&nearest, meta->metrics[i]);
 	}
-	return say(OPK_EUSAGE, "--dump-when: the set has no metric %s%s%s%s", nearest.name,
-	           nearest.best ? ", did you mean " : "", nearest.best ? nearest.best : "",
-	           nearest.best ? "?" : "");
+	return say(
+		OPK_EUSAGE,
+		"--dump-when: the set has no metric %s%s%s%s 'offpeak info %s' lists its metrics",
+		nearest.name, nearest.best ? ", did you mean " : ":",
+		nearest.best ? nearest.best : "", nearest.best ? "?" : "", settings->set_path);
 }
 
 static int check_options(const struct settings *settings, const struct opk_meta *meta)

@@ -109,6 +109,35 @@ static void end_dump(struct dump *dump, bool wait)
 		*dump = (struct dump){ 0 };
 }
 
+/* Asks for the next file, at whose beginning the dump can be made. */
+static void ask_dump(struct dump *dump, const struct settings *settings,
+                     const struct sampling *sampling, bool *asked)
+{
+	if (!*asked || dump->last || !(dump->last = archive_current(settings)))
+		return;
+	sampling->cut();
+	*asked = false;
+}
+
+/* A watch that ends first makes the dumps that were asked for. */
+static void make_last(struct dump *dump, const struct settings *settings,
+                      const struct sampling *sampling, bool asked)
+{
+	enum { LOOKS = 20 };
+	const struct timespec look = { .tv_nsec = LOOK_NS };
+
+	for (int i = 0; (asked || dump->last) && i < LOOKS; i++) {
+		ask_dump(dump, settings, sampling, &asked);
+		make_dump(dump, settings);
+		end_dump(dump, true);
+		if (dump->last)
+			nanosleep(&look, NULL);
+	}
+	end_dump(dump, true);
+	if (dump->last || asked)
+		say(0, "no dump: the watch ends; %s has what it kept", settings->output);
+}
+
 /* Whether all went well: a GPU that fails ends its own samples alone. */
 static bool watch(const struct settings *settings, const struct sampling *sampling,
                   const sigset_t *signals)
@@ -118,22 +147,23 @@ static bool watch(const struct settings *settings, const struct sampling *sampli
 	size_t lost = 0, any = sampling->count(&lost);
 	struct dump dump = { 0 };
 	bool asked = false;
+	sigset_t pending;
 	int signal = -1;
 
 	while (sampling->count(&lost) && is_left(&begun, settings->duration_ns)
 	       && (signal < 0 || signal == SIGUSR1)) {
 		signal = sigtimedwait(signals, NULL, &look);
 		asked |= signal == SIGUSR1 && settings->keep_ns;
-		if (asked && !dump.last && (dump.last = archive_current(settings))) {
-			sampling->cut();
-			asked = false;
-		}
+		ask_dump(&dump, settings, sampling, &asked);
 		make_dump(&dump, settings);
 		end_dump(&dump, false);
 		if (settings->rotate_ns)
 			archive_tidy(settings, false, dump.last);
 	}
-	end_dump(&dump, true);
+	/* A signal to end may have come first because of its number. */
+	sigpending(&pending);
+	asked |= settings->keep_ns && sigismember(&pending, SIGUSR1) == 1;
+	make_last(&dump, settings, sampling, asked);
 	return any && !lost;
 }
 

@@ -59,7 +59,8 @@ static void take(struct threshold *threshold, double value)
 	if (threshold->met || threshold->held < threshold->wanted)
 		return;
 	threshold->met = threshold->due = true;
-	say(0, "GPU %d: %s is %g: dumping", threshold->device, when->metric, value);
+	say(0, "GPU %d: %s is %g (%s): dumping", threshold->device, when->metric, value,
+	    when->text);
 }
 
 void threshold_look(struct threshold *threshold, const uint8_t *image, size_t size, size_t sample)

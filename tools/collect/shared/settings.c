@@ -114,6 +114,7 @@ static bool read_when(void *out, const char *text)
 	*when = (struct dump_when){ .below = text[name] == '<' };
 	if (!text[name] || !copy_trimmed(when->metric, sizeof when->metric, text, name))
 		return false;
+	snprintf(when->text, sizeof when->text, "%s", text + name);
 	text += name + 1;
 	when->equal = *text == '=';
 	when->value = strtod(text + when->equal, &end);

@@ -134,6 +134,7 @@ struct dump_when {
 	bool below, equal; /* <, <=; else >, >= */
 	double value;
 	uint64_t for_ns; /* 0: a single sample is enough */
+	char text[64];   /* what follows the metric, for messages */
 };
 
 /* How values are written, and the types that they are read into. */
@@ -273,8 +274,9 @@ enum {
 	  "cudaProfilerApi or offpeak: only between such calls\n"                                    \
 	  "none\tall that the program does (default)\n"                                              \
 	  "cudaProfilerApi\tbetween its cudaProfilerStart() and cudaProfilerStop(); other filters\n" \
-	  "choose among that\n"                                                                      \
-	  "offpeak\tbetween its offpeak_start() and offpeak_stop()")                                 \
+	  "choose among that; PyTorch's are torch.cuda.profiler.start() and stop()\n"                \
+	  "offpeak\tbetween its offpeak_start() and offpeak_stop(), Python's\n"                      \
+	  "pyoffpeak.collect.start() and stop()")                                                    \
 	X(DEVICE, device, device, "all", 0, 0, "device", "N|all",                                    \
 	  "only on that device (default all)")                                                       \
 	X(WATCH, watch, flag, NULL, FOR_SAMPLES | NOT_KEYED, 0, "watch", NULL,                       \
@@ -286,10 +288,12 @@ enum {
 	  "whose name has its end: run-20260131T120000Z.opk")                                        \
 	X(KEEP, keep_ns, time, NULL, FOR_SAMPLES | NOT_KEYED, 0, "keep", "TIME",                     \
 	  "a flight recorder: only the last 30s, or another time\n"                                  \
+	  "not with --rotate-files: a recorder or an archive\n"                                      \
 	  "SIGUSR1 writes a file of it, and so does 'offpeak-collect --dump\n"                       \
 	  "RUN.opk'")                                                                                \
 	X(DUMP, dump, text, NULL, NOT_KEYED, 0, "dump", "RUN.opk",                                   \
-	  "no program: a --watch --keep with this -o writes what it has")                            \
+	  "no program: a --watch --keep with this -o writes what it has\n"                           \
+	  "and this prints the recording's name when it is whole")                                   \
 	X(DUMP_WHEN, dump_when, when, NULL, FOR_SAMPLES | NOT_KEYED, 0, "dump-when", "COND",         \
 	  "with --keep: as soon as a metric is so: 'METRIC<5 for 1s'\n"                              \
 	  "<, <=, > or >=; again after a sample in which it was not")                                \
