@@ -165,6 +165,7 @@ refuses 2 'is not a time' eval run-1.opk --resample 0.0001us
 refuses 2 'is not a time' eval run-1.opk --resample 0x10ms
 refuses 2 'is not a time' eval run-1.opk --resample 1300000h
 refuses 2 'only PM samples can be summed over time' eval "$simple" --resample 1s
+refuses 2 'gh100-training-trace.opk has no PM samples' eval "$recordings/gh100-training-trace.opk" --resample 1s
 refuses 2 'has no PM samples: only files of a watch are one recording' eval run-1.opk "$simple" --resample 1s
 refuses 2 'run-1.opk is named twice' eval run-1.opk run-2.opk run-1.opk --resample 1s
 refuses 2 'its metrics differ from those of' eval run-1.opk "$ranks" --resample 1s
