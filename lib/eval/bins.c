@@ -80,7 +80,7 @@ static int by_time(const void *a, const void *b)
 	return (x->section > y->section) - (x->section < y->section);
 }
 
-/* Clocks of images that follow each other may differ by less than a sample. */
+/* Less than half of an image may be a host's clock that was set back. */
 static int check_overlaps(const struct opk_bins *bins, struct opk_ctx *ctx,
                           const struct opk_file *file)
 {

@@ -52,7 +52,7 @@ static void add_rows(struct opk_fitted *fitted, const struct opk_fit *fit, const
 		const struct opk_fit_shape *shape = &fit->shapes[unit];
 		double *sums = fitted->sums[is_denominator] + shape->row * OPK_FIT_ESTIMATES;
 
-		/* Nothing is known of launches that no sample covers: as the others of their row. */
+		/* Launches that no sample covers are taken to be as the others of their row. */
 		if (!(shape->sampled > 0))
 			continue;
 		if (!is_denominator)
