@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * archive IN.opk OUT.opk PROCESS MS...: a file of a long watch, which has the samples of a
- * recording once for each MS, so many milliseconds later; the watch is this process.
+ * recording once for each MS, so many milliseconds later; the watch is this process. "none" as MS:
+ * samples as they are, without a table of times.
  */
 #include <string.h>
 
@@ -24,8 +25,9 @@ static size_t make_facts(struct opk_property *facts, const struct opk_meta *meta
 }
 
 static void add_later(struct opk_writer *writer, const struct opk_file *file,
-                      const struct opk_segment *segment, uint64_t ns)
+                      const struct opk_segment *segment, const char *ms)
 {
+	uint64_t ns = (uint64_t)(strtod(ms, NULL) * 1e6);
 	size_t count = segment->row_count, size;
 	struct opk_time *times = calloc(count + 1, sizeof *times);
 	void *image;
@@ -40,7 +42,8 @@ static void add_later(struct opk_writer *writer, const struct opk_file *file,
 		times[i] = (struct opk_time){ segment->times[i].start + ns,
 			                      segment->times[i].end + ns,
 			                      segment->times[i].device };
-	must(opk_writer_add_times(writer, times, count, sizeof *times));
+	if (strcmp(ms, "none") != 0)
+		must(opk_writer_add_times(writer, times, count, sizeof *times));
 	free(times);
 	free(image);
 }
@@ -67,8 +70,7 @@ int main(int argc, char **argv)
 	must(opk_writer_add_meta(writer, &meta));
 	for (int i = 4; i < argc; i++)
 		for (size_t j = 0; j < count; j++)
-			add_later(writer, file, &segments[j],
-			          (uint64_t)(strtod(argv[i], NULL) * 1e6));
+			add_later(writer, file, &segments[j], argv[i]);
 	must(opk_writer_finish(writer));
 	opk_writer_free(writer);
 	opk_file_free(file);

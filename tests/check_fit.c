@@ -268,6 +268,33 @@ TEST(too_little)
 	free_run(run);
 }
 
+/* Launches that no sample covers say nothing: neither by themselves, nor for others of their row. */
+TEST(not_sampled)
+{
+	static const struct kind kinds[] = { { 8000, 1000, 0.2, false },
+		                             { 5000, 3000, 0.3, false } };
+	struct estimate estimates[COUNT(kinds)];
+	struct run *run;
+	uint64_t now;
+
+	random_restart();
+	run = make_run(kinds, 1, 1000, true);
+	take_samples(run, 0);
+	run->kind_count = COUNT(kinds);
+	now = run->samples[run->sample_count - 1].end + INTERVAL;
+	for (size_t i = 0; i < 1000; i++, now += 6000)
+		add_launch(run, now, 5000, 1, kinds[1].amount);
+	estimate(estimates, run);
+	ck_assert_msg(fabs(estimates[0].value - 1000) < 20, "%g", estimates[0].value);
+	ck_assert_msg(isnan(estimates[1].value) && isnan(estimates[1].within), "%g within %g",
+	              estimates[1].value, estimates[1].within);
+	for (size_t i = 0; i < run->count; i++)
+		run->launches[i].row = 0;
+	estimate(estimates, run);
+	ck_assert_msg(fabs(estimates[0].value - 1000) < 20, "%g", estimates[0].value);
+	free_run(run);
+}
+
 /* There are unknowns for the kernels with most launches; samples of the others are left out. */
 TEST(many_kernels)
 {

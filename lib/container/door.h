@@ -432,7 +432,8 @@ int opk_file_join(struct opk_file **out, struct opk_ctx *ctx, const char *const 
 
 /*
  * Recordings of which those of one watch are joined to one, in the place of its first file: they
- * have PM samples, and facts of the same process. Begins zeroed; borrows the other files.
+ * have PM samples, and facts of the same process, and are not cut off. Begins zeroed; borrows the
+ * other files.
  */
 struct opk_runs {
 	struct opk_file **files;

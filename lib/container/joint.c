@@ -169,13 +169,13 @@ int opk_file_join(struct opk_file **out, struct opk_ctx *ctx, const char *const 
 
 /* ---- which files are of one watch -------------------------------------------------------- */
 
-/* What only files of one process have in common; NULL: out of memory. */
-static char *key_of(const struct opk_meta *meta, size_t number)
+/* What only whole files of one process have in common; NULL: out of memory. */
+static char *key_of(const struct opk_file *file, const struct opk_meta *meta, size_t number)
 {
 	const char *process = opk_meta_fact(meta, "process"),
 		   *started = opk_meta_fact(meta, "started");
 
-	if (meta->profiler != OPK_PROFILER_PM || !*process || !*started)
+	if (!file->complete || meta->profiler != OPK_PROFILER_PM || !*process || !*started)
 		return opk_printf("%zu", number);
 	return opk_printf("%s %s %s", opk_meta_host(meta), process, started);
 }
@@ -213,7 +213,7 @@ int opk_runs_find(struct opk_runs *runs, struct opk_ctx *ctx, struct opk_file *c
 		return opk_nomem(ctx, "files");
 	for (size_t i = 0; i < count; i++) {
 		TRY(opk_file_meta(&meta, ctx, files[i]));
-		if (!opk_strlist_take(&keys, key_of(meta, i)))
+		if (!opk_strlist_take(&keys, key_of(files[i], meta, i)))
 			return opk_nomem(ctx, "files");
 	}
 	for (size_t i = 0; i < count; i++) {

@@ -32,14 +32,20 @@ static int find_gpu(size_t *out, struct opk_bins *bins, struct opk_ctx *ctx,
 	                          : opk_grouping_add(out, &bins->gpus, ctx, "", &range);
 }
 
-/* The first sample of a session begins at an earlier event. */
-static void find_span(struct opk_binned *image, const struct opk_segment *segment)
+/*
+ * The first sample of a session begins at an earlier event. An image without a table of times may
+ * have samples of any time, and is in the order where the file has it.
+ */
+static void find_span(struct opk_binned *image, const struct opk_bins *bins,
+                      const struct opk_segment *segment)
 {
 	const struct opk_time *times = segment->times;
 
 	image->end = UINT64_MAX;
-	if (!times)
+	if (!times) {
+		image->first = bins->count ? image[-1].first : 0;
 		return;
+	}
 	image->start = times->start;
 	image->first = times->end;
 	image->end = times[segment->row_count - 1].end;
@@ -59,7 +65,7 @@ static int take_image(struct opk_bins *bins, struct opk_ctx *ctx, struct opk_fil
 	                        bins->row_count));
 	*image = (struct opk_binned){ .section = section, .first_row = bins->row_count };
 	bins->row_count += segment->row_count;
-	find_span(image, segment);
+	find_span(image, bins, segment);
 	TRY(find_gpu(&image->gpu, bins, ctx, segment));
 	bins->count += !*unwanted;
 	return OPK_OK;
@@ -74,7 +80,7 @@ static int by_time(const void *a, const void *b)
 	return (x->section > y->section) - (x->section < y->section);
 }
 
-/* Clocks of images that follow each other may differ by less than a sample. */
+/* Less than half of an image may be a host's clock that was set back. */
 static int check_overlaps(const struct opk_bins *bins, struct opk_ctx *ctx,
                           const struct opk_file *file)
 {
@@ -86,6 +92,8 @@ static int check_overlaps(const struct opk_bins *bins, struct opk_ctx *ctx,
 	for (size_t i = 0; i < bins->count; i++) {
 		const struct opk_binned *image = &bins->images[i], *before = last[image->gpu];
 
+		if (image->end == UINT64_MAX)
+			continue;
 		if (before && image->first < before->first + (before->end - before->first) / 2) {
 			opk_fail(ctx, OPK_EUSAGE,
 			         "it has samples of the same GPU and time as section %zu of %s",

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/decimal.h"
 #include "base/listing.h"
 #include "base/option_struct.h"
 #include "images/door.h"
@@ -21,7 +22,7 @@ static bool copy_texts(struct opk_strlist *to, const char *const *texts, size_t 
 	return true;
 }
 
-/* Reads "100ms" as ns. */
+/* Reads "100ms" as ns, at least one. */
 static int parse_time(uint64_t *out, struct opk_ctx *ctx, const char *text)
 {
 	static const struct {
@@ -30,14 +31,20 @@ static int parse_time(uint64_t *out, struct opk_ctx *ctx, const char *text)
 	} units[] = {
 		{ "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 }, { "min", 60e9 }, { "h", 3600e9 }
 	};
-	char *end;
-	double number = *text >= '0' && *text <= '9' ? strtod(text, &end) : 0;
+	double number = 0;
+	size_t length = 0;
 
-	for (size_t i = 0; number > 0 && i < COUNT(units); i++)
-		if (!strcmp(end, units[i].name) && number * units[i].ns <= 0x1p62) {
-			*out = (uint64_t)(number * units[i].ns + 0.5);
+	if (*text >= '0' && *text <= '9'
+	    && opk_decimal_read(&number, &length, text) == OPK_DECIMAL_NOMEM)
+		return opk_nomem(ctx, "a time");
+	for (size_t i = 0; length && i < COUNT(units); i++) {
+		double ns = number * units[i].ns;
+
+		if (!strcmp(text + length, units[i].name) && ns >= 1 && ns <= 0x1p62) {
+			*out = (uint64_t)(ns + 0.5);
 			return OPK_OK;
 		}
+	}
 	return opk_fail(ctx, OPK_EUSAGE, "'%s' is not a time such as 100ms, 1s or 10min", text);
 }
 

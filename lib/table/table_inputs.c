@@ -34,8 +34,13 @@ static int join_inputs(struct opk_table *table, struct opk_ctx *ctx)
 		free(table->inputs[i].path);
 	table->input_count = 1;
 	input->path = opk_strdup(input->file->path);
-	return input->path ? opk_file_meta(&input->meta, ctx, input->file)
-	                   : opk_nomem(ctx, "a table");
+	if (!input->path)
+		return opk_nomem(ctx, "a table");
+	TRY(opk_file_meta(&input->meta, ctx, input->file));
+	if (input->meta->profiler == OPK_PROFILER_PM && !input->meta->metric_count)
+		return opk_fail(ctx, OPK_EUSAGE, "%s has no PM samples: it only says what ran",
+		                input->path);
+	return OPK_OK;
 }
 
 static int open_inputs(struct opk_table *table, struct opk_ctx *ctx)

@@ -267,15 +267,39 @@ static size_t system_of(size_t sample, size_t scale)
 	return scale ? OPK_FIT_PARTS + scale : sample / RUN % OPK_FIT_PARTS;
 }
 
+/* Counts the launches in the sample, those that `counted` does not have yet. */
+static void count_sampled(struct opk_fit *fit, const struct sweep *s, bool *counted)
+{
+	const struct opk_sample_time *sample = &fit->samples[s->sample];
+
+	for (size_t i = 0; i < s->active.count; i++) {
+		size_t launch = s->active.items[i];
+		const struct opk_stretch *stretch = &fit->stretches[launch];
+		struct opk_fit_shape *shape = &fit->shapes[fit->unit_of[launch]];
+
+		if (stretch->start >= sample->end || stretch->end < sample->start)
+			continue;
+		shape->sampled += !counted[launch];
+		shape->is_known |= s->is_known;
+		counted[launch] = true;
+	}
+}
+
 /* Adds all samples to their systems: products, or right sides if there are values. */
 static int add_samples(struct opk_fit *fit, struct opk_ctx *ctx, const double *values, size_t scale)
 {
 	__attribute__((cleanup(clear_sweep))) struct sweep s = { 0 };
-	bool more;
+	bool first = !values && !scale, more;
+	opk_autofree bool *counted = opk_alloc_array(first ? fit->stretch_count + 1 : 1,
+	                                             sizeof *counted);
 
 	TRY(begin_sweep(&s, ctx, fit, scales[scale]));
+	if (!counted)
+		return opk_nomem(ctx, "short kernels");
 	do {
 		TRY(next_sample(&more, &s, ctx));
+		if (first && more)
+			count_sampled(fit, &s, counted);
 		if (!more || !s.is_known)
 			continue;
 		if (values)

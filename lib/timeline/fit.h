@@ -19,6 +19,8 @@ struct opk_fit_shape {
 	size_t first; /* unknown; SIZE_MAX: no room, and samples in which it ran are left out */
 	size_t edges; /* at each end, that it has room for */
 	double launches, length;
+	double sampled; /* launches of these, in any sample */
+	bool is_known;  /* one of them is in a sample that is not left out */
 };
 
 /* What ran on a GPU, and its samples; borrowed. fit.c */

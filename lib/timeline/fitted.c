@@ -52,12 +52,15 @@ static void add_rows(struct opk_fitted *fitted, const struct opk_fit *fit, const
 		const struct opk_fit_shape *shape = &fit->shapes[unit];
 		double *sums = fitted->sums[is_denominator] + shape->row * OPK_FIT_ESTIMATES;
 
-		if (!(shape->launches > 0))
+		/* Launches that no sample covers are taken to be as the others of their row. */
+		if (!(shape->sampled > 0))
 			continue;
 		if (!is_denominator)
-			fitted->launches[shape->row] += shape->launches;
+			fitted->launches[shape->row] += shape->sampled;
 		for (size_t i = 0; i < OPK_FIT_ESTIMATES; i++)
-			sums[i] += shape->launches * totals[i * fit->unit_count + unit];
+			sums[i] += shape->is_known
+			                   ? shape->sampled * totals[i * fit->unit_count + unit]
+			                   : (double)NAN;
 	}
 }
 

@@ -10,15 +10,14 @@ static uint64_t key_of(uint32_t process, const struct opk_activity *activity)
 	return (uint64_t)process << 32 | activity->correlation;
 }
 
-/* Work comes after the call that launched it: without a call so far there is none for it. */
+/* In a file, work may come before the call that launched it. */
 int opk_trace_flows_note(struct opk_trace_flows *flows, struct opk_ctx *ctx, uint32_t process,
                          const struct opk_activity *activity)
 {
 	bool call = activity->kind == OPK_ACTIVITY_CALL;
 	uint64_t *key;
 
-	if (!activity->correlation
-	    || (!call && !(flows->calls.count && opk_activity_ran(activity))))
+	if (!activity->correlation || !(call || opk_activity_ran(activity)))
 		return OPK_OK;
 	key = call ? opk_list_add(&flows->calls) : opk_list_add(&flows->ran);
 	if (!key)
