@@ -268,7 +268,7 @@ TEST(too_little)
 	free_run(run);
 }
 
-/* Launches that no sample covers say nothing: neither by themselves, nor for others of their row. */
+/* Launches that no sample covers say nothing: not by themselves, and not for others of a row. */
 TEST(not_sampled)
 {
 	static const struct kind kinds[] = { { 8000, 1000, 0.2, false },
