@@ -458,7 +458,6 @@ static void *run(void *data)
 {
 	struct timespec flushed = clock_now();
 
-	nvml_open();
 	while (wait_a_while()) {
 		if (clock_seconds_since(&flushed) >= flush_interval_s) {
 			flush(0);
@@ -561,6 +560,8 @@ bool trace_start(const struct profiling *profiling, trace_begin_fn *begin, bool 
 	trace.paused = paused;
 	if (!trace.kernels || !listen_to_cupti() || (!paused && !enable_kinds()))
 		return false;
+	/* Not by the thread: where the program forks meanwhile, the child could load nothing. */
+	nvml_open();
 	trace.running = thread_start(&trace.thread, run, NULL);
 	if (!trace.running) {
 		disable_kinds(wanted_kinds());
