@@ -337,7 +337,7 @@ if ${CC:-cc} -fsanitize=address -o asan asan.c 2>/dev/null && ./asan; [ $? = 6 ]
 else
 	skip 'a program with AddressSanitizer' 'it can not be built, or the collector has it, too'
 fi
-# A library that can't be preloaded is no silent loss.
+# It says so where a library can't be preloaded.
 lost='if the program uses CUPTI itself, its own profile may be empty; --own-cupti says that this is wanted'
 mkdir 'a folder' alone
 cp "$collector" "$BUILD/.libs/liboffpeak-inject.so" alone
