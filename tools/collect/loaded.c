@@ -2,20 +2,9 @@
 /* Chooses the libcupti of the recording: the program's, if it has one. */
 #include "collect/subscriber.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 
 #include "collect/shared/program_cupti.h"
-
-static bool has(const char *path, const char *symbol)
-{
-	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
-	bool found = library && dlsym(library, symbol);
-
-	if (library)
-		dlclose(library);
-	return found;
-}
 
 const char *cupti_choose(const struct settings *settings)
 {
@@ -26,7 +15,7 @@ const char *cupti_choose(const struct settings *settings)
 	char *loaded = settings->given[SETTING_CUPTI] ? NULL : cupti_loaded(NULL);
 
 	/* The recording names it, so it is not freed. */
-	if (loaded && has(loaded, needed))
+	if (loaded_function(loaded, needed))
 		return loaded;
 	free(loaded);
 	return settings->cupti_path;

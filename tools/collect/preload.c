@@ -43,17 +43,6 @@ EXPORT unsigned offpeak_program_uses(void)
 	       | (used.counters ? USE_COUNTERS : 0) | (used.buffers ? USE_BUFFERS : 0);
 }
 
-/* A function of a library that is loaded; NULL: there is none. */
-static void *find(const char *path, const char *symbol)
-{
-	void *library = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD) : NULL;
-	void *function = library ? dlsym(library, symbol) : NULL;
-
-	if (library)
-		dlclose(library);
-	return function;
-}
-
 /* CUPTI's own function: modules of Python bring a CUPTI that only they see. */
 static void *real(const char *symbol)
 {
@@ -61,7 +50,7 @@ static void *real(const char *symbol)
 	char *path = function ? NULL : cupti_loaded(NULL);
 
 	if (!function)
-		function = find(path, symbol);
+		function = loaded_function(path, symbol);
 	free(path);
 	return function;
 }
@@ -76,8 +65,8 @@ static void *real(const char *symbol)
 /* Before the program uses CUDA there is no collector. 0: the program has given something back. */
 static void make_way(unsigned use)
 {
-	__typeof__(offpeak_make_way) *ask = find(getenv("CUDA_INJECTION64_PATH"),
-	                                         "offpeak_make_way");
+	__typeof__(offpeak_make_way) *ask = loaded_function(getenv("CUDA_INJECTION64_PATH"),
+	                                                    "offpeak_make_way");
 
 	if (ask)
 		ask(use);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Finds the libcupti that the program has loaded. */
+/* Finds the libcupti that the program has loaded, and functions of what is loaded. */
 #include "collect/shared/program_cupti.h"
 
+#include <dlfcn.h>
 #include <link.h>
 #include <string.h>
 
@@ -31,4 +32,14 @@ char *cupti_loaded(const char *except)
 
 	dl_iterate_phdr(look, &search);
 	return search.found;
+}
+
+void *loaded_function(const char *path, const char *symbol)
+{
+	void *library = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD) : NULL;
+	void *function = library ? dlsym(library, symbol) : NULL;
+
+	if (library)
+		dlclose(library);
+	return function;
 }

@@ -5,6 +5,8 @@
 
 /* The path of the first loaded libcupti that is not `except`; free(). NULL: there is none. */
 char *cupti_loaded(const char *except);
+/* A function of a library that is loaded; NULL: there is none, or `path` is NULL. */
+void *loaded_function(const char *path, const char *symbol);
 
 /*
  * What the program uses of CUPTI itself, in bits. liboffpeak-preload.so sees its calls, and asks
