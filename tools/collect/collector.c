@@ -82,10 +82,12 @@ void collector_end_before_nvidia(void)
 {
 	enum { ENOUGH = 100 };
 	static int times;
+	int before = __atomic_fetch_add(&times, 1, __ATOMIC_RELAXED);
 
-	if (__atomic_fetch_add(&times, 1, __ATOMIC_RELAXED) < ENOUGH)
+	if (before < ENOUGH)
 		atexit(collector_finish);
-	finish_before_exit();
+	if (!before)
+		finish_before_exit();
 }
 
 bool collector_initialize(void)

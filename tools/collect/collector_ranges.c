@@ -97,10 +97,11 @@ static bool can_begin(const struct user_nest *nest)
 
 	if (collector.captures)
 		collector.counts.drops[DROP_CAPTURE]++;
-	else if (collector.range.session && !collector.resting)
+	else if (collector.range.session)
 		collector.counts.drops[reason_of(nest)]++;
-	else if (!collector.resting)
-		return !settings->max_ranges || collector.begun < settings->max_ranges;
+	else
+		return !collector.resting
+		       && (!settings->max_ranges || collector.begun < settings->max_ranges);
 	return false;
 }
 

@@ -88,9 +88,13 @@ bool collector_may_sample(void)
 	return false;
 }
 
-/* What the mode can't have beside that use. The lock is held. */
+/* What the mode can't have beside that use. */
 static void give(unsigned use)
 {
+	collector_auto bool locked = collector_lock();
+
+	if (!locked)
+		return;
 	if (is_of_launches() && use != USE_BUFFERS)
 		begin_rest(use);
 	if (collector.settings.mode == MODE_SAMPLING && use == USE_COUNTERS) {
@@ -103,8 +107,6 @@ static void give(unsigned use)
 
 __attribute__((visibility("default"))) void offpeak_make_way(unsigned use)
 {
-	bool locked;
-
 	/* A fork has neither the GPU nor the threads that may hold locks. */
 	if (collector.settings.own_cupti || collector.pid != getpid())
 		return;
@@ -114,11 +116,8 @@ __attribute__((visibility("default"))) void offpeak_make_way(unsigned use)
 	}
 	if (collector.settings.trace && use & (USE_ACTIVITIES | USE_BUFFERS) && trace_leave())
 		tell(USE_ACTIVITIES, "the trace ends");
-	locked = collector_lock();
-	if (locked)
-		give(use);
-	collector_leave(&locked);
-	/* A callback may wait for the lock. */
+	give(use);
+	/* Without the lock, for which a callback may wait. */
 	if (collector.resting)
 		subscriber_leave();
 	else if (use == USE_CALLBACKS)

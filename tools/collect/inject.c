@@ -359,14 +359,14 @@ static void renew_subscription(void)
 	if (!lost)
 		collector_note(DROP_FINALIZED);
 	lost = !subscribe_again(other);
-	if (lost && !told)
-		say(0,
-		    "since a cuptiFinalize() of the program CUPTI's callbacks belong to %s: what "
-		    "it launches is missing until they are free",
-		    name_other(other));
-	if (lost && !told)
-		collector_note(DROP_UNHEARD);
-	told |= lost;
+	if (!lost || told)
+		return;
+	told = true;
+	collector_note(DROP_UNHEARD);
+	say(0,
+	    "since a cuptiFinalize() of the program CUPTI's callbacks belong to %s: what it launches "
+	    "is missing until they are free",
+	    name_other(other));
 }
 
 /* Writes recorded data even when no more launches come. */
