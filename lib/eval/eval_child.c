@@ -350,18 +350,25 @@ static int evaluate_file(struct work *w)
 
 /* ---- rows of several ranges */
 
-static int evaluate_mean(struct work *w, size_t slot, size_t group)
+/* Evaluates a range of the present image as the row; `what`: what it is the sum of. */
+static int put_summed(struct work *w, size_t slot, struct opk_spool_row *row, const char *what)
 {
-	struct opk_spool_row row = { .row = group };
 	int code = opk_values_of_range(w->values, &w->by, w->ctx, slot);
 
 	if (code == OPK_EUSAGE && check_metrics(w))
 		return OPK_EUSAGE;
 	if (code)
-		return opk_add(w->ctx, opk_blame_image(code), "while evaluating joined ranges");
-	put_row(w, &row, NULL);
+		return opk_add(w->ctx, opk_blame_image(code), "while evaluating %s", what);
+	put_row(w, row, NULL);
 	w->counts.rows++;
 	return OPK_OK;
+}
+
+static int evaluate_mean(struct work *w, size_t slot, size_t group)
+{
+	struct opk_spool_row row = { .row = group };
+
+	return put_summed(w, slot, &row, "joined ranges");
 }
 
 static int evaluate_means(struct work *w, size_t number)
@@ -404,15 +411,8 @@ static int evaluate_bin(struct work *w, size_t slot, const struct opk_bin *bin)
 		.end_ns = (bin->number + 1) * interval,
 		.covered_ns = bin->covered_ns,
 	};
-	int code = opk_values_of_range(w->values, &w->by, w->ctx, slot);
 
-	if (code == OPK_EUSAGE && check_metrics(w))
-		return OPK_EUSAGE;
-	if (code)
-		return opk_add(w->ctx, opk_blame_image(code), "while evaluating summed samples");
-	put_row(w, &row, NULL);
-	w->counts.rows++;
-	return OPK_OK;
+	return put_summed(w, slot, &row, "summed samples");
 }
 
 static int use_bins(void *data, const void *image, size_t size, const struct opk_bin *bins,
