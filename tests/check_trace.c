@@ -240,8 +240,8 @@ CTX_TEST(rows_of_streams)
 }
 
 /*
- * Calls are in rows of threads; an arrow goes from a call to the first work that it launched,
- * whatever comes first in the file.
+ * Calls are in rows of threads; an arrow goes from a call to the first work that it launched, in
+ * any order of the file.
  */
 CTX_TEST(rows_of_calls)
 {

@@ -14,9 +14,6 @@ cupti=$fake/cupti/.libs/libcupti.so
 FAKE_APP_CUPTI=$cupti
 LD_LIBRARY_PATH=$fake/driver/.libs
 export LD_LIBRARY_PATH FAKE_APP_CUPTI
-# The collector preloads a library into programs, which AddressSanitizer refuses where it is not told to bear it.
-ASAN_OPTIONS=${ASAN_OPTIONS:-}:verify_asan_link_order=0
-export ASAN_OPTIONS
 
 # Variables that the tests would inherit from another collector, or from a job.
 unset RANK OMPI_COMM_WORLD_RANK PMIX_RANK PMI_RANK SLURM_PROCID CUDA_VISIBLE_DEVICES

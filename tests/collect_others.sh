@@ -171,14 +171,14 @@ record '--interval 1ms --trace kernels' activities init primary:0 launch:k trace
 out_is 'traced 1'
 err_has "$comes_first: nothing is traced; "
 samples 50
-# Two threads at once: the one that comes later waits, and disables nothing of the other's.
+# Two threads at once: the later one waits, and what the other enabled stays enabled.
 FAKE_GPU_FAIL=cuptiActivityFlushAll:sleep300 record '--interval 1ms --trace kernels' init primary:0 launch:k \
 	thread:begin sleep:100 activities:copies thread:end activities sleep:300 launch:k traced join
 out_is 'traced 1'
 # A fork has no part in it.
 quietly '--interval 1ms --trace kernels' init primary:0 launch:k fork:begin activities fork:end launch:k sleep:100
 same "$last: kernels" "$(fields run.opk activities kind | grep -c kernel)" 2
-# Callbacks that are shared are no reason to rest.
+# The collector does not rest where callbacks are shared.
 set=one
 FAKE_GPU_CUPTI_VERSION=130200 quietly '' subscribe:share init ctx:0 launch:k heard
 out_is 'heard 1'
