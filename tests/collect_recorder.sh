@@ -231,11 +231,11 @@ awk -v last="$last" -v long="$(is_long && echo 1)" '
 		for (i = 1; i <= 3; i++) {
 			first[i] = most(i, 1, half)
 			second[i] = most(i, half + 1, NR)
-			bad += second[i] > (long ? 1.25 * first[i] : 1000000)
+			bad += second[i] > (long ? 1.25 * first[i] : 200000)
 		}
 		printf "%s: memory at most %d KB and then %d KB, files %d and %d KB, the launcher %d and %d KB\n", last,
 			first[1], second[1], first[2], second[2], first[3], second[3] >"figures"
-		print bad + (second[1] > 120000) + (long && second[2] > 80000) + (second[3] > 30000)
+		print bad + (second[1] > 120000) + (second[2] > 40000 * (long ? 2 : 1)) + (second[3] > 30000)
 	}' seen >flat
 cat figures
 same "$(cat figures)" "$(cat flat)" 0

@@ -103,9 +103,9 @@ static void make_dump(struct dump *dump, const struct settings *settings)
 	*dump = (struct dump){ 0 };
 }
 
-static void end_dump(struct dump *dump, bool wait)
+static void end_dump(struct dump *dump)
 {
-	if (dump->maker && waitpid(dump->maker, NULL, wait ? 0 : WNOHANG) == dump->maker)
+	if (dump->maker && waitpid(dump->maker, NULL, WNOHANG) == dump->maker)
 		*dump = (struct dump){ 0 };
 }
 
@@ -119,6 +119,17 @@ static void ask_dump(struct dump *dump, const struct settings *settings,
 	*asked = false;
 }
 
+/* What is to be done again and again while sampling goes on. */
+static void go_on(struct dump *dump, const struct settings *settings,
+                  const struct sampling *sampling, bool *asked)
+{
+	ask_dump(dump, settings, sampling, asked);
+	make_dump(dump, settings);
+	end_dump(dump);
+	if (settings->rotate_ns)
+		archive_tidy(settings, false, dump->last);
+}
+
 /* A watch that ends first makes the dumps that were asked for. */
 static void make_last(struct dump *dump, const struct settings *settings,
                       const struct sampling *sampling, bool asked)
@@ -126,14 +137,11 @@ static void make_last(struct dump *dump, const struct settings *settings,
 	enum { LOOKS = 20 };
 	const struct timespec look = { .tv_nsec = LOOK_NS };
 
-	for (int i = 0; (asked || dump->last) && i < LOOKS; i++) {
-		ask_dump(dump, settings, sampling, &asked);
-		make_dump(dump, settings);
-		end_dump(dump, true);
+	for (int i = 0; (asked || dump->last) && (dump->maker || i < LOOKS); i += !dump->maker) {
+		go_on(dump, settings, sampling, &asked);
 		if (dump->last)
 			nanosleep(&look, NULL);
 	}
-	end_dump(dump, true);
 	if (dump->last || asked)
 		say(0, "no dump: the watch ends; %s has what it kept", settings->output);
 }
@@ -154,11 +162,7 @@ static bool watch(const struct settings *settings, const struct sampling *sampli
 	       && (signal < 0 || signal == SIGUSR1)) {
 		signal = sigtimedwait(signals, NULL, &look);
 		asked |= signal == SIGUSR1 && settings->keep_ns;
-		ask_dump(&dump, settings, sampling, &asked);
-		make_dump(&dump, settings);
-		end_dump(&dump, false);
-		if (settings->rotate_ns)
-			archive_tidy(settings, false, dump.last);
+		go_on(&dump, settings, sampling, &asked);
 	}
 	/* A signal to end may have come first because of its number. */
 	sigpending(&pending);
