@@ -4,6 +4,8 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
 
 #include "allocation.h"
 #include "base/file.h"
@@ -88,6 +90,43 @@ CTX_TEST(unfinished_files_can_be_discarded)
 		if (i != MANY / 2)
 			opk_newfile_discard(&files[i]);
 	ck_assert_uint_eq(entries(false), 1);
+}
+
+static void end_by_signal(int number)
+{
+	(void)number;
+	opk_discard_unfinished();
+	_exit(0);
+}
+
+/* Creates files until the signal comes, which it does within a millisecond. */
+static _Noreturn void create_until_signal(struct opk_ctx *ctx, int microseconds)
+{
+	const struct itimerval timer = { .it_value.tv_usec = microseconds };
+	struct opk_newfile file;
+
+	signal(SIGALRM, end_by_signal);
+	setitimer(ITIMER_REAL, &timer, NULL);
+	for (;;)
+		if (opk_newfile_create(&file, ctx, in_folder("f"), NULL, OPK_OUTPUT_TABLE))
+			_exit(1);
+		else
+			opk_newfile_discard(&file);
+}
+
+/* Many times, for it comes at any moment: once a file was there before a handler knew of it. */
+CTX_TEST(signals_leave_no_file)
+{
+	for (int i = 1; i <= 300; i++) {
+		pid_t pid = fork();
+		int status;
+
+		if (!pid)
+			create_until_signal(ctx, 100 + 3 * i);
+		ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+		ck_assert_int_eq(status, 0);
+		ck_assert_uint_eq(entries(false), 0);
+	}
 }
 
 CTX_TEST(file_mode_obeys_umask)

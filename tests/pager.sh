@@ -60,9 +60,9 @@ progress() {
 	same "$last: progress" "$(grep -c 'plan, hundredth' out | sed 's/[1-9].*/some/')" some
 	same "$last: what stays" "$(sed "s/\r*\$//; s/.*\r//; s/$esc\[K//g" shown | grep 'plan, hundredth')" ''
 }
-progress '$OFFPEAK plan --chip GB100 full --effort 2'
-progress '$OFFPEAK sets --check full --chip GB100 --effort 2'
-progress '$OFFPEAK build --chip GB100 full --effort 2 -o full.opk'
+progress '$OFFPEAK plan --chip GB100 answers --effort 2'
+progress '$OFFPEAK sets --check answers --chip GB100 --effort 2'
+progress '$OFFPEAK build --chip GB100 answers --effort 2 -o answers.opk'
 
 # From here on without colours.
 NO_COLOR=1

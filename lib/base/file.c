@@ -175,6 +175,16 @@ void opk_discard_unfinished(void)
 		unlink(file->temporary);
 }
 
+/* In this thread; the library's other threads take none. Returns what was blocked before. */
+static sigset_t block_signals(void)
+{
+	sigset_t all, before;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	return before;
+}
+
 /* Cuts a long name off, so that it fits the file system's limit with the letters after it. */
 static char *temporary_name(const char *path)
 {
@@ -262,12 +272,26 @@ static int create_in_place_of(const struct older *older, char *temporary)
 	return fd >= 0 && fchmod(fd, mode) ? refuse_mode(fd, temporary) : fd;
 }
 
+/* A signal comes before the file is there, or when a handler knows of it. */
+static bool create_remembered(struct opk_newfile *file, const struct older *older)
+{
+	sigset_t before = block_signals();
+	int error;
+
+	file->fd = create_in_place_of(older, file->temporary);
+	error = errno;
+	if (file->fd >= 0)
+		remember(file);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	errno = error;
+	return file->fd >= 0;
+}
+
 int opk_newfile_create(struct opk_newfile *file, struct opk_ctx *ctx, const char *path,
                        opk_check_fn *check, enum opk_output output)
 {
 	opk_autofree char *copy = opk_strdup(path), *temporary = temporary_name(path);
 	struct older older = look_at(path);
-	int fd;
 
 	*file = (struct opk_newfile){ .ctx = ctx, .fd = -1, .check = check, .output = output };
 	if (opk_stream_find(ctx, path))
@@ -280,14 +304,14 @@ int opk_newfile_create(struct opk_newfile *file, struct opk_ctx *ctx, const char
 		return opk_nomem(ctx, "a file name");
 	if (check)
 		TRY(check(ctx, path, output));
-	fd = create_in_place_of(&older, temporary);
-	if (fd < 0)
-		return opk_fail_errno(ctx, OPK_EFAILED, "can't create", path);
-	file->fd = fd;
 	file->replaces = older.ours;
+	file->temporary = temporary;
+	if (!create_remembered(file, &older)) {
+		file->temporary = NULL;
+		return opk_fail_errno(ctx, OPK_EFAILED, "can't create", path);
+	}
 	file->path = opk_take(copy);
-	file->temporary = opk_take(temporary);
-	remember(file);
+	temporary = NULL;
 	return OPK_OK;
 }
 
@@ -439,13 +463,12 @@ static int place_all(struct opk_newfile *const *files, size_t count)
 /* Blocks signals: meanwhile temporary names belong to older files, which a handler would remove. */
 int opk_newfiles_commit(struct opk_newfile *const *files, size_t count)
 {
-	sigset_t all, before;
+	sigset_t before;
 	int code;
 
 	for (size_t i = 0; i < count; i++)
 		TRY(finish(files[i]));
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
+	before = block_signals();
 	code = place_all(files, count);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return code;

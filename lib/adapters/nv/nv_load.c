@@ -387,6 +387,16 @@ static void first_call(struct opk_nv *nv)
 		NV_CALL(nv, cuptiProfilerHostGetSupportedChips, &params);
 }
 
+/* Once: where there is none, all folders were searched in vain. */
+static int seek_disassembler(struct opk_nv *nv, struct opk_ctx *ctx)
+{
+	if (!nv || nv->nvdisasm_sought)
+		return OPK_OK;
+	TRY(opk_nv_disassembler(&nv->nvdisasm_path, ctx));
+	nv->nvdisasm_sought = true;
+	return OPK_OK;
+}
+
 int opk_nvidia_get_info(struct opk_nvidia_info *info, struct opk_ctx *ctx)
 {
 	struct opk_nvidia_info found = { 0 };
@@ -395,8 +405,7 @@ int opk_nvidia_get_info(struct opk_nvidia_info *info, struct opk_ctx *ctx)
 
 	if (!code)
 		first_call(ctx->nv);
-	if (ctx->nv && !ctx->nv->nvdisasm_path && opk_nv_disassembler(&ctx->nv->nvdisasm_path, ctx))
-		return OPK_ENOMEM;
+	TRY(seek_disassembler(ctx->nv, ctx));
 	if (ctx->nv)
 		found = (struct opk_nvidia_info){
 			.cupti_path = ctx->nv->cupti_path,

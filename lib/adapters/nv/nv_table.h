@@ -43,7 +43,8 @@ struct opk_nv {
 	void *nvperf;
 	char *cupti_path;
 	char *nvperf_path;
-	char *nvdisasm_path;
+	char *nvdisasm_path; /* NULL: not found, or not sought yet */
+	bool nvdisasm_sought;
 	char *libcuda_path;
 	uint32_t version;
 	struct opk_nv_versions versions;
