@@ -195,9 +195,9 @@ fields both.opk activities start end | awk 'NR == 1 { print $1 } END { print $2 
 same "$last: what ran lies within the samples" "$(awk '{ t[NR] = $1 } END { print (t[1] < t[3] && t[3] < t[4] && t[4] < t[2]) }' bounds)" 1
 
 section 'a long watch needs no more memory and room than a short one'
-# Time passes faster on the fake GPU: an hour of samples every 100 us in a minute and a half, or four minutes in twelve seconds.
+# Time passes faster on the fake GPU: an hour of samples every 100 us in a minute and a half, or two minutes in twelve seconds.
 # Times of samples that are more than an hour ahead of the host's would be those of another clock.
-speed=20 seconds=12
+speed=10 seconds=12
 ! is_long || speed=40 seconds=91
 rm -rf run*.opk long
 mkdir long
@@ -215,7 +215,7 @@ while sleep 0.5 && pid=$(pgrep -P "$watch") && memory=$(awk '/^VmRSS/ { print $2
 	fi
 done
 wait "$watch"
-# Both halves of the hour are alike; four minutes only stay within bounds.
+# Both halves of the hour are alike; two minutes only stay within bounds.
 awk -v last="$last" -v long="$(is_long && echo 1)" '
 	function most(column, from, to,    i, value) {
 		for (i = from; i <= to; i++)

@@ -104,6 +104,8 @@ void collector_warm_up(void);
 bool collector_watch(void);
 /* For the watch: ends the present file soon. */
 void offpeak_cut(void);
+/* What follows is not sampled. */
+void offpeak_pause(void);
 /* How many GPUs are sampled, or will be, and how many failed meanwhile. */
 size_t offpeak_watched(size_t *lost);
 /* Begins to record what runs on the GPU. */

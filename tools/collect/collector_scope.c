@@ -42,6 +42,14 @@ void collector_end_scope(enum collect_capture of)
 	want_samples(false);
 }
 
+__attribute__((visibility("default"))) void offpeak_pause(void)
+{
+	collector_auto bool locked = collector_lock();
+
+	if (locked)
+		want_samples(false);
+}
+
 __attribute__((visibility("default"))) void offpeak_collect_start(void)
 {
 	collector_begin_scope(CAPTURE_OFFPEAK);

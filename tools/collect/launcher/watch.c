@@ -30,7 +30,8 @@ char *watch_program[] = { self, word, NULL };
 struct sampling {
 	/* GPUs that are sampled, or will be, and those that failed meanwhile. */
 	size_t (*count)(size_t *lost);
-	void (*cut)(void); /* the present file ends soon, and another begins */
+	void (*cut)(void);   /* the present file ends soon, and another begins */
+	void (*pause)(void); /* no more samples */
 };
 
 /* Loads the driver, which loads the library. */
@@ -55,9 +56,11 @@ static int find_library(struct sampling *sampling)
 
 	*(void **)&sampling->count = library ? dlsym(library, "offpeak_watched") : NULL;
 	*(void **)&sampling->cut = library ? dlsym(library, "offpeak_cut") : NULL;
-	return sampling->count && sampling->cut ? OPK_OK
-	                                        : say(OPK_EFAILED, "the driver did not load %s",
-	                                              path ? path : "the library");
+	*(void **)&sampling->pause = library ? dlsym(library, "offpeak_pause") : NULL;
+	return sampling->count && sampling->cut && sampling->pause
+	               ? OPK_OK
+	               : say(OPK_EFAILED, "the driver did not load %s",
+	                     path ? path : "the library");
 }
 
 /* Whether the time is not over; 0 ns: it never is. */
@@ -130,7 +133,10 @@ static void go_on(struct dump *dump, const struct settings *settings,
 		archive_tidy(settings, false, dump->last);
 }
 
-/* A watch that ends first makes the dumps that were asked for. */
+/*
+ * A watch that ends first makes the dumps that were asked for. When the last one begins, its
+ * samples are in files, and no more are wanted.
+ */
 static void make_last(struct dump *dump, const struct settings *settings,
                       const struct sampling *sampling, bool asked)
 {
@@ -139,6 +145,8 @@ static void make_last(struct dump *dump, const struct settings *settings,
 
 	for (int i = 0; (asked || dump->last) && (dump->maker || i < LOOKS); i += !dump->maker) {
 		go_on(dump, settings, sampling, &asked);
+		if (dump->maker && !asked)
+			sampling->pause();
 		if (dump->last)
 			nanosleep(&look, NULL);
 	}
