@@ -593,7 +593,7 @@ CTX_TEST(identities_hold)
 	size_t count = is_long() ? COUNT(recordings) : 4, broken = 0;
 
 	for (size_t i = 0; i < count; i++)
-		broken += witness(ctx, recordings[i], NO_FAULT, is_long() ? 9 : 2);
+		broken += witness(ctx, recordings[i], NO_FAULT, is_long() ? 9 : 1);
 	ck_assert_uint_eq(broken, 0);
 	for (size_t i = 0; i < COUNT(identities); i++) {
 		fprintf(stderr, "%-13s %8zu\n", identities[i].name, identities[i].claims);

@@ -63,9 +63,11 @@ section 'README.md'
 sets_of "$SOURCE/README.md"
 shows_all "$SOURCE/README.md" 9
 
-section 'docs/guide.md'
-sets_of "$SOURCE/docs/guide.md"
-shows_all "$SOURCE/docs/guide.md" 30
+if is_long; then
+	section 'docs/guide.md'
+	sets_of "$SOURCE/docs/guide.md"
+	shows_all "$SOURCE/docs/guide.md" 30
+fi
 
 section 'docs/ci.md'
 sets_of "$SOURCE/docs/ci.md"

@@ -46,6 +46,8 @@ while read -r name; do
 	same "offpeak $name --help: examples of another command" "$(grep -vc "^offpeak $name\b" ../examples)" 0
 	same "offpeak $name --help: a line of explanation for each" "$(grep -c '^        [^ -]' ../help)" 3
 	while read -r line; do
+		# It plans every set: 14 s.
+		is_long || [ "$line" != 'offpeak sets --chip GB202' ] || continue
 		tap_code=0
 		sh -c "$line" >../said 2>&1 </dev/null || tap_code=$?
 		same "$line: exit code; $(cat ../said)" $tap_code 0
