@@ -11,7 +11,7 @@
 struct opk_writer {
 	struct opk_ctx *ctx;
 	struct opk_newfile file;
-	bool live;         /* written while a program runs: speed matters more than size */
+	bool fast;         /* written while a program runs: speed matters more than size */
 	int failure;       /* the first section that failed: the file is never finished */
 	bool by_meta;      /* metadata say what kind of file it is, and so what it may replace */
 	const char *maker; /* `made_by` for the metadata; NULL: leave it as it is */
@@ -25,14 +25,14 @@ struct opk_writer {
 	struct opk_bases bases;
 };
 
-static struct opk_writer *allocate(struct opk_ctx *ctx, bool live)
+static struct opk_writer *allocate(struct opk_ctx *ctx, bool fast)
 {
 	struct opk_writer *writer = opk_alloc(sizeof *writer);
 
 	if (!writer)
 		return NULL;
 	writer->ctx = ctx;
-	writer->live = live;
+	writer->fast = fast;
 	writer->image = SIZE_MAX;
 	return writer;
 }
@@ -40,7 +40,9 @@ static struct opk_writer *allocate(struct opk_ctx *ctx, bool live)
 static int new_writer(struct opk_writer **out, struct opk_ctx *ctx, const char *path, bool live,
                       bool by_meta, enum opk_output output)
 {
-	opk_auto(opk_writer) struct opk_writer *writer = allocate(ctx, live);
+	/* A collector also makes one file of several, as for a dump. */
+	bool fast = live || (!by_meta && output == OPK_OUTPUT_RECORDING);
+	opk_auto(opk_writer) struct opk_writer *writer = allocate(ctx, fast);
 	opk_autobuf struct opk_buf header = { 0 };
 	int code;
 
@@ -169,7 +171,7 @@ static int write_deflated(struct opk_writer *writer, struct opk_section *section
 	opk_autofree void *packed = NULL;
 	size_t packed_size;
 
-	TRY(opk_deflate(&packed, &packed_size, writer->ctx, data, size, writer->live));
+	TRY(opk_deflate(&packed, &packed_size, writer->ctx, data, size, writer->fast));
 	if (packed_size >= size)
 		return write_section(writer, section, data);
 	section->flags |= OPK_SECTION_DEFLATED;
@@ -191,7 +193,7 @@ static int write_packed(bool *done, struct opk_writer *writer, struct opk_sectio
 	if (packed.size > UINT32_MAX)
 		return OPK_OK;
 	TRY(opk_deflate(&deflated, &deflated_size, writer->ctx, packed.data, packed.size,
-	                writer->live));
+	                writer->fast));
 	/* Readers refuse a section that is almost empty. */
 	section.flags |= OPK_SECTION_SPARSE | OPK_SECTION_DEFLATED;
 	if (deflated_size >= size || size / opk_section_max_ratio(section.flags) >= deflated_size)

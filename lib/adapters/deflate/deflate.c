@@ -13,7 +13,7 @@ int opk_deflate(void **out, size_t *out_size, struct opk_ctx *ctx, const void *d
 	opk_autofree void *packed = opk_realloc(NULL, bound);
 
 	if (!packed
-	    || compress2(packed, &bound, data, size, fast ? Z_BEST_SPEED : Z_DEFAULT_COMPRESSION)
+	    || compress2(packed, &bound, data, size, fast ? Z_BEST_SPEED : Z_BEST_COMPRESSION)
 	               != Z_OK)
 		return opk_nomem(ctx, "compression");
 	*out_size = bound;

@@ -10,7 +10,7 @@
 #include "base/ctx.h"
 
 uint32_t opk_crc32(uint32_t crc, const void *data, size_t size);
-/* At zlib's default level, or its fastest; free(). Its best saves 2% in three times the time. */
+/* Compresses at zlib's best level, or its fastest; free(). */
 int opk_deflate(void **out, size_t *out_size, struct opk_ctx *ctx, const void *data, size_t size,
                 bool fast);
 /* Decompresses to exactly `plain_size` bytes; OPK_EINPUT for anything else. */

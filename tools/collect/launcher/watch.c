@@ -182,7 +182,7 @@ static bool watch(const struct settings *settings, const struct sampling *sampli
 
 int watch_dump(const char *last)
 {
-	/* On busy processors a dump gets a third of what others get: nicer, it would take minutes. */
+	/* On busy processors it gets a third of what others get: nicer, it would take minutes. */
 	enum { POLITE = 5 };
 	struct settings settings = { 0 };
 
