@@ -110,8 +110,8 @@ out_is 'subscribe: 39'
 unset FAKE_GPU_CUPTI_VERSION
 
 section "the program's own use of CUPTI comes first"
-FAKE_APP_LINKED=1
-export FAKE_APP_LINKED
+FAKE_APP_FINDS=linked
+export FAKE_APP_FINDS
 comes_first='which comes first'
 # Launches: nothing is recorded from its call until it gives back what it used.
 set=three
@@ -187,7 +187,44 @@ rows_count 1
 record --own-cupti init ctx:0 launch:k '?subscribe' launch:k
 out_is 'subscribe: 39'
 rows_count 2
-unset FAKE_APP_LINKED
+
+section 'programs that look its functions up'
+FAKE_APP_FINDS=looked-up
+record '' init ctx:0 launch:k subscribe launch:k heard unsubscribe launch:k
+out_is 'heard 1'
+err_has "^offpeak-collect: the program uses CUPTI's callbacks itself, $comes_first: nothing is recorded meanwhile"
+rows_are launch '1; 2'
+record '' init ctx:0 launch:k activities launch:k launch:k activities:off traced launch:k
+out_is 'traced 2'
+rows_count 2
+set=pm
+record '--interval 1ms --trace kernels' init primary:0 launch:k launch:k activities launch:k traced sleep:100
+out_is 'traced 1'
+same "$last: kernels" "$(fields run.opk activities kind | grep -c kernel)" 2
+samples 50
+set=one
+record --own-cupti init ctx:0 launch:k '?subscribe' launch:k
+out_is 'subscribe: 39'
+rows_count 2
+# Another file of CUPTI than the first one stays by itself: its calls would reach the wrong one.
+cp "$cupti" libcupti.so.98
+FAKE_APP_CUPTI=$tmp/libcupti.so.98 record '' init ctx:0 launch:k '?subscribe' launch:k
+out_is 'subscribe: 39'
+unset FAKE_APP_FINDS
+# For another library that looks up what comes after itself, it still does.
+cat >wrap.c <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+int atoi(const char *text)
+{
+	static int (*next)(const char *);
+	*(void **)&next = dlsym(RTLD_NEXT, "atoi");
+	return next(text) + 1;
+}
+END
+printf '#include <stdio.h>\n#include <stdlib.h>\nint main(void) { printf("%%d\\n", atoi("41")); }\n' >wrapped.c
+"${CC:-cc}" -O2 -fPIC -shared -fno-builtin wrap.c -o wrap.so -ldl && "${CC:-cc}" -fno-builtin wrapped.c -o wrapped || fail 'cc failed'
+same 'the next function' "$(LD_PRELOAD=$BUILD/.libs/liboffpeak-preload.so:$tmp/wrap.so ./wrapped)" 42
 
 section 'one file of CUPTI a process'
 cp "$cupti" libcupti.so.99

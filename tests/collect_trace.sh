@@ -93,7 +93,7 @@ err_has 'launch_latency_ns is empty: no calls of CUDA are recorded for these lau
 FAKE_GPU_RUNTIME=1 trace '--trace api' init ctx:0 launch:a graph:2
 calls 'name correlation' 'cudaLaunchKernel 1; cudaLaunchKernel 2; cudaLaunchKernel 3; cuGraphLaunch 4'
 # The program numbers threads in its own way again.
-FAKE_APP_LINKED=1 trace '--trace api' init ctx:0 launch:a activities launch:b
+FAKE_APP_FINDS=linked trace '--trace api' init ctx:0 launch:a activities launch:b
 log_has 1 '^cuptiSetThreadIdType.* 1$'
 log_has 1 '^cuptiSetThreadIdType.* 0$'
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Words that call CUPTI, from the library that FAKE_APP_CUPTI names; with FAKE_APP_LINKED as if the
- * program were linked with it: what is preloaded comes first.
+ * Words that call CUPTI, from the library that FAKE_APP_CUPTI names. FAKE_APP_FINDS=linked: as if
+ * the program were linked with it, so that what is preloaded comes first; looked-up: by dlsym();
+ * else as if it had CUPTI inside, so that no other library sees its calls.
  */
 #include <cupti.h>
 #include <cupti_pmsampling.h>
@@ -17,12 +18,29 @@
 static CUpti_SubscriberHandle subscriber;
 static unsigned heard, traced;
 
+typedef void *dlsym_fn(void *library, const char *symbol);
+
+/* libc's, which no preloaded library replaces. */
+static dlsym_fn *libc_dlsym(void)
+{
+	static const char *const libraries[] = { "libc.so.6", "libdl.so.2" };
+	dlsym_fn *found = NULL;
+
+	for (size_t i = 0; i < 2 && !found; i++) {
+		void *library = dlopen(libraries[i], RTLD_NOW | RTLD_NOLOAD);
+
+		*(void **)&found = library ? dlsym(library, "dlsym") : NULL;
+	}
+	return found ? found : dlsym;
+}
+
 static void *find(const char *symbol)
 {
-	const char *path = getenv("FAKE_APP_CUPTI");
-	bool linked = getenv("FAKE_APP_LINKED") != NULL;
+	const char *path = getenv("FAKE_APP_CUPTI"), *finds = getenv("FAKE_APP_FINDS");
+	bool linked = finds && !strcmp(finds, "linked");
 	void *library = path ? dlopen(path, RTLD_NOW | (linked ? RTLD_GLOBAL : RTLD_LOCAL)) : NULL;
-	void *function = library ? dlsym(linked ? RTLD_DEFAULT : library, symbol) : NULL;
+	dlsym_fn *look_up = finds ? dlsym : libc_dlsym();
+	void *function = library ? look_up(linked ? RTLD_DEFAULT : library, symbol) : NULL;
 
 	if (!function) {
 		fprintf(stderr, "fake_app: no %s: FAKE_APP_CUPTI names a libcupti\n", symbol);

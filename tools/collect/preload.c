@@ -13,6 +13,7 @@
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "collect/shared/program_cupti.h"
 
@@ -41,6 +42,66 @@ EXPORT unsigned offpeak_program_uses(void)
 {
 	return (used.callbacks ? USE_CALLBACKS : 0) | (used.activities ? USE_ACTIVITIES : 0)
 	       | (used.counters ? USE_COUNTERS : 0) | (used.buffers ? USE_BUFFERS : 0);
+}
+
+/* ---- programs that look CUPTI's functions up, as JAX does ---- */
+
+typedef void *dlsym_fn(void *library, const char *symbol);
+
+/* Sanitizers look functions up before what they add to code can run. */
+#define EARLY __attribute__((no_sanitize("address", "undefined")))
+
+/* libc's own; its versions on x86_64, on both, and on arm64. */
+EARLY static dlsym_fn *libc_dlsym(void)
+{
+	static dlsym_fn *found;
+
+	if (!found)
+		*(void **)&found = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
+	if (!found)
+		*(void **)&found = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
+	if (!found)
+		*(void **)&found = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.17");
+	return found;
+}
+
+static const void *library_of(const void *address)
+{
+	Dl_info info;
+
+	return address && dladdr(address, &info) ? info.dli_fbase : NULL;
+}
+
+static bool is_collector(const void *caller)
+{
+	const char *path = getenv("CUDA_INJECTION64_PATH");
+	Dl_info info;
+
+	return path && dladdr(caller, &info) && info.dli_fname && !strcmp(info.dli_fname, path);
+}
+
+static void *real(const char *symbol);
+
+/* The function of this library that stands for CUPTI's, if the caller is the program. */
+static void *seen(void *function, const char *symbol, const void *caller)
+{
+	const void *here = library_of((const void *)(uintptr_t)seen);
+	void *ours;
+
+	if (!function || library_of(caller) == here || is_collector(caller))
+		return function;
+	ours = libc_dlsym()(RTLD_DEFAULT, symbol);
+	return library_of(ours) == here && real(symbol) == function ? ours : function;
+}
+
+/* Which library is the next depends on the caller: libc's function is jumped to, so it sees that. */
+EXPORT EARLY void *dlsym(void *library, const char *symbol)
+{
+	dlsym_fn *function = libc_dlsym();
+
+	if (library == RTLD_NEXT || strncmp(symbol, "cupti", strlen("cupti")) != 0)
+		return function(library, symbol);
+	return seen(function(library, symbol), symbol, __builtin_return_address(0));
 }
 
 /* CUPTI's own function: modules of Python bring a CUPTI that only they see. */
