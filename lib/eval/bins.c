@@ -202,6 +202,24 @@ static void note_short(const struct opk_evaluation *evaluation, struct opk_ctx *
 		        count, evaluation->made.count);
 }
 
+/* Notes that some times were sampled twice: images that overlap by less than half are taken. */
+static void note_twice(const struct opk_evaluation *evaluation, struct opk_ctx *ctx)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < evaluation->made.count; i++) {
+		const struct opk_ran *ran = &evaluation->made.ran[i];
+
+		count += ran->time_ns
+		         > evaluation->bins->interval + 2 * ran->time_ns / ran->samples;
+	}
+	if (count)
+		opk_log(ctx,
+		        "%zu of %zu rows have samples of more time than a row has, as where a host's "
+		        "clock was set back: what is divided by covered_ns is right",
+		        count, evaluation->made.count);
+}
+
 /* Whether samples go on to the end of the row, to within two samples. */
 static bool is_full(const struct opk_spool_row *row, uint64_t interval)
 {
@@ -260,5 +278,6 @@ int opk_evaluation_read_bins(struct opk_evaluation *evaluation, struct opk_ctx *
 	made->count = count;
 	evaluation->is_made = true;
 	note_short(evaluation, ctx);
+	note_twice(evaluation, ctx);
 	return OPK_OK;
 }
