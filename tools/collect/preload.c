@@ -94,7 +94,7 @@ static void *seen(void *function, const char *symbol, const void *caller)
 	return library_of(ours) == here && real(symbol) == function ? ours : function;
 }
 
-/* Which library is the next depends on the caller: libc's function is jumped to, so it sees that. */
+/* The caller decides which library is the next: libc's function is jumped to, and sees it. */
 EXPORT EARLY void *dlsym(void *library, const char *symbol)
 {
 	dlsym_fn *function = libc_dlsym();
