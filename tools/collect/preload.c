@@ -82,7 +82,7 @@ static bool is_collector(const void *caller)
 
 static void *real(const char *symbol);
 
-/* The function of this library that stands for CUPTI's, if the caller is the program. */
+/* Our function of that name, if the caller is the program; it calls the one that was found. */
 static void *seen(void *function, const char *symbol, const void *caller)
 {
 	const void *here = library_of((const void *)(uintptr_t)seen);
