@@ -449,7 +449,7 @@ rm large
 cat >daemon.sh <<DAEMON
 #!/bin/sh
 "$prog" init ctx:0 launch:first || exit
-sleep 3 >/dev/null 2>&1 &
+sleep 20 >/dev/null 2>&1 &
 DAEMON
 rm -f run*.opk
 collect 1 --cache kept --cache-verify -c one.opk -o run.opk -- sh ./daemon.sh
