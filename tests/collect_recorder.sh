@@ -236,7 +236,7 @@ awk -v last="$last" -v long="$(is_long && echo 1)" '
 		}
 		printf "%s: memory at most %d KB and then %d KB, files %d and %d KB, the launcher %d and %d KB\n", last,
 			first[1], second[1], first[2], second[2], first[3], second[3] >"figures"
-		print bad + (second[1] > 120000) + (second[2] > 40000 * (long ? 2 : 1)) + (second[3] > 30000)
+		print bad + (second[1] > 120000) + (second[2] > 20000) + (second[3] > 30000)
 	}' seen >flat
 cat figures
 same "$(cat figures)" "$(cat flat)" 0
