@@ -72,12 +72,16 @@ static const void *library_of(const void *address)
 	return address && dladdr(address, &info) ? info.dli_fbase : NULL;
 }
 
-static bool is_collector(const void *caller)
+/* Whether the caller is this library or the collector's, which need CUPTI's own functions. */
+static bool is_ours(const void *caller, const void *here)
 {
-	const char *path = getenv("CUDA_INJECTION64_PATH");
+	const char *collector = getenv("CUDA_INJECTION64_PATH");
 	Dl_info info;
 
-	return path && dladdr(caller, &info) && info.dli_fname && !strcmp(info.dli_fname, path);
+	if (!dladdr(caller, &info))
+		return false;
+	return info.dli_fbase == here
+	       || (collector && info.dli_fname && !strcmp(info.dli_fname, collector));
 }
 
 static void *real(const char *symbol);
@@ -88,7 +92,7 @@ static void *seen(void *function, const char *symbol, const void *caller)
 	const void *here = library_of((const void *)(uintptr_t)seen);
 	void *ours;
 
-	if (!function || library_of(caller) == here || is_collector(caller))
+	if (!function || is_ours(caller, here))
 		return function;
 	ours = libc_dlsym()(RTLD_DEFAULT, symbol);
 	return library_of(ours) == here && real(symbol) == function ? ours : function;
