@@ -154,11 +154,12 @@ for set in sass pc; do
 	out_is 'traced 1'
 	err_has "$comes_first"
 done
-# Samples do without callbacks, but not beside another profiler; a trace ends with the program's own.
+# Samples do without callbacks, but not beside another profiler; a trace ends with the program's own. Without callbacks launches
+# don't wait for the first sample.
 set=pm
-quietly '--interval 1ms' init primary:0 subscribe launch:k heard sleep:100
+quietly '--interval 1ms' init primary:0 subscribe launch:k heard sleep:500
 out_is 'heard 1'
-samples 50
+samples 200
 record '--interval 1ms' init primary:0 launch:k sleep:100 sample sleep:100
 err_has "^offpeak-collect: the program uses a profiler of CUPTI itself, $comes_first: sampling ends; "
 samples 50
@@ -167,10 +168,10 @@ out_is 'traced 1'
 err_has "^offpeak-collect: the program uses CUPTI's activity records itself, $comes_first: the trace ends; "
 same "$last: kernels" "$(fields run.opk activities kind | grep -c kernel)" 2
 samples 50
-record '--interval 1ms --trace kernels' activities init primary:0 launch:k traced sleep:100
+record '--interval 1ms --trace kernels' activities init primary:0 launch:k traced sleep:500
 out_is 'traced 1'
 err_has "$comes_first: nothing is traced; "
-samples 50
+samples 200
 # Two threads at once: the later one waits, and what the other enabled stays enabled.
 FAKE_GPU_FAIL=cuptiActivityFlushAll:sleep300 record '--interval 1ms --trace kernels' init primary:0 launch:k \
 	thread:begin sleep:100 activities:copies thread:end activities sleep:300 launch:k traced join
