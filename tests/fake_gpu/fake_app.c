@@ -99,6 +99,32 @@ static int word_overwrite(const char *const *fields)
 	return 0;
 }
 
+/* Whether the fake CUPTI's log has a call that succeeded. */
+static bool is_logged(const char *call)
+{
+	const char *path = getenv("FAKE_GPU_LOG");
+	FILE *log = path ? fopen(path, "re") : NULL;
+	char line[512];
+	bool found = false;
+
+	while (log && !found && fgets(line, sizeof line, log))
+		found = !strncmp(line, call, strlen(call)) && !strstr(line, "-> ");
+	if (log)
+		fclose(log);
+	return found;
+}
+
+/* Waits until the collector samples: at most half a minute. */
+static int word_sampled(const char *const *fields)
+{
+	static const char *const tick[] = { "10", NULL };
+
+	(void)fields;
+	for (int i = 0; i < 3000 && !is_logged("cuptiPmSamplingStart"); i++)
+		word_sleep(tick);
+	return 0;
+}
+
 static int word_cat(const char *const *fields)
 {
 	int c;
@@ -158,6 +184,7 @@ static int word_join(const char *const *fields)
 
 static const struct word process_words[] = {
 	{ "sleep", word_sleep },
+	{ "sampled", word_sampled },
 	{ "exit", word_exit },
 	{ "_exit", word_quick_exit },
 	{ "abort", word_abort },

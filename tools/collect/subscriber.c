@@ -64,12 +64,16 @@ bool subscriber_enable(CUpti_CallbackDomain domain, CUpti_CallbackId id, bool on
 void subscriber_leave(void)
 {
 	CUpti_SubscriberHandle ours = NULL;
+	CUptiResult status = CUPTI_SUCCESS;
 
 	pthread_mutex_lock(&leaving.lock);
 	if (!leaving.too_late)
 		ours = __atomic_exchange_n(&subscriber, NULL, __ATOMIC_ACQ_REL);
 	if (ours)
-		target_check("cuptiUnsubscribe", target.cuptiUnsubscribe(ours));
+		status = target.cuptiUnsubscribe(ours);
+	/* After a cuptiFinalize() of the program CUPTI no longer knows the handle. */
+	if (status != CUPTI_ERROR_INVALID_PARAMETER)
+		target_check("cuptiUnsubscribe", status);
 	pthread_mutex_unlock(&leaving.lock);
 }
 
