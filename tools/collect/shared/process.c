@@ -2,10 +2,12 @@
 /* Time, and threads that do not receive the program's signals. */
 #include "collect/shared/shared.h"
 
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "base/mem.h"
+#include "base/signals.h"
 
 struct timespec clock_now(void)
 {
@@ -60,26 +62,13 @@ static void *run_noted(void *data)
 
 bool thread_start(pthread_t *thread, void *(*run)(void *data), void *data)
 {
-	struct start *start = malloc(sizeof *start);
-	sigset_t all, before;
-	int failed;
+	opk_autofree struct start *start = malloc(sizeof *start);
+	opk_autosignals sigset_t before = opk_block_signals();
 
 	if (!start)
 		return false;
 	*start = (struct start){ run, data };
-
-	sigfillset(&all);
-	/* A fault of this thread meets the program's handler, if it has one. */
-	sigdelset(&all, SIGSEGV);
-	sigdelset(&all, SIGBUS);
-	sigdelset(&all, SIGFPE);
-	sigdelset(&all, SIGILL);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	failed = pthread_create(thread, NULL, run_noted, start);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (failed)
-		free(start);
-	return !failed;
+	return !pthread_create(thread, NULL, run_noted, start) && opk_take(start);
 }
 
 bool thread_detach(void *(*run)(void *data), void *data)
