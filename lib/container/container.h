@@ -146,6 +146,8 @@ enum opk_output opk_output_of_meta(const struct opk_meta *meta);
 /* Like opk_writer_new(), for a file that is made of others: its metadata say so. */
 int opk_writer_new_made(struct opk_writer **out, struct opk_ctx *ctx, const char *path,
                         enum opk_output output);
+/* Compresses what follows fast rather than well. */
+void opk_writer_hurry(struct opk_writer *writer);
 /* Adds "FILE: section N (TYPE)" to the cause chain. */
 int opk_file_add_place(struct opk_ctx *ctx, int code, const struct opk_file *file, size_t i);
 
