@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The program's own ranges: their stacks, NVTX's calls onto them, and the filter over them. */
+/*
+ * The program's own ranges: their stacks, NVTX's calls onto them, and the filter over them. And
+ * threads that are not its own.
+ */
 #include <pthread.h>
+#include <sys/syscall.h>
 
 #include "base/mem.h"
 #include "collect/ranges/nvtx_abi.h"
@@ -648,4 +652,33 @@ TEST(long_filters)
 		nvtx_filter_free(filter);
 		strcat(text, "a/");
 	}
+}
+
+/* ---- threads ----------------------------------------------------------------------- */
+
+/* NULL: it is not known as our own. */
+static void *tell_number(void *data)
+{
+	*(uint32_t *)data = (uint32_t)syscall(SYS_gettid);
+	return thread_is_own(*(uint32_t *)data, clock_host_ns()) ? data : NULL;
+}
+
+/* The number of a thread that has ended may be another one's later. */
+TEST(own_threads_end)
+{
+	enum { MORE_THAN_ARE_KNOWN = 300, HOUR_S = 3600 };
+	uint64_t hour_ns = (uint64_t)HOUR_S * 1000000000;
+	uint32_t number = 0;
+	pthread_t thread;
+	void *known;
+
+	for (int i = 0; i < MORE_THAN_ARE_KNOWN; i++) {
+		ck_assert(thread_start(&thread, tell_number, &number));
+		pthread_join(thread, &known);
+		ck_assert_ptr_nonnull(known);
+		ck_assert(thread_is_own(number, clock_host_ns() - hour_ns));
+		ck_assert(!thread_is_own(number, clock_host_ns() + hour_ns));
+	}
+	ck_assert(!thread_is_own((uint32_t)getpid(), clock_host_ns()));
+	ck_assert(!thread_is_own(0, 0));
 }

@@ -242,7 +242,7 @@ static void add_call(const CUpti_ActivityAPI *record)
 	bool driver = record->kind == CUPTI_ACTIVITY_KIND_DRIVER;
 	struct opk_activity *activity;
 
-	if (thread_is_own(record->threadId))
+	if (thread_is_own(record->threadId, record->start))
 		return;
 	if (!record->start || record->end < record->start) {
 		trace.counts.drops[DROP_TIMELESS]++;

@@ -32,16 +32,39 @@ uint64_t clock_host_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* The system's numbers of threads that were started: a few, at most one for each GPU and task. */
+/* Threads that were started: a few run, at most one for each GPU and task. */
 enum { MOST_OWN = 256 };
-static uint32_t own[MOST_OWN];
+static struct own {
+	uint32_t number;   /* the system's: another thread may get it later; 0: none */
+	uint64_t ended_ns; /* clock_host_ns(); 0: it runs */
+} own[MOST_OWN];
 static unsigned own_count;
 
-bool thread_is_own(uint32_t number)
+static bool has_ended(const struct own *thread)
 {
-	for (size_t i = 0; number && i < MOST_OWN; i++)
-		if (__atomic_load_n(&own[i], __ATOMIC_RELAXED) == number)
+	return !__atomic_load_n(&thread->number, __ATOMIC_RELAXED)
+	       || __atomic_load_n(&thread->ended_ns, __ATOMIC_RELAXED);
+}
+
+/* The next place whose thread has ended; any, if all run. */
+static struct own *new_own(void)
+{
+	struct own *place = NULL;
+
+	for (size_t tries = 0; tries < MOST_OWN && !(place && has_ended(place)); tries++)
+		place = &own[__atomic_fetch_add(&own_count, 1, __ATOMIC_RELAXED) % MOST_OWN];
+	return place;
+}
+
+bool thread_is_own(uint32_t number, uint64_t at_ns)
+{
+	for (size_t i = 0; number && i < MOST_OWN; i++) {
+		bool same = __atomic_load_n(&own[i].number, __ATOMIC_ACQUIRE) == number;
+		uint64_t ended = __atomic_load_n(&own[i].ended_ns, __ATOMIC_RELAXED);
+
+		if (same && (!ended || at_ns <= ended))
 			return true;
+	}
 	return false;
 }
 
@@ -53,11 +76,15 @@ struct start {
 static void *run_noted(void *data)
 {
 	struct start start = *(struct start *)data;
-	unsigned slot = __atomic_fetch_add(&own_count, 1, __ATOMIC_RELAXED) % MOST_OWN;
+	struct own *place = new_own();
+	void *result;
 
 	free(data);
-	__atomic_store_n(&own[slot], (uint32_t)syscall(SYS_gettid), __ATOMIC_RELAXED);
-	return start.run(start.data);
+	__atomic_store_n(&place->ended_ns, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&place->number, (uint32_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+	result = start.run(start.data);
+	__atomic_store_n(&place->ended_ns, clock_host_ns(), __ATOMIC_RELAXED);
+	return result;
 }
 
 bool thread_start(pthread_t *thread, void *(*run)(void *data), void *data)

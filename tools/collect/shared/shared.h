@@ -519,8 +519,8 @@ uint64_t clock_host_ns(void);
 
 /* Starts a thread that receives none of the program's signals. */
 bool thread_start(pthread_t *thread, void *(*run)(void *data), void *data);
-/* Whether this is the system's number of such a thread, and not of one of the program's. */
-bool thread_is_own(uint32_t number);
+/* Whether this was the system's number of such a thread at that time, in clock_host_ns(). */
+bool thread_is_own(uint32_t number, uint64_t at_ns);
 /* Starts a thread that is never joined. */
 bool thread_detach(void *(*run)(void *data), void *data);
 
