@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The program's own ranges: their stacks, NVTX's calls onto them, and the filter over them. And
- * threads that are not its own.
+ * The program's own ranges: their stacks, NVTX's calls onto them, and the filter over them. And its
+ * forks, and threads that are not its own.
  */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 
 #include "base/mem.h"
 #include "collect/ranges/nvtx_abi.h"
@@ -654,7 +656,7 @@ TEST(long_filters)
 	}
 }
 
-/* ---- threads ----------------------------------------------------------------------- */
+/* ---- threads and forks --------------------------------------------------------------------- */
 
 /* NULL: it is not known as our own. */
 static void *tell_number(void *data)
@@ -681,4 +683,56 @@ TEST(own_threads_end)
 	}
 	ck_assert(!thread_is_own((uint32_t)getpid(), clock_host_ns()));
 	ck_assert(!thread_is_own(0, 0));
+}
+
+static atomic_bool loads;
+
+static void *load_slowly(void *data)
+{
+	opk_autoloading bool begun = loading_begin();
+
+	loads = true;
+	usleep(100000);
+	loads = false;
+	return data;
+}
+
+/* 0: a child was not forked while a library was loaded; it can load some, and fork, too. */
+static int fork_twice(void)
+{
+	int status = 1;
+	pid_t child = fork();
+
+	if (!child && !loads) {
+		load_slowly(NULL);
+		child = fork();
+		if (child)
+			waitpid(child, &status, 0);
+		_exit(child ? status != 0 : 0);
+	}
+	if (!child)
+		_exit(2);
+	waitpid(child, &status, 0);
+	return status;
+}
+
+TEST(forks_wait_while_libraries_are_loaded)
+{
+	pthread_t thread;
+
+	ck_assert(thread_start(&thread, load_slowly, NULL));
+	while (!loads)
+		usleep(1000);
+	ck_assert_int_eq(fork_twice(), 0);
+	ck_assert(!loads);
+	pthread_join(thread, NULL);
+}
+
+/* As where the driver starts a program while it is loaded. */
+TEST(who_loads_may_fork)
+{
+	opk_autoloading bool begun = loading_begin();
+
+	ck_assert(begun);
+	ck_assert_int_eq(fork_twice(), 0);
 }

@@ -69,6 +69,7 @@ static struct {
 void perfworks_open(const char *cupti_path)
 {
 	static const char name[] = "libnvperf_host.so";
+	opk_autoloading bool begun = loading_begin();
 	const char *slash = strrchr(cupti_path, '/');
 	char path[4096];
 

@@ -33,6 +33,7 @@ const struct profiler_ops *profiler_choose(bool legacy)
 
 bool profiler_initialize(void)
 {
+	opk_autoloading bool begun = loading_begin();
 	TARGET_PARAMS(params, Profiler_Initialize);
 
 	return TARGET_CALL(cuptiProfilerInitialize, &params);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Time, and threads that do not receive the program's signals. */
+/* Time, threads that do not receive the program's signals, and forks of the program. */
 #include "collect/shared/shared.h"
 
 #include <stdlib.h>
@@ -103,4 +103,54 @@ bool thread_detach(void *(*run)(void *data), void *data)
 	pthread_t thread;
 
 	return thread_start(&thread, run, data) && !pthread_detach(thread);
+}
+
+/* ---- forks ---------------------------------------------------------------------------------- */
+
+static pthread_mutex_t loading = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+static __thread bool waited; /* this thread forks, and has the lock */
+
+/*
+ * A library that is being loaded may itself want what fork() holds (atfork handlers, glibc 2.28 to
+ * 2.35), or fork: then this does not wait forever, or at all.
+ */
+static void before_fork(void)
+{
+	enum { LONGEST_S = 3 };
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += LONGEST_S;
+	waited = !pthread_mutex_timedlock(&loading, &until);
+}
+
+static void after_fork(void)
+{
+	if (waited)
+		pthread_mutex_unlock(&loading);
+}
+
+/* The thread that may have the lock does not exist here. */
+static void in_child(void)
+{
+	loading = (pthread_mutex_t)PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+}
+
+static void mind_forks(void)
+{
+	pthread_atfork(before_fork, after_fork, in_child);
+}
+
+bool loading_begin(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, mind_forks);
+	return !pthread_mutex_lock(&loading);
+}
+
+void loading_end(const bool *begun)
+{
+	if (*begun)
+		pthread_mutex_unlock(&loading);
 }

@@ -524,4 +524,13 @@ bool thread_is_own(uint32_t number, uint64_t at_ns);
 /* Starts a thread that is never joined. */
 bool thread_detach(void *(*run)(void *data), void *data);
 
+/*
+ * Around what loads libraries, maybe in a thread: `opk_autoloading bool begun = loading_begin();`
+ * until the end of the block. Forks wait meanwhile: in a child that is forked in the midst of
+ * dlopen() no library can be loaded.
+ */
+bool loading_begin(void);
+void loading_end(const bool *begun);
+#define opk_autoloading __attribute__((cleanup(loading_end)))
+
 #endif
