@@ -3,9 +3,6 @@
 #include "collect/collector.h"
 
 #include <dlfcn.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "collect/profilers/nvml.h"
 #include "collect/shared/program_cupti.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Launches: which ones are recorded, and the contents of their rows. */
-#include <string.h>
-
 #include "collect/collector.h"
 
 /* Applies --skip, --every, --count, --max-ranges, in this order. */

@@ -3,10 +3,6 @@
  * The program's own ranges, one nesting level at a time: the profiler gets ranges without nesting,
  * so levels cost no passes. Turns choose the level and the pass.
  */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "collect/collector.h"
 
 static struct repetitions repetitions;

@@ -3,8 +3,6 @@
  * The library that CUDA loads into the program: CUDA_INJECTION64_PATH names it, and the driver
  * calls InitializeInjection() when the program first uses CUDA.
  */
-#include <unistd.h>
-
 #include "collect/collector.h"
 #include "collect/shared/program_cupti.h"
 #include "collect/subscriber.h"

@@ -2,9 +2,6 @@
 /* Our subscription to CUPTI's callbacks. */
 #include "collect/subscriber.h"
 
-#include <pthread.h>
-#include <string.h>
-
 /* NULL: none, or given up. If several threads unsubscribe at once, only one does. */
 static CUpti_SubscriberHandle subscriber;
 

@@ -6,8 +6,6 @@
 #ifndef OPK_COLLECT_SUBSCRIBER_H
 #define OPK_COLLECT_SUBSCRIBER_H
 
-#include <stdbool.h>
-
 #include "collect/shared/shared.h"
 #include "collect/shared/target.h"
 

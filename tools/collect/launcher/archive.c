@@ -3,20 +3,9 @@
  * The files of a long watch. The library begins a new part again and again; a finished one becomes
  * an archive of its time, or stays a part as long as it is not too old for a dump.
  */
-#include "base/try.h"
 #include "collect/launcher/launcher.h"
 
-#include <errno.h>
 #include <glob.h>
-#include <limits.h>
-#include <signal.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
-
-#include "base/mem.h"
 
 #define opk_autoparts __attribute__((cleanup(parts_clear)))
 

@@ -1,15 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* --cache: looks for a kept recording before the program runs, and keeps one afterwards. */
-#include "base/try.h"
 #include "collect/launcher/cache.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <string.h>
-#include <sys/wait.h>
-
-#include "base/file.h"
 #include "collect/launcher/launcher.h"
 
 enum { MOST_SAID = 20 };

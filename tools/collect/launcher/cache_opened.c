@@ -3,13 +3,6 @@
  * Files that a program opens while it runs: libraries, such as Python's modules, and data. They
  * can't be known beforehand. So the files that the kept run opened are checked.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <pthread.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "base/terminal.h"
 #include "collect/launcher/cache.h"
 #include "collect/launcher/launcher.h"

@@ -4,17 +4,6 @@
  * which has their hashes and the parts of the key. Entries appear and disappear by a rename, so
  * that several runs can use the folder at the same time.
  */
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
-
-#include "base/try.h"
-#include "base/buf.h"
-#include "base/file.h"
 #include "collect/launcher/cache.h"
 #include "collect/launcher/launcher.h"
 

@@ -3,8 +3,6 @@
  * Compares a run that the cache could have spared with the kept one. Counters and times vary; the
  * launched kernels are the same in every run if all inputs of the program are known.
  */
-#include <string.h>
-
 #include "collect/launcher/cache.h"
 #include "collect/launcher/launcher.h"
 

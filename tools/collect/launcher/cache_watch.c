@@ -4,20 +4,11 @@
  * files in order, but not which process causes them: reads by others count, too. Files elsewhere
  * are unknown; --cache-input names them.
  */
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <libgen.h>
-#include <limits.h>
 #include <poll.h>
-#include <pthread.h>
-#include <string.h>
 #include <sys/inotify.h>
-#include <unistd.h>
 
 #include "base/ascii.h"
-#include "base/file.h"
-#include "base/index.h"
 #include "base/terminal.h"
 #include "collect/launcher/cache.h"
 #include "collect/launcher/launcher.h"

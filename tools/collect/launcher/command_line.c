@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Options, made from the table of settings. */
-#include "base/try.h"
 #include "collect/launcher/launcher.h"
 
 #include <getopt.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/mem.h"
 #include "base/nearest.h"
 
 /* getopt_long() returns for a long option this plus its index in the table. */

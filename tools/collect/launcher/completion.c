@@ -1,23 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Completes the parts of processes that were killed, or became another program. */
-#include "base/try.h"
 #include "collect/launcher/launcher.h"
 
 #include <ctype.h>
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <limits.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "base/buf.h"
-#include "base/mem.h"
 
 static const char lost[] = "not written yet when the process was killed or became another program";
 static const char unwritten[] = "the file could not be written any more";

@@ -2,11 +2,6 @@
 /* The help, made from the table of settings: one page, all about an option, or everything. */
 #include "collect/launcher/launcher.h"
 
-#include <stdio.h>
-#include <string.h>
-
-#include "base/mem.h"
-
 static const char usage[] =
 	"usage: offpeak-collect -c SET.opk -o RUN.opk [options] -- APP ARGS...  each kernel launch\n"
 	"       offpeak-collect -c PM.opk --trace kernels -o RUN.opk -- APP     samples, what ran\n"

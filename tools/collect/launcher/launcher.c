@@ -1,21 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* offpeak-collect: checks what it can, then runs a program with the library in it. */
 #include <dlfcn.h>
-#include <errno.h>
-#include <limits.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/try.h"
-#include "base/descriptor.h"
-#include "base/file.h"
 #include "base/library.h"
-#include "base/mem.h"
 #include "collect/launcher/launcher.h"
 
 static int set_library(const struct settings *settings)

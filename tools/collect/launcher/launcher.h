@@ -3,12 +3,14 @@
 #ifndef OPK_COLLECT_LAUNCHER_H
 #define OPK_COLLECT_LAUNCHER_H
 
+#include <fcntl.h>
 #include <limits.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <sys/types.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 
-#include "base/strlist.h"
+#include "base/buf.h"
+#include "base/file.h"
 #include "collect/shared/shared.h"
 
 OPK_DEFINE_AUTO(opk_ctx)

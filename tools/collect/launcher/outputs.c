@@ -1,20 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Gives parts their final names, one by one or merged, and the mode of a recording. */
-#include "base/try.h"
 #include "collect/launcher/launcher.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <limits.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
-
-#include "base/file.h"
-#include "base/mem.h"
 
 int launcher_ctx_new(struct opk_ctx **out, const struct settings *settings)
 {

@@ -2,18 +2,8 @@
 /* The parts left by a run's processes, and by runs that were killed. */
 #include "collect/launcher/launcher.h"
 
-#include <errno.h>
 #include <glob.h>
 #include <libgen.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "base/file.h"
-#include "base/mem.h"
 
 int token_new(struct settings *settings)
 {

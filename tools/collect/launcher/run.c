@@ -1,14 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Runs the program, passes signals on to it, and ends as it did. */
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "base/mem.h"
 #include "collect/launcher/launcher.h"
 
 static volatile sig_atomic_t child, stopped; /* stopped: the last signal, or 0 */

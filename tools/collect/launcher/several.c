@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Several sets: which can be collected for one recording, and the settings of each. */
-#include "base/try.h"
 #include "collect/launcher/launcher.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 
 static const char *const contents[] = {
 	[OPK_PROFILER_RANGE] = "counters",

@@ -3,23 +3,12 @@
  * --watch: the program that is recorded is this one. It does nothing on the GPUs; the library in it
  * samples what all processes do there.
  */
-#include "base/try.h"
 #include "collect/launcher/launcher.h"
 
 #include <dlfcn.h>
-#include <errno.h>
-#include <signal.h>
 #include <spawn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
-
-#include "base/mem.h"
 
 enum { LOOK_NS = 250000000, SECOND_NS = 1000000000 };
 

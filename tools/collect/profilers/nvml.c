@@ -3,7 +3,6 @@
 #include "collect/profilers/nvml.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
 
 #include "collect/shared/shared.h"
 #include "collect/shared/target.h"

@@ -3,9 +3,6 @@
  * PC sampling of one context: the hardware notes now and then where the warps are, and why they
  * wait. A thread fetches the samples before the hardware's buffer is full.
  */
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "collect/profilers/pc_inside.h"
 
 enum {

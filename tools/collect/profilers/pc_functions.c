@@ -3,8 +3,6 @@
  * Functions of a context whose instructions are sampled. One thread notes samples; those that
  * launch note launches. A device's launches are written at the end, if all of them are known.
  */
-#include <stdlib.h>
-
 #include "collect/profilers/pc_inside.h"
 
 bool pc_functions_init(struct pc_functions *functions)

@@ -4,8 +4,6 @@
 #include "collect/profilers/profilers.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
-#include <string.h>
 
 /* The parts of NVIDIA's parameter structs that are needed. */
 struct record_size_params {

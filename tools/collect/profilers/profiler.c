@@ -2,10 +2,6 @@
 /* Common parts of both range profilers, and partly of PM sampling. */
 #include "collect/profilers/profilers.h"
 
-#include <stdlib.h>
-
-#include "base/mem.h"
-
 /*
  * Up to 12.9 the range profiler leaves an image without ranges if the image was made from a prefix;
  * the legacy profiler of the same libraries fills it. Seen on an H100 with 12.6, 12.8 and 12.9.

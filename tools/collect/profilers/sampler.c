@@ -2,10 +2,6 @@
 /* PM sampling: the decoding thread, and pauses in sampling. */
 #include "collect/profilers/profilers.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 /*
  * One call decodes the whole hardware buffer, and silently drops samples for which the image has no
  * slot. So the image has a slot for each sample of a full buffer.

@@ -3,10 +3,6 @@
  * SASS metrics: CUPTI patches the code of functions when they are launched first, and counts at
  * each instruction. Counting is switched on and off around the chosen launches.
  */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "collect/profilers/profilers.h"
 #include "collect/ranges/launch.h"
 #include "collect/ranges/ranges.h"

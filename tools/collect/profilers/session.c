@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Profiles ranges into images, decodes these, and hands them to the writer. */
 #include "collect/profilers/profilers.h"
-
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "collect/ranges/ranges.h"
 
 /*

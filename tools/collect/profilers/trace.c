@@ -5,12 +5,8 @@
  * CUPTI fills buffers and returns them on its own thread; a thread of this library makes it do so
  * now and then, and hands the records on.
  */
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
-#include "base/mem.h"
 #include "collect/profilers/nvml.h"
 #include "collect/profilers/profilers.h"
 #include "collect/ranges/ranges.h"

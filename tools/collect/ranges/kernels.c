@@ -3,10 +3,6 @@
 #include "collect/ranges/ranges.h"
 
 #include <dlfcn.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/index.h"
 
 /* abi::__cxa_demangle */
 typedef char *demangle_fn(const char *symbol, char *buffer, size_t *length, int *status);

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Reads the parameters of each launch call. */
 #include "collect/ranges/launch.h"
-
-#include <string.h>
-
 #include "collect/ranges/ranges.h"
 
 #define CALL(name) CUPTI_DRIVER_TRACE_CBID_##name

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Modules as the driver loaded them, until it is known which ones ran. */
-#include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 
-#include "base/mem.h"
 #include "collect/recording/recording.h"
 
 struct kept {

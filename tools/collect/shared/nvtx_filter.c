@@ -2,11 +2,6 @@
 /* Parses --nvtx-include and --nvtx-exclude, and matches ranges with them. */
 #include "collect/shared/shared.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
-
 enum { MAX_PARTS = 32 };
 
 struct part {

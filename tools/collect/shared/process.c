@@ -2,11 +2,8 @@
 /* Time, threads that do not receive the program's signals, and forks of the program. */
 #include "collect/shared/shared.h"
 
-#include <stdlib.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
-#include "base/mem.h"
 #include "base/signals.h"
 
 struct timespec clock_now(void)

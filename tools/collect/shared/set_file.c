@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Reads a set's metadata and images, and checks all bytes. */
-#include "base/try.h"
 #include "collect/shared/shared.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-#include "container/door.h"
 
 /* Reports the place and the reason of an error. */
 static int report(const struct opk_ctx *ctx, int code)

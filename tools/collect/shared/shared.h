@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What launcher and library both need: settings, the set, names of files, the NVTX filter,
- * threads and clocks.
+ * threads and clocks. It brings the headers of libc that most files use, base/mem.h, and TRY().
  */
 #ifndef OPK_COLLECT_SHARED_H
 #define OPK_COLLECT_SHARED_H
 
+#include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <regex.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <string.h>
 #include <time.h>
 
+#include "base/try.h"
 #include "container/door.h"
 
 /*

@@ -4,8 +4,6 @@
 
 #include <dlfcn.h>
 #include <limits.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/library.h"
 #include "collect/shared/shared.h"
