@@ -189,30 +189,25 @@ static struct {
 
 static bool add_waiting(CUcontext context)
 {
-	bool room;
+	opk_autounlock pthread_mutex_t *held = opk_lock(&waiting.lock);
 
-	pthread_mutex_lock(&waiting.lock);
-	room = waiting.count < MAX_CONTEXTS;
-	if (room)
-		waiting.contexts[waiting.count++] = context;
-	pthread_mutex_unlock(&waiting.lock);
-	return room;
+	if (waiting.count == MAX_CONTEXTS)
+		return false;
+	waiting.contexts[waiting.count++] = context;
+	return true;
 }
 
 /* False if the context does not wait. */
 static bool take_waiting(CUcontext context)
 {
-	size_t i = 0;
-	bool found;
+	opk_autounlock pthread_mutex_t *held = opk_lock(&waiting.lock);
 
-	pthread_mutex_lock(&waiting.lock);
-	while (i < waiting.count && waiting.contexts[i] != context)
-		i++;
-	found = i < waiting.count;
-	if (found)
-		waiting.contexts[i] = waiting.contexts[--waiting.count];
-	pthread_mutex_unlock(&waiting.lock);
-	return found;
+	for (size_t i = 0; i < waiting.count; i++)
+		if (waiting.contexts[i] == context) {
+			waiting.contexts[i] = waiting.contexts[--waiting.count];
+			return true;
+		}
+	return false;
 }
 
 /*

@@ -60,36 +60,30 @@ bool subscriber_enable(CUpti_CallbackDomain domain, CUpti_CallbackId id, bool on
 
 void subscriber_leave(void)
 {
+	opk_autounlock pthread_mutex_t *held = opk_lock(&leaving.lock);
 	CUpti_SubscriberHandle ours = NULL;
 
-	pthread_mutex_lock(&leaving.lock);
 	if (!leaving.too_late)
 		ours = __atomic_exchange_n(&subscriber, NULL, __ATOMIC_ACQ_REL);
 	if (ours)
 		target_check("cuptiUnsubscribe", target.cuptiUnsubscribe(ours));
-	pthread_mutex_unlock(&leaving.lock);
 }
 
 void subscriber_stay(void)
 {
-	pthread_mutex_lock(&leaving.lock);
+	opk_autounlock pthread_mutex_t *held = opk_lock(&leaving.lock);
+
 	leaving.too_late = true;
-	pthread_mutex_unlock(&leaving.lock);
 }
 
 bool subscriber_lost(void)
 {
-	CUpti_SubscriberHandle ours;
-	uint32_t enabled;
-	bool lost;
-
 	/* What a thread gives up meanwhile is not lost. */
-	pthread_mutex_lock(&leaving.lock);
-	ours = handle();
-	lost = ours
-	       && target.cuptiGetCallbackState(&enabled, ours, CUPTI_CB_DOMAIN_RESOURCE,
+	opk_autounlock pthread_mutex_t *held = opk_lock(&leaving.lock);
+	uint32_t enabled;
+
+	return handle()
+	       && target.cuptiGetCallbackState(&enabled, handle(), CUPTI_CB_DOMAIN_RESOURCE,
 	                                       CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
 	                  == CUPTI_ERROR_INVALID_PARAMETER;
-	pthread_mutex_unlock(&leaving.lock);
-	return lost;
 }
