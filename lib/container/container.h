@@ -134,8 +134,6 @@ int opk_file_decode(const void **data, size_t *size, struct opk_ctx *ctx,
 void opk_decoder_clear(struct opk_decoder *decoder);
 #define opk_autodecoder __attribute__((cleanup(opk_decoder_clear)))
 
-/* The first section of a type, or -1. */
-long opk_file_find(const struct opk_file *file, uint32_t type);
 /* OPK_EINPUT, with a remedy, if the file was cut off. */
 int opk_file_check_complete(struct opk_ctx *ctx, const struct opk_file *file,
                             enum opk_remedy remedy);

@@ -97,11 +97,9 @@ unsigned archive_current(const struct settings *settings)
 /* Without its end only where the disk was full. */
 static bool is_whole(const char *path)
 {
-	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
-	opk_auto(opk_file) struct opk_file *file = NULL;
+	opk_autopeek struct peek peek = peek_at(path);
 
-	return (!opk_ctx_new(&ctx, NULL) && !opk_file_open(&file, ctx, path)
-	        && opk_file_complete(file))
+	return (peek.file && opk_file_complete(peek.file))
 	       || say(false, "note: %s is cut off, and the dump is without it", path);
 }
 

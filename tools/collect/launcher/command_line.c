@@ -4,8 +4,6 @@
 
 #include <getopt.h>
 
-#include "base/nearest.h"
-
 /* getopt_long() returns for a long option this plus its index in the table. */
 enum { FIRST = 1000, NVTX = FIRST + SETTINGS_TOTAL };
 
@@ -111,8 +109,8 @@ static int refuse_option(int found, const char *word)
 	if (optopt)
 		return say(OPK_EUSAGE, "unknown option %s; --help lists them", letter);
 	meant = option_meant(word + 2);
-	return say(OPK_EUSAGE, "unknown option %s%s%s%s; --help lists them", word,
-	           meant ? ", did you mean " : "", meant ? meant : "", meant ? "?" : "");
+	return say(OPK_EUSAGE, "unknown option %s" OPK_DID_YOU_MEAN "; --help lists them", word,
+	           OPK_NEAR(meant));
 }
 
 /* A probe takes fewer options. */

@@ -116,6 +116,6 @@ int help_print(const char *topic)
 	if (!topic || *topic == '-' || !strcmp(name, "all"))
 		return print(!strcmp(name, "all"));
 	meant = option_meant(name);
-	return say(OPK_EUSAGE, "--help %s: no such option%s%s%s; --help lists them", topic,
-	           meant ? ", did you mean " : "", meant ? meant : "", meant ? "?" : "");
+	return say(OPK_EUSAGE, "--help %s: no such option" OPK_DID_YOU_MEAN "; --help lists them",
+	           topic, OPK_NEAR(meant));
 }

@@ -174,18 +174,13 @@ int program_run(char **program)
 	return OPK_EFAILED << 8;
 }
 
-/* The exit code that a shell would use. */
-static int not_run_code(void)
-{
-	enum { NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
-
-	return not_run == ENOENT ? NOT_FOUND : NOT_EXECUTABLE;
-}
-
 int program_end(int status)
 {
+	/* As a shell would. */
+	enum { NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
+
 	if (not_run)
-		return not_run_code();
+		return not_run == ENOENT ? NOT_FOUND : NOT_EXECUTABLE;
 	if (!WIFSIGNALED(status))
 		return WEXITSTATUS(status);
 	signal(WTERMSIG(status), SIG_DFL);

@@ -2,7 +2,6 @@
 /* Chooses mode and turns for a set and its options, and refuses conflicts. */
 #include "collect/launcher/launcher.h"
 #include "base/ascii.h"
-#include "base/nearest.h"
 
 static size_t count_inflated(const struct opk_meta *meta)
 {

@@ -516,6 +516,10 @@ const char *outer_cause(const struct opk_ctx *ctx);
 struct timespec clock_now(void);
 /* Seconds since a time from clock_now(). */
 double clock_seconds_since(const struct timespec *then);
+static inline bool clock_is_before(struct timespec a, struct timespec b)
+{
+	return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec : a.tv_nsec < b.tv_nsec;
+}
 /* Nanoseconds since 1970, like start_ns and end_ns. */
 uint64_t clock_host_ns(void);
 
