@@ -52,10 +52,10 @@ CUptiResult subscriber_take(CUpti_CallbackFunc callback, char other[SUBSCRIBER_N
 	return status;
 }
 
-bool subscriber_enable(CUpti_CallbackDomain domain, CUpti_CallbackId id, bool on)
+bool subscriber_enable(CUpti_CallbackDomain domain, CUpti_CallbackId id)
 {
 	return target_check("cuptiEnableCallback",
-	                    target.cuptiEnableCallback(on, handle(), domain, id));
+	                    target.cuptiEnableCallback(true, handle(), domain, id));
 }
 
 void subscriber_leave(void)

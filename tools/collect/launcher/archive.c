@@ -43,12 +43,10 @@ static int name_part(const struct settings *settings, const struct part *part)
 
 static bool is_old(const struct settings *settings, const struct part *part)
 {
-	struct timespec now;
 	struct stat info;
 
-	clock_gettime(CLOCK_REALTIME, &now);
 	return !stat(part->path, &info)
-	       && (double)(now.tv_sec - info.st_mtim.tv_sec) > (double)settings->keep_ns * 1e-9;
+	       && (double)(time(NULL) - info.st_mtime) > (double)settings->keep_ns * 1e-9;
 }
 
 /*

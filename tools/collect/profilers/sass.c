@@ -131,13 +131,6 @@ struct records {
 	struct origin *origins;  /* of functions, in the order of those that were launched */
 };
 
-static void clear_records(struct records *records)
-{
-	free(records->items);
-	free(records->values);
-	free(records->origins);
-}
-
 static bool read_records(struct records *records, const struct sass *sass)
 {
 	size_t metrics = sass->profiling->set->meta->metric_count;
@@ -278,7 +271,9 @@ static void write_counts(struct sass *sass)
 		code_rows_hand_on(&rows, sass->profiling->segments);
 		sass->counts.ranges += sass->waiting;
 	}
-	clear_records(&records);
+	free(records.items);
+	free(records.values);
+	free(records.origins);
 	clocks_look(sass->device);
 	sass->waiting = 0;
 	for (size_t i = 0; i < sass->launched.functions.count; i++)
