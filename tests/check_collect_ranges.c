@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The program's own ranges: their stacks, NVTX's calls onto them, and the filter over them. */
+/*
+ * The program's own ranges: their stacks, NVTX's calls onto them, and the filter over them. And its
+ * forks, and threads that are not its own.
+ */
 #include <pthread.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 
 #include "base/mem.h"
 #include "collect/ranges/nvtx_abi.h"
@@ -648,4 +654,85 @@ TEST(long_filters)
 		nvtx_filter_free(filter);
 		strcat(text, "a/");
 	}
+}
+
+/* ---- threads and forks --------------------------------------------------------------------- */
+
+/* NULL: it is not known as our own. */
+static void *tell_number(void *data)
+{
+	*(uint32_t *)data = (uint32_t)syscall(SYS_gettid);
+	return thread_is_own(*(uint32_t *)data, clock_host_ns()) ? data : NULL;
+}
+
+/* The number of a thread that has ended may be another one's later. */
+TEST(own_threads_end)
+{
+	enum { MORE_THAN_ARE_KNOWN = 300, HOUR_S = 3600 };
+	uint64_t hour_ns = (uint64_t)HOUR_S * 1000000000;
+	uint32_t number = 0;
+	pthread_t thread;
+	void *known;
+
+	for (int i = 0; i < MORE_THAN_ARE_KNOWN; i++) {
+		ck_assert(thread_start(&thread, tell_number, &number));
+		pthread_join(thread, &known);
+		ck_assert_ptr_nonnull(known);
+		ck_assert(thread_is_own(number, clock_host_ns() - hour_ns));
+		ck_assert(!thread_is_own(number, clock_host_ns() + hour_ns));
+	}
+	ck_assert(!thread_is_own((uint32_t)getpid(), clock_host_ns()));
+	ck_assert(!thread_is_own(0, 0));
+}
+
+static atomic_bool loads;
+
+static void *load_slowly(void *data)
+{
+	opk_autoloading bool begun = loading_begin();
+
+	loads = true;
+	usleep(100000);
+	loads = false;
+	return data;
+}
+
+/* 0: a child was not forked while a library was loaded; it can load some, and fork, too. */
+static int fork_twice(void)
+{
+	int status = 1;
+	pid_t child = fork();
+
+	if (!child && !loads) {
+		load_slowly(NULL);
+		child = fork();
+		if (child)
+			waitpid(child, &status, 0);
+		_exit(child ? status != 0 : 0);
+	}
+	if (!child)
+		_exit(2);
+	waitpid(child, &status, 0);
+	return status;
+}
+
+TEST(forks_wait_while_libraries_are_loaded)
+{
+	pthread_t thread;
+
+	ck_assert(thread_start(&thread, load_slowly, NULL));
+	while (!loads)
+		usleep(1000);
+	ck_assert_int_eq(fork_twice(), 0);
+	ck_assert(!loads);
+	pthread_join(thread, NULL);
+}
+
+/* As where the driver starts a program while it is loaded. */
+TEST(who_loads_may_fork)
+{
+	opk_autoloading bool begun = loading_begin();
+
+	ck_assert(begun);
+	ck_assert_int_eq(fork_twice(), 0);
 }

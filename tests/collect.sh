@@ -249,6 +249,12 @@ code=3 FAKE_GPU_FAIL=cuptiRangeProfilerStop:hang record --best-effort init ctx:0
 	fork:begin fork:end out:after _exit:3
 out_is after
 
+# A child that is forked in the midst of dlopen() could load nothing: forks wait while a thread loads NVML.
+FAKE_GPU_CONTEXT_MS=100 FAKE_GPU_NVML_MS=500 record '' init ctx:0 fork:begin '?init' fork:end launch:a
+same "$last: calls of a child while NVML is loaded" \
+	"$(awk '/^load_nvml/ { loads = 1 } /^nvmlInit/ { loads = 0 } loads && / -> /' log)" ''
+rows_count 1
+
 section 'names'
 mkdir sub
 collect 0 -c one.opk -o 'sub/x-%h-%p-%q{WHO}-%%.opk' -- "$prog" init ctx:0 launch:k

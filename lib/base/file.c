@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
@@ -15,6 +14,7 @@
 
 #include "base/descriptor.h"
 #include "base/mem.h"
+#include "base/signals.h"
 #include "base/stream.h"
 
 enum { TEMPORARY_LETTERS = 6 };
@@ -175,16 +175,6 @@ void opk_discard_unfinished(void)
 		unlink(file->temporary);
 }
 
-/* In this thread; the library's other threads take none. Returns what was blocked before. */
-static sigset_t block_signals(void)
-{
-	sigset_t all, before;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	return before;
-}
-
 /* Cuts a long name off, so that it fits the file system's limit with the letters after it. */
 static char *temporary_name(const char *path)
 {
@@ -275,15 +265,11 @@ static int create_in_place_of(const struct older *older, char *temporary)
 /* A signal comes before the file is there, or when a handler knows of it. */
 static bool create_remembered(struct opk_newfile *file, const struct older *older)
 {
-	sigset_t before = block_signals();
-	int error;
+	opk_autosignals sigset_t before = opk_block_signals();
 
 	file->fd = create_in_place_of(older, file->temporary);
-	error = errno;
 	if (file->fd >= 0)
 		remember(file);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	errno = error;
 	return file->fd >= 0;
 }
 
@@ -441,8 +427,10 @@ static void take_back(struct opk_newfile *file)
 	file->placed = NEWFILE_UNPLACED;
 }
 
+/* Blocks signals: meanwhile temporary names belong to older files, which a handler would remove. */
 static int place_all(struct opk_newfile *const *files, size_t count)
 {
+	opk_autosignals sigset_t before = opk_block_signals();
 	size_t done = 0;
 	int code = OPK_OK;
 
@@ -460,18 +448,11 @@ static int place_all(struct opk_newfile *const *files, size_t count)
 	return code;
 }
 
-/* Blocks signals: meanwhile temporary names belong to older files, which a handler would remove. */
 int opk_newfiles_commit(struct opk_newfile *const *files, size_t count)
 {
-	sigset_t before;
-	int code;
-
 	for (size_t i = 0; i < count; i++)
 		TRY(finish(files[i]));
-	before = block_signals();
-	code = place_all(files, count);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return code;
+	return place_all(files, count);
 }
 
 void opk_newfile_discard(struct opk_newfile *file)

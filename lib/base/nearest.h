@@ -16,6 +16,9 @@ struct opk_nearest {
 	size_t distance;
 };
 void opk_nearest_try(struct opk_nearest *nearest, const char *candidate);
+/* For the end of a message: ", did you mean NAME?", or "" if `near` is NULL. */
+#define OPK_DID_YOU_MEAN "%s%s%s"
+#define OPK_NEAR(near) (near) ? ", did you mean " : "", (near) ? (near) : "", (near) ? "?" : ""
 
 /* Whether a text is a name with letters left out: "params" of "parameters"; not for one or two. */
 bool opk_is_abbreviation(const char *text, const char *name);

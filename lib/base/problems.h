@@ -4,6 +4,7 @@
 #define OPK_PROBLEMS_H
 
 #include "base/ctx.h"
+#include "base/nearest.h"
 #include "base/source.h"
 #include "base/strlist.h"
 
@@ -45,9 +46,6 @@ static inline bool opk_problems_need(struct opk_problems *problems, bool got)
 }
 /* Whether a further problem would only be counted: then callers can skip making its text. */
 bool opk_problems_full(const struct opk_problems *problems);
-/* For the end of a message: ", did you mean NAME?", or "" if `near` is NULL. */
-#define OPK_DID_YOU_MEAN "%s%s%s"
-#define OPK_NEAR(near) (near) ? ", did you mean " : "", (near) ? (near) : "", (near) ? "?" : ""
 /*
  * Makes the problems the cause chain, outermost first in the order of files and places. Returns
  * `code`, OPK_ENOMEM, or OPK_OK if there are no problems. If there are several, the outermost

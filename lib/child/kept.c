@@ -19,6 +19,7 @@
 #include "base/descriptor.h"
 #include "base/file.h"
 #include "base/program.h"
+#include "base/signals.h"
 #include "base/spool.h"
 #include "child/kept.h"
 
@@ -191,14 +192,9 @@ static pid_t run(const struct program *program, int fd)
  */
 static pid_t start(const struct program *program, int fd)
 {
-	sigset_t every, before;
-	pid_t pid;
+	opk_autosignals sigset_t before = opk_block_signals();
 
-	sigfillset(&every);
-	pthread_sigmask(SIG_SETMASK, &every, &before);
-	pid = run(program, fd);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return pid;
+	return run(program, fd);
 }
 
 static bool connect_ends(int ends[2])

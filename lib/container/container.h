@@ -134,8 +134,6 @@ int opk_file_decode(const void **data, size_t *size, struct opk_ctx *ctx,
 void opk_decoder_clear(struct opk_decoder *decoder);
 #define opk_autodecoder __attribute__((cleanup(opk_decoder_clear)))
 
-/* The first section of a type, or -1. */
-long opk_file_find(const struct opk_file *file, uint32_t type);
 /* OPK_EINPUT, with a remedy, if the file was cut off. */
 int opk_file_check_complete(struct opk_ctx *ctx, const struct opk_file *file,
                             enum opk_remedy remedy);
@@ -146,6 +144,8 @@ enum opk_output opk_output_of_meta(const struct opk_meta *meta);
 /* Like opk_writer_new(), for a file that is made of others: its metadata say so. */
 int opk_writer_new_made(struct opk_writer **out, struct opk_ctx *ctx, const char *path,
                         enum opk_output output);
+/* Compresses what follows fast rather than well. */
+void opk_writer_hurry(struct opk_writer *writer);
 /* Adds "FILE: section N (TYPE)" to the cause chain. */
 int opk_file_add_place(struct opk_ctx *ctx, int code, const struct opk_file *file, size_t i);
 

@@ -11,7 +11,7 @@
 struct opk_writer {
 	struct opk_ctx *ctx;
 	struct opk_newfile file;
-	bool fast;         /* written while a program runs: speed matters more than size */
+	bool fast;         /* speed matters more than size, as while a program runs */
 	int failure;       /* the first section that failed: the file is never finished */
 	bool by_meta;      /* metadata say what kind of file it is, and so what it may replace */
 	const char *maker; /* `made_by` for the metadata; NULL: leave it as it is */
@@ -40,9 +40,7 @@ static struct opk_writer *allocate(struct opk_ctx *ctx, bool fast)
 static int new_writer(struct opk_writer **out, struct opk_ctx *ctx, const char *path, bool live,
                       bool by_meta, enum opk_output output)
 {
-	/* A collector also makes one file of several, as for a dump. */
-	bool fast = live || (!by_meta && output == OPK_OUTPUT_RECORDING);
-	opk_auto(opk_writer) struct opk_writer *writer = allocate(ctx, fast);
+	opk_auto(opk_writer) struct opk_writer *writer = allocate(ctx, live);
 	opk_autobuf struct opk_buf header = { 0 };
 	int code;
 
@@ -73,6 +71,11 @@ int opk_writer_new_made(struct opk_writer **out, struct opk_ctx *ctx, const char
                         enum opk_output output)
 {
 	return new_writer(out, ctx, path, false, false, output);
+}
+
+void opk_writer_hurry(struct opk_writer *writer)
+{
+	writer->fast = true;
 }
 
 int opk_writer_new_live(struct opk_writer **out, struct opk_ctx *ctx, const char *path)

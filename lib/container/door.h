@@ -381,6 +381,8 @@ void opk_clocks_find(struct opk_clocks *out, const struct opk_range *ranges, siz
 enum { OPK_CLOCK_TEXT = 32 };
 void opk_clock_text(char out[OPK_CLOCK_TEXT], const struct opk_clock_span *span);
 
+/* The first section of a type, or -1. */
+long opk_file_find(const struct opk_file *file, uint32_t type);
 /* For damaged files: ignores wrong metadata and tables. */
 int opk_file_list_whole(struct opk_listing **out, struct opk_ctx *ctx, struct opk_file *file,
                         enum opk_file_list list);

@@ -531,6 +531,9 @@ int opk_merge(struct opk_ctx *ctx, const char *const *paths, size_t count,
 	TRY(opk_merger_new(&m, ctx, paths, count, options.join));
 	opk_twice_note(&m->twice, ctx);
 	TRY(opk_writer_new_made(&writer, ctx, path, output));
+	/* A collector's files are joined while others wait for them, as for a dump. */
+	if (options.original)
+		opk_writer_hurry(writer);
 	TRY(opk_merger_put_head(m, writer, m->join));
 	for (size_t i = 0; i < count; i++)
 		TRY(copy_part(m, writer, paths[i], i));

@@ -187,37 +187,31 @@ static void fill_row(struct opk_made_rows *made, size_t at, const struct opk_spo
 	};
 }
 
-/* Notes that rows are shorter than samples, so that many times have no row. */
-static void note_short(const struct opk_evaluation *evaluation, struct opk_ctx *ctx)
+/*
+ * Notes rows that are shorter than their samples, so that many times have no row; and rows of times
+ * that were sampled twice: images that overlap by less than half are taken.
+ */
+static void note_misfits(const struct opk_evaluation *evaluation, struct opk_ctx *ctx)
 {
 	uint64_t interval = evaluation->bins->interval;
-	size_t count = 0;
+	size_t rows = evaluation->made.count, shorter = 0, twice = 0;
 
-	for (size_t i = 0; i < evaluation->made.count; i++)
-		count += evaluation->made.ran[i].time_ns / 2 > interval;
-	if (count)
+	for (size_t i = 0; i < rows; i++) {
+		const struct opk_ran *ran = &evaluation->made.ran[i];
+
+		shorter += ran->time_ns / 2 > interval;
+		twice += ran->time_ns > interval + 2 * ran->time_ns / ran->samples;
+	}
+	if (shorter)
 		opk_log(ctx,
 		        "%zu of %zu rows have samples that are longer than the time of a row: choose a "
 		        "longer time",
-		        count, evaluation->made.count);
-}
-
-/* Notes that some times were sampled twice: images that overlap by less than half are taken. */
-static void note_twice(const struct opk_evaluation *evaluation, struct opk_ctx *ctx)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < evaluation->made.count; i++) {
-		const struct opk_ran *ran = &evaluation->made.ran[i];
-
-		count += ran->time_ns
-		         > evaluation->bins->interval + 2 * ran->time_ns / ran->samples;
-	}
-	if (count)
+		        shorter, rows);
+	if (twice)
 		opk_log(ctx,
 		        "%zu of %zu rows have samples of more time than a row has, as where a host's "
 		        "clock was set back: what is divided by covered_ns is right",
-		        count, evaluation->made.count);
+		        twice, rows);
 }
 
 /* Whether samples go on to the end of the row, to within two samples. */
@@ -277,7 +271,6 @@ int opk_evaluation_read_bins(struct opk_evaluation *evaluation, struct opk_ctx *
 	}
 	made->count = count;
 	evaluation->is_made = true;
-	note_short(evaluation, ctx);
-	note_twice(evaluation, ctx);
+	note_misfits(evaluation, ctx);
 	return OPK_OK;
 }

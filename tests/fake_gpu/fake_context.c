@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Contexts of the fake driver, and the current one of each thread. */
 #include <cupti_callbacks.h>
+#include <cupti_driver_cbid.h>
+#include <unistd.h>
 
 #include "fake_gpu/fake_driver.h"
 
@@ -65,10 +67,23 @@ static int create(CUcontext *context, CUdevice device)
 	return *context ? push(*context) : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
+/* With FAKE_GPU_CONTEXT_MS it takes so long, and the subscriber hears of its begin. */
+static void take_time(void)
+{
+	uint64_t ms = fake_number("FAKE_GPU_CONTEXT_MS", 0);
+
+	if (!ms)
+		return;
+	driver_emit(CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuCtxCreate_v2,
+	            &(CUpti_CallbackData){ .callbackSite = CUPTI_API_ENTER });
+	usleep((useconds_t)ms * 1000);
+}
+
 CUresult cuCtxCreate(CUcontext *context, CUctxCreateParams *params, unsigned flags, CUdevice device)
 {
 	(void)params;
 	(void)flags;
+	take_time();
 	return DRIVER_CALL(create(context, device), "%d", device);
 }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "fake_gpu/fake_common.h"
 
@@ -40,6 +41,16 @@ int nvmlDeviceGetComputeInstanceId(void *device, unsigned *instance);
 int nvmlDeviceGetMaxClockInfo(void *device, int which, unsigned *mhz);
 int nvmlDeviceSetGpuLockedClocks(void *device, unsigned least, unsigned most);
 int nvmlDeviceResetGpuLockedClocks(void *device);
+
+/* Loading the library takes FAKE_GPU_NVML_MS. */
+static __attribute__((constructor)) void load(void)
+{
+	uint64_t ms = fake_number("FAKE_GPU_NVML_MS", 0);
+
+	if (ms)
+		fake_log("load_nvml", 0, "%s", "");
+	usleep((useconds_t)ms * 1000);
+}
 
 static unsigned devices[16];
 static bool initialized;

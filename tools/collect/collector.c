@@ -3,9 +3,6 @@
 #include "collect/collector.h"
 
 #include <dlfcn.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "collect/profilers/nvml.h"
 #include "collect/shared/program_cupti.h"
@@ -24,13 +21,6 @@ static bool is_of_code(void)
 	return collector.settings.mode == MODE_SASS || collector.settings.mode == MODE_PC;
 }
 
-/* Sets for instructions have no images. */
-static int load_set(const struct settings *settings)
-{
-	return is_of_code() ? collect_set_open(&collector.set, settings, settings->set_path)
-	                    : collect_set_load(&collector.set, settings, settings->set_path);
-}
-
 bool collector_init(void)
 {
 	struct settings *settings = &collector.settings;
@@ -47,7 +37,10 @@ bool collector_init(void)
 		           "%s is of CUDA 13.0, which counts only the first function that "
 		           "is launched",
 		           target.cupti_path);
-	if (settings->set_path && load_set(settings))
+	/* Sets for instructions have no images. */
+	if (settings->set_path
+	    && (is_of_code() ? collect_set_open : collect_set_load)(&collector.set, settings,
+	                                                            settings->set_path))
 		return false;
 	if (settings->set_path && settings->pass > collector.set.meta->passes)
 		return say(false, "the set has no such pass");
@@ -238,7 +231,7 @@ struct session *collector_open(struct collector_context *entry)
 	return session;
 }
 
-static bool primary_context(int device)
+static bool has_primary_context(int device)
 {
 	unsigned flags;
 	int active = 0;
@@ -259,7 +252,7 @@ bool collector_watch(void)
 	for (int i = 0; i < count && i < MAX_DEVICES; i++) {
 		if (!wanted_device(i) || collector.sampled[i])
 			continue;
-		if (collector.settings.watch || primary_context(i))
+		if (collector.settings.watch || has_primary_context(i))
 			sample_device(i);
 		left += !collector.sampled[i];
 	}
@@ -419,19 +412,16 @@ void collector_close(struct collector_context *entry)
 		return;
 	entered = enter(entry->context);
 	collector_close_code(entry);
-	if (!entry->session) {
-		if (entered)
-			leave();
-		return;
+	if (entry->session) {
+		if (collector.range.session == entry->session)
+			collector.range.session = NULL;
+		if (collector.launch == entry->session)
+			collector.launch = NULL;
+		session_close(entry->session, &collector.counts);
+		entry->session = NULL;
 	}
-	if (collector.range.session == entry->session)
-		collector.range.session = NULL;
-	if (collector.launch == entry->session)
-		collector.launch = NULL;
-	session_close(entry->session, &collector.counts);
 	if (entered)
 		leave();
-	entry->session = NULL;
 }
 
 void collector_forget(CUcontext context)
@@ -465,15 +455,12 @@ static void for_launches(void (*work)(struct session *session), void (*count)(st
 	}
 }
 
-/* Whether to keep images: repeated runs of a program have images of the same launches. */
-static bool keeps_images(void)
-{
-	return collector.settings.application && collector.settings.turns == TURNS_ROTATE;
-}
-
+/* Repeated runs of a program keep their images, which have the same launches. */
 static void flush_if_old(struct session *session)
 {
-	if (!keeps_images() && session_age(session) > flush_interval_s * 0.75)
+	bool keeps = collector.settings.application && collector.settings.turns == TURNS_ROTATE;
+
+	if (!keeps && session_age(session) > flush_interval_s * 0.75)
 		session_flush(session);
 }
 

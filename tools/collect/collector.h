@@ -6,8 +6,6 @@
 #ifndef OPK_COLLECTOR_H
 #define OPK_COLLECTOR_H
 
-#include <pthread.h>
-
 #include "collect/ranges/ranges.h"
 #include "collect/ranges/launch.h"
 #include "collect/profilers/profilers.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Launches: which ones are recorded, and the contents of their rows. */
-#include <string.h>
-
 #include "collect/collector.h"
 
 /* Applies --skip, --every, --count, --max-ranges, in this order. */
@@ -10,12 +8,9 @@ static bool wanted_by_number(void)
 	const struct settings *settings = &collector.settings;
 	uint64_t match = collector.matches++;
 
-	if (match < settings->skip
-	    || (settings->every && (match - settings->skip) % settings->every))
-		return false;
-	if (settings->count && match - settings->skip >= settings->count)
-		return false;
-	return true;
+	return match >= settings->skip
+	       && (!settings->every || (match - settings->skip) % settings->every == 0)
+	       && (!settings->count || match - settings->skip < settings->count);
 }
 
 /* Whether the thread is in ranges that the filter matches. */
@@ -172,9 +167,7 @@ static void count_sampled(const struct launch *launch)
 
 bool collector_begin_launch(const struct launch *launch)
 {
-	if (launch_is_captured(launch))
-		return false;
-	if (!collector_lock())
+	if (launch_is_captured(launch) || !collector_lock())
 		return false;
 	/* Sampling only has to begin before the first kernel. */
 	if (collector.settings.mode == MODE_SAMPLING)

@@ -3,10 +3,6 @@
  * The program's own ranges, one nesting level at a time: the profiler gets ranges without nesting,
  * so levels cost no passes. Turns choose the level and the pass.
  */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "collect/collector.h"
 
 static struct repetitions repetitions;
@@ -42,25 +38,16 @@ static struct turn turn_of(const char *name, size_t levels)
 	return next;
 }
 
-static void begin_turn(struct user_nest *nest)
-{
-	nest->turn = turn_of(user_nest_path(nest), collector.depth ? collector.depth : 1);
-}
-
-static CUcontext current_context(void)
-{
-	CUcontext context = NULL;
-
-	return target.cuCtxGetCurrent(&context) ? NULL : context;
-}
-
 /* Takes over `name`; finds out the session and context of the range. */
 static void begin_range(struct open_range range, char *name, size_t pass)
 {
-	CUcontext context = current_context();
-	struct session *session = context ? collector_session(context) : NULL;
+	CUcontext context = NULL;
+	struct session *session;
 	struct opk_range row;
 
+	if (target.cuCtxGetCurrent(&context))
+		context = NULL;
+	session = context ? collector_session(context) : NULL;
 	if (!session) {
 		collector.counts.drops[DROP_NO_CONTEXT] += !context;
 		collector_miss(context);
@@ -81,24 +68,17 @@ static void begin_range(struct open_range range, char *name, size_t pass)
 	collector.range.context = context;
 }
 
-/* Why a range of this domain does not fit; NULL: a range of the process. */
-static enum drop reason_of(const struct user_nest *nest)
-{
-	bool other = nest && collector.range.nest
-	             && strcmp(nest->domain, collector.range.nest->domain) != 0;
-
-	return other ? DROP_OTHER_DOMAIN : DROP_OTHER_RANGE;
-}
-
-/* Whether the profiler has room for a range that shall be recorded. */
+/* Whether the profiler has room for a range that shall be recorded; NULL: one of the process. */
 static bool can_begin(const struct user_nest *nest)
 {
 	const struct settings *settings = &collector.settings;
+	const struct user_nest *open = collector.range.session ? collector.range.nest : NULL;
+	bool other = nest && open && strcmp(nest->domain, open->domain) != 0;
 
 	if (collector.captures)
 		collector.counts.drops[DROP_CAPTURE]++;
 	else if (collector.range.session)
-		collector.counts.drops[reason_of(nest)]++;
+		collector.counts.drops[other ? DROP_OTHER_DOMAIN : DROP_OTHER_RANGE]++;
 	else
 		return !collector.resting
 		       && (!settings->max_ranges || collector.begun < settings->max_ranges);
@@ -121,7 +101,7 @@ static void pushed(struct user_nest *nest)
 		tally->depth = collector.depth = (uint32_t)level;
 	/* The first ranges may have begun before the program used CUDA and loaded this library. */
 	if (level == 1 || !nest->turn.level)
-		begin_turn(nest);
+		nest->turn = turn_of(user_nest_path(nest), collector.depth ? collector.depth : 1);
 	if (level != nest->turn.level) {
 		collector.counts.drops[DROP_NESTED] += level > nest->turn.level
 		                                       && collector.settings.turns == TURNS_NONE

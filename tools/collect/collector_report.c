@@ -2,9 +2,6 @@
 /* What a process recorded and missed: statistics for the recording, and messages. */
 #include "collect/collector.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 static const char *const drop_reasons[DROPS] = {
 #define X(id, reason) reason,
 	DROP_REASONS(X)

@@ -4,8 +4,6 @@
  * ends. liboffpeak-preload.so sees the program's calls.
  */
 #include <dlfcn.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "collect/collector.h"
 #include "collect/shared/program_cupti.h"

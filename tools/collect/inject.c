@@ -3,8 +3,6 @@
  * The library that CUDA loads into the program: CUDA_INJECTION64_PATH names it, and the driver
  * calls InitializeInjection() when the program first uses CUDA.
  */
-#include <unistd.h>
-
 #include "collect/collector.h"
 #include "collect/shared/program_cupti.h"
 #include "collect/subscriber.h"
@@ -140,6 +138,16 @@ static const struct {
 
 enum { DRIVER_CALLS = sizeof driver_calls / sizeof *driver_calls };
 
+/* For resource_called(). */
+static const struct {
+	CUpti_CallbackId id;
+	unsigned modes;
+} resources[] = {
+	{ CUPTI_CBID_RESOURCE_MODULE_LOADED, CODE },
+	{ CUPTI_CBID_RESOURCE_CONTEXT_CREATED, ALL_MODES },
+	{ CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, ALL_MODES },
+};
+
 static void driver_called(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
 	for (size_t i = 0; i < DRIVER_CALLS; i++)
@@ -191,30 +199,25 @@ static struct {
 
 static bool add_waiting(CUcontext context)
 {
-	bool room;
+	opk_autounlock pthread_mutex_t *held = opk_lock(&waiting.lock);
 
-	pthread_mutex_lock(&waiting.lock);
-	room = waiting.count < MAX_CONTEXTS;
-	if (room)
-		waiting.contexts[waiting.count++] = context;
-	pthread_mutex_unlock(&waiting.lock);
-	return room;
+	if (waiting.count == MAX_CONTEXTS)
+		return false;
+	waiting.contexts[waiting.count++] = context;
+	return true;
 }
 
 /* False if the context does not wait. */
 static bool take_waiting(CUcontext context)
 {
-	size_t i = 0;
-	bool found;
+	opk_autounlock pthread_mutex_t *held = opk_lock(&waiting.lock);
 
-	pthread_mutex_lock(&waiting.lock);
-	while (i < waiting.count && waiting.contexts[i] != context)
-		i++;
-	found = i < waiting.count;
-	if (found)
-		waiting.contexts[i] = waiting.contexts[--waiting.count];
-	pthread_mutex_unlock(&waiting.lock);
-	return found;
+	for (size_t i = 0; i < waiting.count; i++)
+		if (waiting.contexts[i] == context) {
+			waiting.contexts[i] = waiting.contexts[--waiting.count];
+			return true;
+		}
+	return false;
 }
 
 /*
@@ -233,24 +236,22 @@ static void *prepare(void *context)
 	return NULL;
 }
 
-static void context_created(CUcontext context)
+/* What becomes of contexts and modules. */
+static void resource_called(CUpti_CallbackId id, const CUpti_ResourceData *resource)
 {
-	collector_end_before_nvidia();
-	if (add_waiting(context))
-		thread_detach(prepare, context);
-}
+	const CUpti_ModuleResourceData *module = resource->resourceDescriptor;
 
-static void context_destroyed(CUcontext context)
-{
-	take_waiting(context);
-	collector_forget(context);
-}
-
-static void module_loaded(const CUpti_ModuleResourceData *module)
-{
-	if (collector.settings.code != CODE_NONE)
+	if (id == CUPTI_CBID_RESOURCE_MODULE_LOADED && collector.settings.code != CODE_NONE) {
 		modules_loaded(module->pCubin, module->cubinSize,
 		               collector.settings.code == CODE_WHOLE);
+	} else if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
+		collector_end_before_nvidia();
+		if (add_waiting(resource->context))
+			thread_detach(prepare, resource->context);
+	} else if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING) {
+		take_waiting(resource->context);
+		collector_forget(resource->context);
+	}
 }
 
 static void CUPTIAPI callback(void *data, CUpti_CallbackDomain domain, CUpti_CallbackId id,
@@ -259,30 +260,23 @@ static void CUPTIAPI callback(void *data, CUpti_CallbackDomain domain, CUpti_Cal
 	(void)data;
 	if (domain == CUPTI_CB_DOMAIN_DRIVER_API)
 		driver_called(id, details);
-	else if (id == CUPTI_CBID_RESOURCE_MODULE_LOADED)
-		module_loaded(((const CUpti_ResourceData *)details)->resourceDescriptor);
-	else if (id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
-		context_created(((const CUpti_ResourceData *)details)->context);
-	else if (id == CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING)
-		context_destroyed(((const CUpti_ResourceData *)details)->context);
+	else
+		resource_called(id, details);
 }
 
 static bool enable_all(void)
 {
+	unsigned mode = 1U << collector.settings.mode;
+
 	for (size_t i = 0; i < DRIVER_CALLS; i++)
-		if (driver_calls[i].modes >> collector.settings.mode & 1
-		    && !subscriber_enable(CUPTI_CB_DOMAIN_DRIVER_API, driver_calls[i].id, true))
+		if (driver_calls[i].modes & mode
+		    && !subscriber_enable(CUPTI_CB_DOMAIN_DRIVER_API, driver_calls[i].id))
 			return false;
-	if (collector.settings.mode == MODE_TRACE)
-		return true;
-	if (CODE >> collector.settings.mode & 1
-	    && !subscriber_enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_MODULE_LOADED,
-	                          true))
-		return false;
-	return subscriber_enable(CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED,
-	                         true)
-	       && subscriber_enable(CUPTI_CB_DOMAIN_RESOURCE,
-	                            CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING, true);
+	for (size_t i = 0; i < sizeof resources / sizeof *resources; i++)
+		if (resources[i].modes & mode
+		    && !subscriber_enable(CUPTI_CB_DOMAIN_RESOURCE, resources[i].id))
+			return false;
+	return true;
 }
 
 static const char *name_other(const char *other)
@@ -329,9 +323,7 @@ static bool subscribe(void)
 /* Whether the callbacks were free. */
 static bool subscribe_again(char other[SUBSCRIBER_NAME])
 {
-	bool free = take(other) == CUPTI_SUCCESS;
-
-	return free && enable_all();
+	return take(other) == CUPTI_SUCCESS && enable_all();
 }
 
 /* The lock is held while it subscribes, so that the program does not come between. */

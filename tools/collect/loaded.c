@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Chooses the libcupti of the recording: the program's, if it has one. */
 #include "collect/subscriber.h"
-
-#include <stdlib.h>
-
 #include "collect/shared/program_cupti.h"
 
 const char *cupti_choose(const struct settings *settings)

@@ -3,15 +3,7 @@
  * Finds out what this machine's GPUs are and can count, without a program. The launcher opens the
  * library for this in a child process: NVIDIA's code may crash or print.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/try.h"
-#include "base/mem.h"
-#include "base/strlist.h"
 #include "collect/profilers/profilers.h"
-#include "collect/recording/recording.h"
 
 struct probe {
 	struct settings settings;

@@ -2,8 +2,6 @@
 /* The state of collection, its lock, and the program's open range. */
 #include "collect/collector.h"
 
-#include <unistd.h>
-
 struct collector collector = { .lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP };
 
 bool collector_lock(void)

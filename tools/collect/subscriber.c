@@ -2,9 +2,6 @@
 /* Our subscription to CUPTI's callbacks. */
 #include "collect/subscriber.h"
 
-#include <pthread.h>
-#include <string.h>
-
 /* NULL: none, or given up. If several threads unsubscribe at once, only one does. */
 static CUpti_SubscriberHandle subscriber;
 
@@ -55,18 +52,18 @@ CUptiResult subscriber_take(CUpti_CallbackFunc callback, char other[SUBSCRIBER_N
 	return status;
 }
 
-bool subscriber_enable(CUpti_CallbackDomain domain, CUpti_CallbackId id, bool on)
+bool subscriber_enable(CUpti_CallbackDomain domain, CUpti_CallbackId id)
 {
 	return target_check("cuptiEnableCallback",
-	                    target.cuptiEnableCallback(on, handle(), domain, id));
+	                    target.cuptiEnableCallback(true, handle(), domain, id));
 }
 
 void subscriber_leave(void)
 {
+	opk_autounlock pthread_mutex_t *held = opk_lock(&leaving.lock);
 	CUpti_SubscriberHandle ours = NULL;
 	CUptiResult status = CUPTI_SUCCESS;
 
-	pthread_mutex_lock(&leaving.lock);
 	if (!leaving.too_late)
 		ours = __atomic_exchange_n(&subscriber, NULL, __ATOMIC_ACQ_REL);
 	if (ours)
@@ -74,29 +71,23 @@ void subscriber_leave(void)
 	/* After a cuptiFinalize() of the program CUPTI no longer knows the handle. */
 	if (status != CUPTI_ERROR_INVALID_PARAMETER)
 		target_check("cuptiUnsubscribe", status);
-	pthread_mutex_unlock(&leaving.lock);
 }
 
 void subscriber_stay(void)
 {
-	pthread_mutex_lock(&leaving.lock);
+	opk_autounlock pthread_mutex_t *held = opk_lock(&leaving.lock);
+
 	leaving.too_late = true;
-	pthread_mutex_unlock(&leaving.lock);
 }
 
 bool subscriber_lost(void)
 {
-	CUpti_SubscriberHandle ours;
-	uint32_t enabled;
-	bool lost;
-
 	/* What a thread gives up meanwhile is not lost. */
-	pthread_mutex_lock(&leaving.lock);
-	ours = handle();
-	lost = ours
-	       && target.cuptiGetCallbackState(&enabled, ours, CUPTI_CB_DOMAIN_RESOURCE,
+	opk_autounlock pthread_mutex_t *held = opk_lock(&leaving.lock);
+	uint32_t enabled;
+
+	return handle()
+	       && target.cuptiGetCallbackState(&enabled, handle(), CUPTI_CB_DOMAIN_RESOURCE,
 	                                       CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
 	                  == CUPTI_ERROR_INVALID_PARAMETER;
-	pthread_mutex_unlock(&leaving.lock);
-	return lost;
 }

@@ -6,8 +6,6 @@
 #ifndef OPK_COLLECT_SUBSCRIBER_H
 #define OPK_COLLECT_SUBSCRIBER_H
 
-#include <stdbool.h>
-
 #include "collect/shared/shared.h"
 #include "collect/shared/target.h"
 
@@ -29,7 +27,7 @@ enum { SUBSCRIBER_NAME = 64 };
  */
 CUptiResult subscriber_take(CUpti_CallbackFunc callback, char other[SUBSCRIBER_NAME], bool share);
 /* Enables the callbacks of a call or an event. False with a message on stderr. */
-bool subscriber_enable(CUpti_CallbackDomain domain, CUpti_CallbackId id, bool on);
+bool subscriber_enable(CUpti_CallbackDomain domain, CUpti_CallbackId id);
 /* Unsubscribes for good: the program may have the callbacks. */
 void subscriber_leave(void);
 /*

@@ -9,7 +9,6 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,6 +16,7 @@
 #include <unistd.h>
 
 #include "adapters/nv/nv_table.h"
+#include "base/signals.h"
 
 static int ask_for_huge_pages(struct dl_phdr_info *library, size_t size, void *unused)
 {
@@ -55,14 +55,9 @@ static void *look_for_mapping(void *data)
 /* Blocks signals in the thread: the program's own threads handle them. */
 static bool start_thread(pthread_t *thread, void *data)
 {
-	sigset_t every, before;
-	bool started;
+	opk_autosignals sigset_t before = opk_block_signals();
 
-	sigfillset(&every);
-	pthread_sigmask(SIG_SETMASK, &every, &before);
-	started = !pthread_create(thread, NULL, look_for_mapping, data);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return started;
+	return !pthread_create(thread, NULL, look_for_mapping, data);
 }
 
 void *nv_open_host(const char *path)

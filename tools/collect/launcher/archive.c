@@ -3,20 +3,9 @@
  * The files of a long watch. The library begins a new part again and again; a finished one becomes
  * an archive of its time, or stays a part as long as it is not too old for a dump.
  */
-#include "base/try.h"
 #include "collect/launcher/launcher.h"
 
-#include <errno.h>
 #include <glob.h>
-#include <limits.h>
-#include <signal.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
-
-#include "base/mem.h"
 
 #define opk_autoparts __attribute__((cleanup(parts_clear)))
 
@@ -54,12 +43,10 @@ static int name_part(const struct settings *settings, const struct part *part)
 
 static bool is_old(const struct settings *settings, const struct part *part)
 {
-	struct timespec now;
 	struct stat info;
 
-	clock_gettime(CLOCK_REALTIME, &now);
 	return !stat(part->path, &info)
-	       && (double)(now.tv_sec - info.st_mtim.tv_sec) > (double)settings->keep_ns * 1e-9;
+	       && (double)(time(NULL) - info.st_mtime) > (double)settings->keep_ns * 1e-9;
 }
 
 /*
@@ -108,11 +95,9 @@ unsigned archive_current(const struct settings *settings)
 /* Without its end only where the disk was full. */
 static bool is_whole(const char *path)
 {
-	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
-	opk_auto(opk_file) struct opk_file *file = NULL;
+	opk_autopeek struct peek peek = peek_at(path);
 
-	return (!opk_ctx_new(&ctx, NULL) && !opk_file_open(&file, ctx, path)
-	        && opk_file_complete(file))
+	return (peek.file && opk_file_complete(peek.file))
 	       || say(false, "note: %s is cut off, and the dump is without it", path);
 }
 

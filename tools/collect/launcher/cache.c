@@ -1,15 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* --cache: looks for a kept recording before the program runs, and keeps one afterwards. */
-#include "base/try.h"
 #include "collect/launcher/cache.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <string.h>
-#include <sys/wait.h>
-
-#include "base/file.h"
 #include "collect/launcher/launcher.h"
 
 enum { MOST_SAID = 20 };
@@ -127,14 +118,6 @@ static int make_key(char **program)
 	return OPK_OK;
 }
 
-static void say_miss(void)
-{
-	opk_autofree char *different = store_nearest(cache.settings->cache, &cache.key);
-
-	say(0, different ? "cache: miss: what differs is %s" : "cache: miss: it is empty",
-	    different);
-}
-
 /* Whether files that the program opens have changed. */
 static bool is_outdated(const struct cache_entry *entry)
 {
@@ -149,14 +132,6 @@ static bool is_outdated(const struct cache_entry *entry)
 		say(0, "cache: miss: what differs is %s, which the program %s", changed,
 		    does[kind]);
 	return changed;
-}
-
-/* The program runs anyway: the recordings are for a comparison. */
-static void remember(const struct cache_entry *entry, const char *hash)
-{
-	for (size_t i = 0; i < entry->hashes.count; i++)
-		opk_strlist_take(&cache.kept,
-		                 opk_printf("%s/%s/%zu", cache.settings->cache, hash, i));
 }
 
 static void say_restored(const struct cache_entry *entry)
@@ -182,10 +157,12 @@ static bool restore_entry(const struct cache_entry *entry, const char *hash)
 	cache.outdated = is_outdated(entry);
 	if (cache.outdated)
 		return false;
-	if (cache.settings->cache_verify) {
-		remember(entry, hash);
+	/* The program runs anyway: the recordings are for a comparison. */
+	for (size_t i = 0; cache.settings->cache_verify && i < entry->hashes.count; i++)
+		opk_strlist_take(&cache.kept,
+		                 opk_printf("%s/%s/%zu", cache.settings->cache, hash, i));
+	if (cache.settings->cache_verify)
 		return false;
-	}
 	if (!store_restore(entry, cache.settings, hash, cache.output))
 		return say(false, "note: cache: the program runs again");
 	say_restored(entry);
@@ -196,14 +173,18 @@ static bool restore_entry(const struct cache_entry *entry, const char *hash)
 static bool restore(void)
 {
 	opk_autoentry struct cache_entry entry = { 0 };
+	opk_autofree char *different = NULL;
 	char hash[OPK_SHA256_TEXT];
 
 	key_hash(hash, &cache.key, true);
 	if (store_read(&entry, cache.settings->cache, hash))
 		return restore_entry(&entry, hash);
-	if (cache.settings->verbose)
-		say_miss();
-	return false;
+	if (!cache.settings->verbose)
+		return false;
+	different = store_nearest(cache.settings->cache, &cache.key);
+	return say(false,
+	           different ? "cache: miss: what differs is %s" : "cache: miss: it is empty",
+	           different);
 }
 
 /* Checks what can be checked before anything runs. */
@@ -261,16 +242,13 @@ int cache_find(bool *found, const struct settings *settings, char **program)
 /* Why a recording is not kept; NULL: it is complete. */
 static const char *flaw_of(const char *path)
 {
-	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
-	opk_auto(opk_file) struct opk_file *file = NULL;
-	const struct opk_stats *stats = NULL;
+	opk_autopeek struct peek peek = peek_at(path);
 
-	if (opk_ctx_new(&ctx, NULL) || opk_file_open(&file, ctx, path)
-	    || opk_file_stats(&stats, ctx, file))
+	if (!peek.file)
 		return "a recording can't be read";
-	if (!opk_file_complete(file) || !stats)
+	if (!opk_file_complete(peek.file) || !peek.stats)
 		return "a recording is cut off";
-	return stats->drop_count ? "some of it is missing" : NULL;
+	return peek.stats->drop_count ? "some of it is missing" : NULL;
 }
 
 static const char *why_not(const struct opk_strlist *recordings, int status)
@@ -283,15 +261,6 @@ static const char *why_not(const struct opk_strlist *recordings, int status)
 	for (size_t i = 0; !flaw && i < recordings->count; i++)
 		flaw = flaw_of(recordings->items[i]);
 	return flaw;
-}
-
-/* A part of the key that has changed since it was read. */
-static const struct key_part *find_changed(void)
-{
-	for (size_t i = 0; i < cache.key.count; i++)
-		if (cache.key.items[i].path && key_part_changed(&cache.key.items[i]))
-			return &cache.key.items[i];
-	return NULL;
 }
 
 /* Files read below the program's folders become inputs. */
@@ -334,18 +303,23 @@ static void add_made(struct cache_entry *entry, bool earlier)
 /* Whether a file changed after this run may have read it: then what it read is unknown. */
 static bool has_changed(const struct watched *found)
 {
-	const struct key_part *part = find_changed();
+	for (size_t i = 0; i < cache.key.count; i++) {
+		const struct key_part *part = &cache.key.items[i];
 
-	if (part)
-		say(0, "note: not kept in the cache: %s changed while the program ran%s",
-		    part->path,
-		    part->argument ? "; if the program only writes it, delete it before" : "");
-	else if (found->changed)
+		if (part->path && key_part_changed(part))
+			return say(
+				true,
+				"note: not kept in the cache: %s changed while the program ran%s",
+				part->path,
+				part->argument ? "; if the program only writes it, delete it before"
+					       : "");
+	}
+	if (found->changed)
 		say(0,
 		    "note: not kept in the cache: %s was read and then changed, so that what was "
 		    "read is not known; --cache-input looks at it before the program runs",
 		    found->changed);
-	return part || found->changed;
+	return found->changed;
 }
 
 static bool keep_entry(struct cache_entry *entry, const struct recordings *made)

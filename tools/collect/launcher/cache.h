@@ -3,11 +3,9 @@
 #ifndef OPK_COLLECT_CACHE_H
 #define OPK_COLLECT_CACHE_H
 
-#include <dirent.h>
 #include <sys/stat.h>
 
 #include "base/sha256.h"
-#include "base/strlist.h"
 #include "collect/shared/shared.h"
 
 /* What a recording depends on, in parts. */

@@ -1,15 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Lists what a recording depends on, as hashes. */
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/try.h"
-#include "base/buf.h"
-#include "base/file.h"
 #include "base/terminal.h"
 #include "collect/launcher/cache.h"
 #include "collect/launcher/launcher.h"

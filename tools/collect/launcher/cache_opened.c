@@ -3,13 +3,6 @@
  * Files that a program opens while it runs: libraries, such as Python's modules, and data. They
  * can't be known beforehand. So the files that the kept run opened are checked.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <pthread.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "base/terminal.h"
 #include "collect/launcher/cache.h"
 #include "collect/launcher/launcher.h"
@@ -137,12 +130,6 @@ void opened_end(struct cache_key *opened)
 	*list = '\0';
 }
 
-/* The program will make these files again. */
-static bool is_gone(const char *path, enum opened_kind kind)
-{
-	return kind == OPENED_MADE && access(path, F_OK);
-}
-
 const char *opened_changed(const struct cache_key *opened, enum opened_kind kind)
 {
 	opk_autofree char **paths = opk_alloc_array(opened->count, sizeof *paths);
@@ -151,9 +138,12 @@ const char *opened_changed(const struct cache_key *opened, enum opened_kind kind
 	for (size_t i = 0; paths && i < opened->count; i++)
 		paths[i] = opened->items[i].name;
 	hashes = paths ? hash_all(paths, opened->count, kind) : NULL;
-	for (size_t i = 0; i < opened->count; i++)
-		if (!hashes
-		    || (strcmp(hashes[i], opened->items[i].hash) && !is_gone(paths[i], kind)))
+	for (size_t i = 0; i < opened->count; i++) {
+		/* The program makes what it made again. */
+		bool gone = kind == OPENED_MADE && access(opened->items[i].name, F_OK);
+
+		if (!hashes || (strcmp(hashes[i], opened->items[i].hash) && !gone))
 			return opened->items[i].name;
+	}
 	return NULL;
 }

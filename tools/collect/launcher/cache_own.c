@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The cache trusts only this user's files, and follows no links in its folder. */
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "collect/launcher/cache.h"
 #include "collect/launcher/launcher.h"
 

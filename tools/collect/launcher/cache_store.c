@@ -4,17 +4,6 @@
  * which has their hashes and the parts of the key. Entries appear and disappear by a rename, so
  * that several runs can use the folder at the same time.
  */
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
-
-#include "base/try.h"
-#include "base/buf.h"
-#include "base/file.h"
 #include "collect/launcher/cache.h"
 #include "collect/launcher/launcher.h"
 
@@ -28,27 +17,14 @@ static bool is_hash(const char *text)
 	return strlen(text) == OPK_SHA256_TEXT - 1 && !text[strspn(text, "0123456789abcdef")];
 }
 
-/* Splits "WORD REST" into WORD and *rest; NULL at the end. */
-static char *next_line(char **text, char **rest)
+/* Cuts "WORD REST" after WORD, and returns REST. */
+static char *split(char *text)
 {
-	char *line = strsep(text, "\n");
+	char *rest = text + strcspn(text, " ");
 
-	if (!line || !*line)
-		return NULL;
-	*rest = line + strcspn(line, " ");
-	if (**rest)
-		*(*rest)++ = '\0';
-	return line;
-}
-
-/* Splits "HASH REST"; NULL for other text. */
-static const char *split_hash(char *text)
-{
-	size_t length = strcspn(text, " ");
-	char *rest = text[length] ? text + length + 1 : text + length;
-
-	text[length] = '\0';
-	return is_hash(text) ? rest : NULL;
+	if (*rest)
+		*rest++ = '\0';
+	return rest;
 }
 
 /* The suffixes of offpeak-collect: nothing, or hexadecimal numbers, each after a "-". */
@@ -68,16 +44,17 @@ static bool take_text(char **to, const char *text)
 	return *to != NULL;
 }
 
-static bool take_line(struct cache_entry *entry, const char *word, char *rest)
+static bool take_line(struct cache_entry *entry, char *word)
 {
+	char *rest = split(word);
 	const char *name;
 
 	if (!strcmp(word, "kept"))
 		return take_text(&entry->kept, rest);
 	if (!strcmp(word, "unseen"))
 		return take_text(&entry->unseen, rest);
-	name = split_hash(rest);
-	if (!name)
+	name = split(rest);
+	if (!is_hash(rest))
 		return false;
 	if (!strcmp(word, "recording"))
 		return is_suffix(name) && opk_strlist_add(&entry->hashes, rest)
@@ -91,27 +68,20 @@ static bool take_line(struct cache_entry *entry, const char *word, char *rest)
 static bool parse(struct cache_entry *entry, char *text)
 {
 	size_t length = strlen(first_line);
-	char *word, *rest;
+	char *line;
 
 	if (strncmp(text, first_line, length) || text[length] != '\n')
 		return false;
 	text += length + 1;
-	while ((word = next_line(&text, &rest)) != NULL)
-		if (!take_line(entry, word, rest))
+	while ((line = strsep(&text, "\n")) != NULL && *line)
+		if (!take_line(entry, line))
 			return false;
 	return entry->kept && entry->hashes.count;
 }
 
-/* Whether an entry of that name is a folder of this user. */
-static bool folder_has(const char *folder, const char *name)
-{
-	opk_autofree char *path = opk_printf("%s/%s", folder, name);
-
-	return path && is_own(path, S_IFDIR);
-}
-
 bool store_read(struct cache_entry *entry, const char *folder, const char *hash)
 {
+	opk_autofree char *whole = opk_printf("%s/%s", folder, hash);
 	opk_autofree char *path = opk_printf("%s/%s/entry", folder, hash);
 	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
 	opk_autofree void *text = NULL;
@@ -119,8 +89,8 @@ bool store_read(struct cache_entry *entry, const char *folder, const char *hash)
 	size_t size;
 
 	*entry = (struct cache_entry){ 0 };
-	if (!path || !folder_has(folder, hash) || !is_own(path, S_IFREG) || opk_ctx_new(&ctx, NULL)
-	    || opk_read_small_file(&text, &size, ctx, path, MOST_ENTRY))
+	if (!path || !whole || !is_own(whole, S_IFDIR) || !is_own(path, S_IFREG)
+	    || opk_ctx_new(&ctx, NULL) || opk_read_small_file(&text, &size, ctx, path, MOST_ENTRY))
 		return false;
 	if (parse(entry, text))
 		key_hash(found, &entry->key, true);
@@ -373,11 +343,6 @@ static uint64_t weigh(struct timespec *used, const char *path)
 	return size;
 }
 
-static bool is_before(struct timespec a, struct timespec b)
-{
-	return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec : a.tv_nsec < b.tv_nsec;
-}
-
 /*
  * The size of all entries, which are folders of this user; *oldest, NULL before, becomes the least
  * recently used one, except `spared`.
@@ -397,7 +362,7 @@ static uint64_t survey(char **oldest, const char *path, const char *spared)
 		if (!name || !is_own(name, S_IFDIR))
 			continue;
 		size += weigh(&used, name);
-		if (strcmp(entry->d_name, spared) && (!*oldest || is_before(used, first))) {
+		if (strcmp(entry->d_name, spared) && (!*oldest || clock_is_before(used, first))) {
 			free(*oldest);
 			*oldest = opk_take(name);
 			first = used;

@@ -3,8 +3,6 @@
  * Compares a run that the cache could have spared with the kept one. Counters and times vary; the
  * launched kernels are the same in every run if all inputs of the program are known.
  */
-#include <string.h>
-
 #include "collect/launcher/cache.h"
 #include "collect/launcher/launcher.h"
 
@@ -51,11 +49,10 @@ static bool add_activities(struct opk_strlist *rows, struct opk_ctx *ctx, struct
 static bool read_rows(struct opk_strlist *rows, const struct opk_strlist *paths)
 {
 	for (size_t i = 0; i < paths->count; i++) {
-		opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
-		opk_auto(opk_file) struct opk_file *file = NULL;
+		opk_autopeek struct peek peek = peek_at(paths->items[i]);
 
-		if (opk_ctx_new(&ctx, NULL) || opk_file_open(&file, ctx, paths->items[i])
-		    || !add_ranges(rows, ctx, file) || !add_activities(rows, ctx, file))
+		if (!peek.file || !add_ranges(rows, peek.ctx, peek.file)
+		    || !add_activities(rows, peek.ctx, peek.file))
 			return false;
 	}
 	opk_strlist_sort(rows);

@@ -4,20 +4,11 @@
  * files in order, but not which process causes them: reads by others count, too. Files elsewhere
  * are unknown; --cache-input names them.
  */
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <libgen.h>
-#include <limits.h>
 #include <poll.h>
-#include <pthread.h>
-#include <string.h>
 #include <sys/inotify.h>
-#include <unistd.h>
 
 #include "base/ascii.h"
-#include "base/file.h"
-#include "base/index.h"
 #include "base/terminal.h"
 #include "collect/launcher/cache.h"
 #include "collect/launcher/launcher.h"
@@ -75,13 +66,6 @@ static bool is_everybodys(const char *path)
 	return !folder;
 }
 
-static const char *add_problem(void)
-{
-	if (errno == ENOSPC)
-		return "the limit of inotify watches is reached (fs.inotify.max_user_watches)";
-	return strerror(errno);
-}
-
 /* The watch number of the folder, or -1 if it can't be watched; reports that if it matters. */
 static int add_watch(const char *path)
 {
@@ -94,7 +78,9 @@ static int add_watch(const char *path)
 	}
 	number = inotify_add_watch(watch.fd, path, WHAT | IN_ONLYDIR);
 	if (number < 0 && errno != ENOENT)
-		miss(path, add_problem());
+		miss(path, errno == ENOSPC ? "the limit of inotify watches is reached "
+		                             "(fs.inotify.max_user_watches)"
+		                           : strerror(errno));
 	return number;
 }
 
@@ -120,14 +106,6 @@ static void add_folder(const char *path, const struct settings *settings)
 		*folder = (struct folder){ number, opk_strdup(path) };
 	if (!folder || !folder->path)
 		miss(path, "out of memory");
-}
-
-static void add_folder_of(const char *file, const struct settings *settings)
-{
-	opk_autofree char *real = realpath(file, NULL);
-
-	if (real)
-		add_folder(dirname(real), settings);
 }
 
 /* The program itself is known; a folder that all programs read adds nothing. */
@@ -176,9 +154,14 @@ static void add_folders(const struct settings *settings, char **program,
 	if (getcwd(current, sizeof current))
 		add_folder(current, settings);
 	add_folder_of_program(*program, settings);
-	for (size_t i = 0; i < key->count; i++)
-		if (key->items[i].argument)
-			add_folder_of(key->items[i].path, settings);
+	for (size_t i = 0; i < key->count; i++) {
+		opk_autofree char *real = key->items[i].argument
+		                                  ? realpath(key->items[i].path, NULL)
+		                                  : NULL;
+
+		if (real)
+			add_folder(dirname(real), settings);
+	}
 	for (size_t i = 0; i < watch.folders.count; i++)
 		add_below(watch.folders.items[i].path, settings);
 }

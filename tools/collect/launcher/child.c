@@ -2,14 +2,6 @@
 /* Child processes that answer with text. */
 #include "collect/launcher/launcher.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "base/buf.h"
-
 /* Only the child has the pipe's other end. */
 static void read_all(struct opk_buf *text, int fd)
 {

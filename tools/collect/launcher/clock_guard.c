@@ -4,19 +4,10 @@
  * end of a socket or is gone, however it ended. The program does not have that end. The child is
  * in a session of its own, which signals to the group of this one do not reach.
  */
-#include "base/try.h"
 #include "collect/launcher/launcher.h"
 
-#include <errno.h>
-#include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "base/mem.h"
 
 static pid_t guard;
 static FILE *guard_end; /* ours */

@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Options, made from the table of settings. */
-#include "base/try.h"
 #include "collect/launcher/launcher.h"
 
 #include <getopt.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
-#include "base/nearest.h"
 
 /* getopt_long() returns for a long option this plus its index in the table. */
 enum { FIRST = 1000, NVTX = FIRST + SETTINGS_TOTAL };
@@ -117,8 +109,8 @@ static int refuse_option(int found, const char *word)
 	if (optopt)
 		return say(OPK_EUSAGE, "unknown option %s; --help lists them", letter);
 	meant = option_meant(word + 2);
-	return say(OPK_EUSAGE, "unknown option %s%s%s%s; --help lists them", word,
-	           meant ? ", did you mean " : "", meant ? meant : "", meant ? "?" : "");
+	return say(OPK_EUSAGE, "unknown option %s" OPK_DID_YOU_MEAN "; --help lists them", word,
+	           OPK_NEAR(meant));
 }
 
 /* A probe takes fewer options. */

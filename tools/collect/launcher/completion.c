@@ -1,36 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Completes the parts of processes that were killed, or became another program. */
-#include "base/try.h"
 #include "collect/launcher/launcher.h"
 
 #include <ctype.h>
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <limits.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "base/buf.h"
-#include "base/mem.h"
 
 static const char lost[] = "not written yet when the process was killed or became another program";
 static const char unwritten[] = "the file could not be written any more";
 static const char unknown[] =
 	"the process was killed or became another program: what came later is not known";
-
-bool part_has(const struct opk_file *file, uint32_t section)
-{
-	for (size_t i = 0; i < opk_file_section_count(file); i++)
-		if (opk_file_section(file, i)->type == section)
-			return true;
-	return false;
-}
 
 /* Adds samples of instructions, or launches whose instructions were counted. */
 static int count_code(struct opk_stats *stats, struct opk_ctx *ctx, const struct opk_file *file)
@@ -100,7 +77,7 @@ static int complete(struct opk_ctx *ctx, struct opk_file *file, const struct par
                     bool verbose)
 {
 	opk_auto(opk_writer) struct opk_writer *writer = NULL;
-	bool counted = part_has(file, OPK_SECTION_STATS);
+	bool counted = opk_file_find(file, OPK_SECTION_STATS) >= 0;
 	const struct opk_meta *meta;
 	struct opk_drop drop;
 	struct opk_stats stats = { 0 };
@@ -145,15 +122,14 @@ static bool is_nothing(const char *path, const struct opk_file *file)
 /* False if the part is not worth keeping, or its process is still writing it (*runs). */
 static bool complete_part(bool *runs, const struct part *part, bool verbose)
 {
-	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
-	opk_auto(opk_file) struct opk_file *file = NULL;
-
 	/* Check before reading the file: the process may end in between. */
-	*runs = still_runs(part->process);
-	if (opk_ctx_new(&ctx, NULL))
+	bool ran = still_runs(part->process);
+	opk_autopeek struct peek peek = peek_at(part->path);
+	struct opk_file *file = peek.file;
+
+	if (!peek.ctx)
 		return true;
-	opk_file_open(&file, ctx, part->path);
-	*runs = *runs && !(file && opk_file_complete(file));
+	*runs = ran && !(file && opk_file_complete(file));
 	if (*runs)
 		return say(false, "note: process %u still runs: its recording stays %s",
 		           part->process, part->path);
@@ -163,8 +139,8 @@ static bool complete_part(bool *runs, const struct part *part, bool verbose)
 		unlink(part->path);
 		return false;
 	}
-	if (file && !opk_file_complete(file) && complete(ctx, file, part, verbose))
-		say(0, "%s", opk_error_message(ctx, 0));
+	if (file && !opk_file_complete(file) && complete(peek.ctx, file, part, verbose))
+		say(0, "%s", opk_error_message(peek.ctx, 0));
 	return true;
 }
 

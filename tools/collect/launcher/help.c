@@ -2,11 +2,6 @@
 /* The help, made from the table of settings: one page, all about an option, or everything. */
 #include "collect/launcher/launcher.h"
 
-#include <stdio.h>
-#include <string.h>
-
-#include "base/mem.h"
-
 static const char usage[] =
 	"usage: offpeak-collect -c SET.opk -o RUN.opk [options] -- APP ARGS...  each kernel launch\n"
 	"       offpeak-collect -c PM.opk --trace kernels -o RUN.opk -- APP     samples, what ran\n"
@@ -121,6 +116,6 @@ int help_print(const char *topic)
 	if (!topic || *topic == '-' || !strcmp(name, "all"))
 		return print(!strcmp(name, "all"));
 	meant = option_meant(name);
-	return say(OPK_EUSAGE, "--help %s: no such option%s%s%s; --help lists them", topic,
-	           meant ? ", did you mean " : "", meant ? meant : "", meant ? "?" : "");
+	return say(OPK_EUSAGE, "--help %s: no such option" OPK_DID_YOU_MEAN "; --help lists them",
+	           topic, OPK_NEAR(meant));
 }

@@ -1,21 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* offpeak-collect: checks what it can, then runs a program with the library in it. */
 #include <dlfcn.h>
-#include <errno.h>
-#include <limits.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "base/try.h"
-#include "base/descriptor.h"
-#include "base/file.h"
 #include "base/library.h"
-#include "base/mem.h"
 #include "collect/launcher/launcher.h"
 
 static int set_library(const struct settings *settings)
@@ -49,7 +36,7 @@ static bool as_pattern(char pattern[2 * PATH_MAX], const char *folder)
 /* An existing file is replaced only after the program has ended; the program must not need it. */
 static int check_output(const struct settings *settings, const char *name)
 {
-	struct stat output, set;
+	struct stat output;
 
 	if (stat(name, &output))
 		return OPK_OK;
@@ -65,8 +52,7 @@ static int check_output(const struct settings *settings, const char *name)
 			OPK_EFAILED,
 			"%s: belongs to another user, and in its folder nobody else can replace it",
 			settings->output);
-	if (settings->set_path && !stat(settings->set_path, &set) && set.st_dev == output.st_dev
-	    && set.st_ino == output.st_ino)
+	if (settings->set_path && opk_is_same_file(settings->set_path, name))
 		return say(OPK_EUSAGE, "-o %s is the set itself", settings->output);
 	return outputs_check(settings, name, OPK_OUTPUT_RECORDING);
 }
@@ -192,12 +178,6 @@ static bool was_recorded(const struct parts *parts, int status)
 	return parts_recorded(parts) || (parts->count && WIFSIGNALED(status));
 }
 
-/* Ends as the program did, or with `code` if the program succeeded and its recording failed. */
-static int end_recorded(int status, int code)
-{
-	return status || !code ? program_end(status) : code;
-}
-
 /* Gives the recordings their names, and ends offpeak-collect. */
 static int finish(const struct settings *settings, struct parts *parts, int status, bool merged,
                   const char *join)
@@ -224,17 +204,19 @@ static int finish(const struct settings *settings, struct parts *parts, int stat
 		say(0, "note: not kept in the cache: a process of the program still runs");
 	if (cache_keep(settings, recorded && ended && !code ? &made : NULL, status))
 		code = OPK_EFAILED;
-	return recorded ? end_recorded(status, code) : end_unrecorded(settings, status, any);
+	if (!recorded)
+		return end_unrecorded(settings, status, any);
+	/* The program's own failure counts more than that of its recording. */
+	return status || !code ? program_end(status) : code;
 }
 
 /* Runs the program with a new token, and adds the parts that it left. */
 static int run_as(struct settings *settings, struct parts *parts, char **program, int *status)
 {
 	opk_autostrlist struct opk_strlist processes = { 0 };
-	int code = token_new(settings);
+	int code;
 
-	if (code)
-		return code;
+	TRY(token_new(settings));
 	tallies_new(settings);
 	*status = program_run(program);
 	running_find(&processes, settings);

@@ -3,12 +3,15 @@
 #ifndef OPK_COLLECT_LAUNCHER_H
 #define OPK_COLLECT_LAUNCHER_H
 
+#include <fcntl.h>
 #include <limits.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <sys/types.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 
-#include "base/strlist.h"
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/nearest.h"
 #include "collect/shared/shared.h"
 
 OPK_DEFINE_AUTO(opk_ctx)
@@ -29,6 +32,17 @@ int help_print(const char *topic);
 
 /* A context for the files that this run writes. */
 int launcher_ctx_new(struct opk_ctx **out, const struct settings *settings);
+
+/* A file to look at: NULL if it can't be opened; and what it has of these, if that is sound. */
+struct peek {
+	struct opk_ctx *ctx; /* NULL: out of memory */
+	struct opk_file *file;
+	const struct opk_meta *meta;
+	const struct opk_stats *stats;
+};
+struct peek peek_at(const char *path);
+void peek_end(struct peek *peek);
+#define opk_autopeek __attribute__((cleanup(peek_end)))
 
 /* Before the program starts: checks whether and how the set can be collected. */
 
@@ -222,8 +236,6 @@ void parts_clear(struct parts *parts);
  * with a message, and leave `parts`.
  */
 void parts_complete(struct parts *parts, bool verbose);
-/* Whether the file has such a section. */
-bool part_has(const struct opk_file *file, uint32_t section);
 /*
  * Whether the process that writes a part still runs, for example in the background: it has our
  * library in memory; another process that got its id since hardly has.

@@ -1,20 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Gives parts their final names, one by one or merged, and the mode of a recording. */
-#include "base/try.h"
 #include "collect/launcher/launcher.h"
-
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <limits.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
-
-#include "base/file.h"
-#include "base/mem.h"
 
 int launcher_ctx_new(struct opk_ctx **out, const struct settings *settings)
 {
@@ -24,21 +10,37 @@ int launcher_ctx_new(struct opk_ctx **out, const struct settings *settings)
 	return opk_ctx_new(out, &options) ? say(OPK_EFAILED, "out of memory") : OPK_OK;
 }
 
+struct peek peek_at(const char *path)
+{
+	struct peek peek = { .ctx = NULL };
+
+	if (opk_ctx_new(&peek.ctx, NULL) || opk_file_open(&peek.file, peek.ctx, path))
+		return peek;
+	if (opk_file_meta(&peek.meta, peek.ctx, peek.file))
+		peek.meta = NULL;
+	if (opk_file_stats(&peek.stats, peek.ctx, peek.file))
+		peek.stats = NULL;
+	return peek;
+}
+
+void peek_end(struct peek *peek)
+{
+	opk_file_free(peek->file);
+	opk_ctx_free(peek->ctx);
+}
+
 /* Reports a file without its end: its process was killed, or the disk was full. */
 static void check(const char *path, bool verbose)
 {
-	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
-	opk_auto(opk_file) struct opk_file *file = NULL;
+	opk_autopeek struct peek peek = peek_at(path);
 
-	if (opk_ctx_new(&ctx, NULL))
-		return;
-	if (opk_file_open(&file, ctx, path))
-		say(0, "%s", opk_error_message(ctx, 0));
-	else if (!opk_file_complete(file))
+	if (!peek.file)
+		say(0, "%s", peek.ctx ? opk_error_message(peek.ctx, 0) : "out of memory");
+	else if (!opk_file_complete(peek.file))
 		say(0, "%s: cut off; its %zu whole sections evaluate with --allow-incomplete", path,
-		    opk_file_section_count(file));
+		    opk_file_section_count(peek.file));
 	else if (verbose)
-		say(0, "%s: %" PRIu64 " bytes", path, opk_file_size(file));
+		say(0, "%s: %" PRIu64 " bytes", path, opk_file_size(peek.file));
 }
 
 static bool shares_name(const struct parts *parts, const struct part *part)
@@ -91,30 +93,28 @@ static void final_name(char path[PATH_MAX], const struct part *part, bool shared
 /* A recording may be the only result of a run. */
 void outputs_note_older(const struct settings *settings, const char *path)
 {
-	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
-	opk_auto(opk_file) struct opk_file *file = NULL;
-	const struct opk_meta *meta;
+	opk_autopeek struct peek peek = { .ctx = NULL };
 	const char *started;
 
-	if (settings->force || access(path, F_OK) || launcher_ctx_new(&ctx, settings)
-	    || opk_file_open(&file, ctx, path) || opk_file_meta(&meta, ctx, file)
-	    || strcmp(meta->kind, "recording") != 0)
+	if (settings->force || access(path, F_OK))
+		return;
+	peek = peek_at(path);
+	if (!peek.meta || strcmp(peek.meta->kind, "recording") != 0)
 		return;
 	/* Several runs have no common time. */
-	started = opk_meta_fact(meta, "started");
+	started = opk_meta_fact(peek.meta, "started");
 	say(0, "note: %s will be replaced: it %s%s%s of: %s", path,
 	    *started ? "was recorded " : "is a recording", started, *started ? "," : "",
-	    opk_meta_fact(meta, "command"));
+	    opk_meta_fact(peek.meta, "command"));
 }
 
 int outputs_check(const struct settings *settings, const char *path, enum opk_output output)
 {
 	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
-	int code = launcher_ctx_new(&ctx, settings);
 	const struct opk_cause *cause;
+	int code;
 
-	if (code)
-		return code;
+	TRY(launcher_ctx_new(&ctx, settings));
 	code = opk_check_output(ctx, path, output);
 	if (!code)
 		return OPK_OK;
@@ -141,12 +141,6 @@ void outputs_begin(const struct settings *settings)
 		outputs_note_older(settings, before.path);
 }
 
-static bool is_later(const struct timespec *time, const struct timespec *than)
-{
-	return time->tv_sec > than->tv_sec
-	       || (time->tv_sec == than->tv_sec && time->tv_nsec > than->tv_nsec);
-}
-
 /* Whether another run has put its recording there meanwhile. */
 static bool is_anothers(const char *path)
 {
@@ -155,9 +149,10 @@ static bool is_anothers(const char *path)
 	if (lstat(path, &now) || !S_ISREG(now.st_mode))
 		return false;
 	if (strcmp(path, before.path))
-		return is_later(&now.st_mtim, &before.time);
+		return clock_is_before(before.time, now.st_mtim);
 	return !before.exists || now.st_dev != before.info.st_dev
-	       || now.st_ino != before.info.st_ino || is_later(&now.st_mtim, &before.info.st_mtim);
+	       || now.st_ino != before.info.st_ino
+	       || clock_is_before(before.info.st_mtim, now.st_mtim);
 }
 
 /* Why a recording can't have this name; NULL: it can. */
@@ -190,17 +185,12 @@ static void avoid_others(char path[PATH_MAX], const struct settings *settings, c
 /* Whether the facts contain environment variables, which others may not be meant to see. */
 static bool is_private(const char *path)
 {
-	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
-	opk_auto(opk_file) struct opk_file *file = NULL;
-	const struct opk_meta *meta;
+	opk_autopeek struct peek peek = peek_at(path);
 
-	if (opk_ctx_new(&ctx, NULL) || opk_file_open(&file, ctx, path)
-	    || opk_file_meta(&meta, ctx, file))
-		return true;
-	for (size_t i = 0; i < meta->run_count; i++)
-		if (!strncmp(meta->run[i].name, "env.", 4))
+	for (size_t i = 0; peek.meta && i < peek.meta->run_count; i++)
+		if (!strncmp(peek.meta->run[i].name, "env.", 4))
 			return true;
-	return false;
+	return !peek.meta;
 }
 
 /* The mode of a new file: by the umask, or for the owner alone. The launcher has one thread. */
@@ -322,12 +312,9 @@ void outputs_report_watch(const struct settings *settings, const struct opk_strl
 	if (settings->rotate_ns && !settings->keep_ns)
 		say(0, "the recordings are %s", path);
 	for (size_t i = 0; i < made->count; i++) {
-		opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
-		opk_auto(opk_file) struct opk_file *file = NULL;
-		const struct opk_stats *stats = NULL;
+		opk_autopeek struct peek peek = peek_at(made->items[i]);
 
-		if (!opk_ctx_new(&ctx, NULL) && !opk_file_open(&file, ctx, made->items[i])
-		    && !opk_file_stats(&stats, ctx, file) && stats)
-			say(0, "%s has %" PRIu64 " samples", made->items[i], stats->ranges);
+		if (peek.stats)
+			say(0, "%s has %" PRIu64 " samples", made->items[i], peek.stats->ranges);
 	}
 }

@@ -2,18 +2,8 @@
 /* The parts left by a run's processes, and by runs that were killed. */
 #include "collect/launcher/launcher.h"
 
-#include <errno.h>
 #include <glob.h>
 #include <libgen.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "base/file.h"
-#include "base/mem.h"
 
 int token_new(struct settings *settings)
 {
@@ -132,16 +122,14 @@ void parts_clear(struct parts *parts)
 /* A process that was killed wrote no statistics; it wrote images if it recorded something. */
 static bool has_rows(const char *path)
 {
-	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
-	opk_auto(opk_file) struct opk_file *file = NULL;
-	const struct opk_stats *stats = NULL;
+	opk_autopeek struct peek peek = peek_at(path);
 
-	if (opk_ctx_new(&ctx, NULL) || opk_file_open(&file, ctx, path))
-		return false;
-	if (!opk_file_stats(&stats, ctx, file) && stats)
-		return stats->ranges || stats->activities;
-	return part_has(file, OPK_SECTION_DATA) || part_has(file, OPK_SECTION_ACTIVITIES)
-	       || part_has(file, OPK_SECTION_INSTRUCTIONS);
+	if (peek.stats)
+		return peek.stats->ranges || peek.stats->activities;
+	return peek.file
+	       && (opk_file_find(peek.file, OPK_SECTION_DATA) >= 0
+	           || opk_file_find(peek.file, OPK_SECTION_ACTIVITIES) >= 0
+	           || opk_file_find(peek.file, OPK_SECTION_INSTRUCTIONS) >= 0);
 }
 
 bool parts_recorded(const struct parts *parts)
@@ -157,43 +145,28 @@ unsigned parts_depth(const struct parts *parts)
 	unsigned deepest = 1;
 
 	for (size_t i = 0; i < parts->count; i++) {
-		opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
-		opk_auto(opk_file) struct opk_file *file = NULL;
-		const struct opk_stats *stats = NULL;
+		opk_autopeek struct peek peek = peek_at(parts->items[i].path);
 
-		if (!opk_ctx_new(&ctx, NULL) && !opk_file_open(&file, ctx, parts->items[i].path)
-		    && !opk_file_stats(&stats, ctx, file) && stats && stats->depth > deepest)
-			deepest = stats->depth;
+		if (peek.stats && peek.stats->depth > deepest)
+			deepest = peek.stats->depth;
 	}
 	return deepest;
 }
 
-/*
- * Its process, of this machine, has ended; one elsewhere may still write. *whole: it ended after
- * its run, and the recording is complete.
- */
-static bool is_left(bool *whole, const char *path)
-{
-	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
-	opk_auto(opk_file) struct opk_file *file = NULL;
-	const struct opk_meta *meta;
-	char host[256] = "";
-
-	gethostname(host, sizeof host - 1);
-	if (why_foreign(path) || opk_ctx_new(&ctx, NULL) || opk_file_open(&file, ctx, path)
-	    || opk_file_meta(&meta, ctx, file) || strcmp(opk_meta_fact(meta, "hostname"), host))
-		return false;
-	*whole = opk_file_complete(file);
-	return !still_runs((unsigned)atoi(opk_meta_fact(meta, "process")));
-}
-
+/* If its process, of this machine, has ended: one elsewhere may still write. */
 static void report_leftover(const char *path)
 {
-	bool whole;
+	opk_autopeek struct peek peek = { .ctx = NULL };
+	char host[256] = "";
 
-	if (!is_left(&whole, path))
+	if (why_foreign(path))
 		return;
-	if (whole)
+	peek = peek_at(path);
+	gethostname(host, sizeof host - 1);
+	if (!peek.meta || strcmp(opk_meta_fact(peek.meta, "hostname"), host)
+	    || still_runs((unsigned)atoi(opk_meta_fact(peek.meta, "process"))))
+		return;
+	if (opk_file_complete(peek.file))
 		say(0,
 		    "note: %s is the whole recording of a process that went on after its run: "
 		    "rename it",

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Asks about GPUs in a child process, so that crashes of NVIDIA's code do no harm. */
-#include "base/try.h"
 #include "collect/launcher/launcher.h"
 
 #include <dlfcn.h>
-#include <string.h>
-#include <sys/wait.h>
 
-#include "base/buf.h"
 #include "base/program.h"
 
 /*

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The files of a program, found in the same way as by the kernel, env and the loader. */
 #include <elf.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "base/buf.h"
-#include "base/file.h"
 #include "collect/launcher/cache.h"
 #include "collect/launcher/launcher.h"
 

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Finds a libcupti whose release counts the instructions of all functions. */
-#include "base/try.h"
 #include "collect/launcher/launcher.h"
 
 #include <dlfcn.h>
 #include <glob.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "base/buf.h"
 #include "base/library.h"
-#include "base/mem.h"
 
 /* In the child: NVIDIA's code is not loaded into the launcher. */
 static int answer(const void *path, int fd)

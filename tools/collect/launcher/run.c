@@ -1,14 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Runs the program, passes signals on to it, and ends as it did. */
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "base/mem.h"
 #include "collect/launcher/launcher.h"
 
 static volatile sig_atomic_t child, stopped; /* stopped: the last signal, or 0 */
@@ -183,18 +174,13 @@ int program_run(char **program)
 	return OPK_EFAILED << 8;
 }
 
-/* The exit code that a shell would use. */
-static int not_run_code(void)
-{
-	enum { NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
-
-	return not_run == ENOENT ? NOT_FOUND : NOT_EXECUTABLE;
-}
-
 int program_end(int status)
 {
+	/* As a shell would. */
+	enum { NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
+
 	if (not_run)
-		return not_run_code();
+		return not_run == ENOENT ? NOT_FOUND : NOT_EXECUTABLE;
 	if (!WIFSIGNALED(status))
 		return WEXITSTATUS(status);
 	signal(WTERMSIG(status), SIG_DFL);

@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Several sets: which can be collected for one recording, and the settings of each. */
-#include "base/try.h"
 #include "collect/launcher/launcher.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 
 static const char *const contents[] = {
 	[OPK_PROFILER_RANGE] = "counters",
@@ -75,11 +68,10 @@ static int read_sets(struct collections *all, const struct settings *settings,
 
 static unsigned use_of(const struct collection *one)
 {
-	if (one->profiler == OPK_PROFILER_SASS)
-		return FOR_SASS;
-	if (one->profiler == OPK_PROFILER_PC)
-		return FOR_PC;
-	return one->settings.range == RANGE_USER ? FOR_RANGES : FOR_LAUNCHES;
+	return one->profiler == OPK_PROFILER_SASS  ? FOR_SASS
+	       : one->profiler == OPK_PROFILER_PC  ? FOR_PC
+	       : one->settings.range == RANGE_USER ? FOR_RANGES
+	                                           : FOR_LAUNCHES;
 }
 
 static bool concerns(const struct collection *one, enum setting_id id)

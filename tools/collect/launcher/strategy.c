@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Chooses mode and turns for a set and its options, and refuses conflicts. */
-#include "base/try.h"
 #include "collect/launcher/launcher.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/ascii.h"
-#include "base/mem.h"
-#include "base/nearest.h"
 
 static size_t count_inflated(const struct opk_meta *meta)
 {

@@ -3,25 +3,14 @@
  * --watch: the program that is recorded is this one. It does nothing on the GPUs; the library in it
  * samples what all processes do there.
  */
-#include "base/try.h"
 #include "collect/launcher/launcher.h"
 
 #include <dlfcn.h>
-#include <errno.h>
-#include <signal.h>
 #include <spawn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "base/mem.h"
-
-enum { LOOK_NS = 250000000, SECOND_NS = 1000000000 };
+enum { LOOK_NS = 250000000 };
 
 static char self[] = "/proc/self/exe", word[] = WATCH_WORD;
 char *watch_program[] = { self, word, NULL };
@@ -63,12 +52,6 @@ static int find_library(struct sampling *sampling)
 	                     path ? path : "the library");
 }
 
-/* Whether the time is not over; 0 ns: it never is. */
-static bool is_left(const struct timespec *begun, uint64_t duration_ns)
-{
-	return !duration_ns || clock_seconds_since(begun) * SECOND_NS < (double)duration_ns;
-}
-
 /* Signals come only where they are waited for. */
 static void hold(sigset_t *signals)
 {
@@ -106,12 +89,6 @@ static void make_dump(struct dump *dump, const struct settings *settings)
 	*dump = (struct dump){ 0 };
 }
 
-static void end_dump(struct dump *dump)
-{
-	if (dump->maker && waitpid(dump->maker, NULL, WNOHANG) == dump->maker)
-		*dump = (struct dump){ 0 };
-}
-
 /* Asks for the next file, at whose beginning the dump can be made. */
 static void ask_dump(struct dump *dump, const struct settings *settings,
                      const struct sampling *sampling, bool *asked)
@@ -128,7 +105,8 @@ static void go_on(struct dump *dump, const struct settings *settings,
 {
 	ask_dump(dump, settings, sampling, asked);
 	make_dump(dump, settings);
-	end_dump(dump);
+	if (dump->maker && waitpid(dump->maker, NULL, WNOHANG) == dump->maker)
+		*dump = (struct dump){ 0 };
 	if (settings->rotate_ns)
 		archive_tidy(settings, false, dump->last);
 }
@@ -167,7 +145,9 @@ static bool watch(const struct settings *settings, const struct sampling *sampli
 	sigset_t pending;
 	int signal = -1;
 
-	while (sampling->count(&lost) && is_left(&begun, settings->duration_ns)
+	while (sampling->count(&lost)
+	       && (!settings->duration_ns
+	           || clock_seconds_since(&begun) * 1e9 < (double)settings->duration_ns)
 	       && (signal < 0 || signal == SIGUSR1)) {
 		signal = sigtimedwait(signals, NULL, &look);
 		asked |= signal == SIGUSR1 && settings->keep_ns;

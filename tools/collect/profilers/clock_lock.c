@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* --clock-control: locks the clocks of GPUs until the launcher is gone. */
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/try.h"
 #include "collect/profilers/nvml.h"
 #include "collect/profilers/profilers.h"
 

@@ -120,50 +120,41 @@ static struct clocks read_clocks(struct watched *watched, unsigned long long rea
 
 struct clocks clocks_read(int device)
 {
-	struct clocks clocks = { 0 };
-	struct watched *watched;
+	opk_autounlock pthread_mutex_t *held = opk_lock(&lock);
+	struct watched *watched = find(device);
 
-	pthread_mutex_lock(&lock);
-	watched = find(device);
-	if (watched)
-		clocks = read_clocks(watched, reasons_of(watched));
-	pthread_mutex_unlock(&lock);
-	return clocks;
+	return watched ? read_clocks(watched, reasons_of(watched)) : (struct clocks){ 0 };
 }
 
 /* Clocks of an idle GPU say nothing about what ran. */
 void clocks_look(int device)
 {
 	static const unsigned long long idle = 1;
-	struct watched *watched;
+	opk_autounlock pthread_mutex_t *held = opk_lock(&lock);
+	struct watched *watched = find(device);
 	unsigned long long reasons;
 
-	pthread_mutex_lock(&lock);
-	watched = find(device);
-	if (watched && is_due(&watched->looked_at)) {
-		reasons = reasons_of(watched);
-		if (!(reasons & idle))
-			read_clocks(watched, reasons);
-	}
-	pthread_mutex_unlock(&lock);
+	if (!watched || !is_due(&watched->looked_at))
+		return;
+	reasons = reasons_of(watched);
+	if (!(reasons & idle))
+		read_clocks(watched, reasons);
 }
 
 size_t clocks_processes(unsigned *processes, size_t room, int device)
 {
+	opk_autounlock pthread_mutex_t *held = opk_lock(&lock);
+	const struct watched *watched = find(device);
 	struct nvml_process found[MOST_USERS];
 	unsigned count = MOST_USERS;
-	struct watched *watched;
-	bool good;
+	size_t i = 0;
 
-	pthread_mutex_lock(&lock);
-	watched = find(device);
-	good = watched
-	       && NVML_ASK(nvmlDeviceGetComputeRunningProcesses_v3, watched->handle, &count, found);
-	pthread_mutex_unlock(&lock);
-	count = good && count < room ? count : good ? (unsigned)room : 0;
-	for (size_t i = 0; i < count; i++)
+	if (!watched
+	    || !NVML_ASK(nvmlDeviceGetComputeRunningProcesses_v3, watched->handle, &count, found))
+		return 0;
+	for (; i < count && i < room; i++)
 		processes[i] = found[i].process;
-	return count;
+	return i;
 }
 
 /* "the power limit in 12 of 40, heat in 1 of 40 readings"; NULL: nothing, or no memory; free() */
@@ -215,10 +206,10 @@ static void add_span(struct facts *facts, int device, const char *name, const st
 
 void clocks_facts(struct facts *facts)
 {
+	opk_autounlock pthread_mutex_t *held = opk_lock(&lock);
 	int count = 0;
 
 	target.cuDeviceGetCount(&count);
-	pthread_mutex_lock(&lock);
 	for (int device = 0; device < count && device < MAX_DEVICES; device++) {
 		const struct watched *watched = find(device);
 
@@ -229,5 +220,4 @@ void clocks_facts(struct facts *facts)
 		facts_add(facts, slowed_by(watched), "device.%d.slowed_by", device);
 		gpu_facts(facts, device, watched->handle);
 	}
-	pthread_mutex_unlock(&lock);
 }

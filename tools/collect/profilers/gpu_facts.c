@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Facts about a GPU that NVML alone knows: its links, its part of a GPU, how it is operated. */
-#include <string.h>
-
 #include "base/buf.h"
 #include "collect/profilers/nvml.h"
 #include "collect/profilers/profilers.h"

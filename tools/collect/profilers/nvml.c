@@ -3,8 +3,8 @@
 #include "collect/profilers/nvml.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
 
+#include "collect/shared/shared.h"
 #include "collect/shared/target.h"
 
 struct nvml nvml;
@@ -12,6 +12,7 @@ static bool usable;
 
 static void bind(void)
 {
+	opk_autoloading bool begun = loading_begin();
 	void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
 
 #define X(symbol, arguments) *(void **)&nvml.symbol = library ? dlsym(library, #symbol) : NULL;

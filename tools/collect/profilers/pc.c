@@ -3,9 +3,6 @@
  * PC sampling of one context: the hardware notes now and then where the warps are, and why they
  * wait. A thread fetches the samples before the hardware's buffer is full.
  */
-#include <stdlib.h>
-#include <unistd.h>
-
 #include "collect/profilers/pc_inside.h"
 
 enum {
@@ -55,13 +52,6 @@ struct pc_sampler {
 
 /* ---- samples ------------------------------------------------------------------------------- */
 
-/* The tally also has samples that are not written yet. */
-static void add_samples(struct pc_sampler *sampler, uint64_t count)
-{
-	sampler->counts.ranges += count;
-	__atomic_fetch_add(&tally->ranges, count, __ATOMIC_RELAXED);
-}
-
 /* What all rows of the sampler have. */
 static struct opk_instruction place_of(const struct pc_sampler *sampler)
 {
@@ -92,7 +82,9 @@ static void add_place(struct pc_sampler *sampler, const CUpti_PCSamplingPCData *
 	count = values ? pc_reasons_add(values, &sampler->reasons, record) : 0;
 	if (function)
 		pc_function_sampled(function, place.module, count);
-	add_samples(sampler, count);
+	sampler->counts.ranges += count;
+	/* It also has samples that are not written yet. */
+	__atomic_fetch_add(&tally->ranges, count, __ATOMIC_RELAXED);
 }
 
 /* Takes what the last call of CUPTI left in the buffer. */
@@ -346,14 +338,6 @@ static void stop_thread(struct pc_sampler *sampler)
 	sampler->running = false;
 }
 
-static void restart(struct pc_sampler *sampler)
-{
-	if (enable(sampler) && configure(sampler) && pc_sampler_start(sampler, sampler->segments))
-		return;
-	disable(sampler);
-	end(sampler, FAILED);
-}
-
 /*
  * In a thread that launches: from another one cuptiPCSamplingDisable() waits forever while kernels
  * are launched (H100, 580.159.04, CUPTI 13.0). An interval can't be changed while sampling is on.
@@ -371,7 +355,10 @@ static void change_interval(struct pc_sampler *sampler, uint32_t interval)
 	sampler->interval = interval;
 	sampler->judged = clock_now();
 	sampler->judged_samples = sampler->counts.ranges;
-	restart(sampler);
+	if (enable(sampler) && configure(sampler) && pc_sampler_start(sampler, sampler->segments))
+		return;
+	disable(sampler);
+	end(sampler, FAILED);
 }
 
 void pc_sampler_launch(struct pc_sampler *sampler)

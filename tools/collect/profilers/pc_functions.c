@@ -3,8 +3,6 @@
  * Functions of a context whose instructions are sampled. One thread notes samples; those that
  * launch note launches. A device's launches are written at the end, if all of them are known.
  */
-#include <stdlib.h>
-
 #include "collect/profilers/pc_inside.h"
 
 bool pc_functions_init(struct pc_functions *functions)
@@ -34,26 +32,23 @@ void pc_function_sampled(struct launched_function *function, uint64_t module, ui
 
 void pc_functions_begin(struct pc_functions *functions)
 {
-	pthread_mutex_lock(&functions->lock);
+	opk_autounlock pthread_mutex_t *held = opk_lock(&functions->lock);
+
 	functions->used = true;
-	pthread_mutex_unlock(&functions->lock);
 }
 
 bool pc_functions_are_idle(struct pc_functions *functions)
 {
-	bool used;
+	opk_autounlock pthread_mutex_t *held = opk_lock(&functions->lock);
 
-	pthread_mutex_lock(&functions->lock);
-	used = functions->used;
-	pthread_mutex_unlock(&functions->lock);
-	return !used;
+	return !functions->used;
 }
 
 void pc_functions_launched(struct pc_functions *functions, const struct launch *launch)
 {
+	opk_autounlock pthread_mutex_t *held = opk_lock(&functions->lock);
 	struct launched_function *function = NULL;
 
-	pthread_mutex_lock(&functions->lock);
 	if (launch->function)
 		function = launched_find(&functions->launched, launch->symbol);
 	if (function) {
@@ -61,14 +56,13 @@ void pc_functions_launched(struct pc_functions *functions, const struct launch *
 		function->launches++;
 	}
 	functions->incomplete |= !function;
-	pthread_mutex_unlock(&functions->lock);
 }
 
 double pc_functions_fewest(struct pc_functions *functions, double enough)
 {
+	opk_autounlock pthread_mutex_t *held = opk_lock(&functions->lock);
 	double least = enough;
 
-	pthread_mutex_lock(&functions->lock);
 	for (size_t i = 0; i < functions->launched.functions.count; i++) {
 		const struct launched_function *launched = &functions->launched.functions.items[i];
 		/* This adds it, if it has no samples. */
@@ -79,7 +73,6 @@ double pc_functions_fewest(struct pc_functions *functions, double enough)
 		if (launched->launches && samples < least)
 			least = samples;
 	}
-	pthread_mutex_unlock(&functions->lock);
 	return least;
 }
 

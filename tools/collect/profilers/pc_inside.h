@@ -3,7 +3,6 @@
 #ifndef OPK_COLLECT_PC_INSIDE_H
 #define OPK_COLLECT_PC_INSIDE_H
 
-#include "base/mem.h"
 #include "collect/profilers/profilers.h"
 #include "collect/ranges/launch.h"
 #include "collect/ranges/ranges.h"

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The reasons of stalls that CUPTI names, by which samples are counted. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "collect/profilers/pc_inside.h"
 
 static bool make_room(struct pc_reasons *reasons)

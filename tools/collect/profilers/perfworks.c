@@ -4,8 +4,6 @@
 #include "collect/profilers/profilers.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
-#include <string.h>
 
 /* The parts of NVIDIA's parameter structs that are needed. */
 struct record_size_params {
@@ -69,6 +67,7 @@ static struct {
 void perfworks_open(const char *cupti_path)
 {
 	static const char name[] = "libnvperf_host.so";
+	opk_autoloading bool begun = loading_begin();
 	const char *slash = strrchr(cupti_path, '/');
 	char path[4096];
 

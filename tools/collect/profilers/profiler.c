@@ -2,19 +2,6 @@
 /* Common parts of both range profilers, and partly of PM sampling. */
 #include "collect/profilers/profilers.h"
 
-#include <stdlib.h>
-
-#include "base/mem.h"
-
-/*
- * Up to 12.9 the range profiler leaves an image without ranges if the image was made from a prefix;
- * the legacy profiler of the same libraries fills it. Seen on an H100 with 12.6, 12.8 and 12.9.
- */
-static bool range_profiler_fills_images(void)
-{
-	return target.cuptiRangeProfilerEnable && target.cupti_version >= CUPTI_13_0;
-}
-
 /* Seen on an H100 with 12.6, without replay by the GPU; 12.8 and later do not count them. */
 bool profiler_counts_memsets(void)
 {
@@ -23,7 +10,12 @@ bool profiler_counts_memsets(void)
 
 const struct profiler_ops *profiler_choose(bool legacy)
 {
-	if (range_profiler_fills_images() && !legacy)
+	/*
+	 * Up to 12.9 the range profiler leaves an image without ranges if the image was made from a
+	 * prefix; the legacy profiler of the same libraries fills it. Seen on an H100 with 12.6,
+	 * 12.8 and 12.9.
+	 */
+	if (target.cuptiRangeProfilerEnable && target.cupti_version >= CUPTI_13_0 && !legacy)
 		return &range_profiler;
 	if (target.cuptiProfilerBeginSession)
 		return &legacy_profiler;
@@ -33,6 +25,7 @@ const struct profiler_ops *profiler_choose(bool legacy)
 
 bool profiler_initialize(void)
 {
+	opk_autoloading bool begun = loading_begin();
 	TARGET_PARAMS(params, Profiler_Initialize);
 
 	return TARGET_CALL(cuptiProfilerInitialize, &params);

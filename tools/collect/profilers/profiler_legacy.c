@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The legacy profiler, cuptiProfiler*: for drivers and libraries older than CUPTI 12.6. */
-#include <stdlib.h>
-
 #include "collect/profilers/profilers.h"
 
 /* A call whose struct has the context and these members. */

@@ -4,8 +4,6 @@
 #define OPK_COLLECT_PROFILERS_H
 
 #include "collect/recording/recording.h"
-#include "collect/shared/shared.h"
-#include "collect/shared/target.h"
 
 /* Further devices are ignored. */
 enum { MAX_DEVICES = 64 };

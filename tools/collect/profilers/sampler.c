@@ -2,10 +2,6 @@
 /* PM sampling: the decoding thread, and pauses in sampling. */
 #include "collect/profilers/profilers.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 /*
  * One call decodes the whole hardware buffer, and silently drops samples for which the image has no
  * slot. So the image has a slot for each sample of a full buffer.
@@ -473,10 +469,10 @@ static void count_rest(struct sampler *sampler)
 /* Sets a flag for which the program's thread may wait. */
 static void tell(struct sampler *sampler, bool *what, bool value)
 {
-	pthread_mutex_lock(&sampler->lock);
+	opk_autounlock pthread_mutex_t *held = opk_lock(&sampler->lock);
+
 	*what = value;
 	pthread_cond_broadcast(&sampler->changed);
-	pthread_mutex_unlock(&sampler->lock);
 }
 
 /* Starts or stops as the program's thread wants; that thread waits only for this. */
@@ -517,22 +513,19 @@ static void *run(void *data)
 
 void sampler_want(struct sampler *sampler, bool wanted)
 {
-	pthread_mutex_lock(&sampler->lock);
+	opk_autounlock pthread_mutex_t *held = opk_lock(&sampler->lock);
+
 	sampler->wanted = wanted;
 	while (sampler->on != wanted && !sampler->ended)
 		pthread_cond_wait(&sampler->changed, &sampler->lock);
-	pthread_mutex_unlock(&sampler->lock);
 }
 
 bool sampler_works(struct sampler *sampler, bool *lost)
 {
-	bool ended;
+	opk_autounlock pthread_mutex_t *held = opk_lock(&sampler->lock);
 
-	pthread_mutex_lock(&sampler->lock);
-	ended = sampler->ended;
-	pthread_mutex_unlock(&sampler->lock);
-	*lost = ended && (sampler->broken || sampler->overflowed);
-	return !ended;
+	*lost = sampler->ended && (sampler->broken || sampler->overflowed);
+	return !sampler->ended;
 }
 
 static void free_sampler(struct sampler *sampler)

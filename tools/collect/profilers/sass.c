@@ -3,10 +3,6 @@
  * SASS metrics: CUPTI patches the code of functions when they are launched first, and counts at
  * each instruction. Counting is switched on and off around the chosen launches.
  */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "collect/profilers/profilers.h"
 #include "collect/ranges/launch.h"
 #include "collect/ranges/ranges.h"
@@ -134,13 +130,6 @@ struct records {
 	size_t count, instances; /* values for each metric */
 	struct origin *origins;  /* of functions, in the order of those that were launched */
 };
-
-static void clear_records(struct records *records)
-{
-	free(records->items);
-	free(records->values);
-	free(records->origins);
-}
 
 static bool read_records(struct records *records, const struct sass *sass)
 {
@@ -282,7 +271,9 @@ static void write_counts(struct sass *sass)
 		code_rows_hand_on(&rows, sass->profiling->segments);
 		sass->counts.ranges += sass->waiting;
 	}
-	clear_records(&records);
+	free(records.items);
+	free(records.values);
+	free(records.origins);
 	clocks_look(sass->device);
 	sass->waiting = 0;
 	for (size_t i = 0; i < sass->launched.functions.count; i++)

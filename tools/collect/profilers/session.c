@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Profiles ranges into images, decodes these, and hands them to the writer. */
 #include "collect/profilers/profilers.h"
-
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "collect/ranges/ranges.h"
 
 /*
@@ -49,13 +43,6 @@ static bool rotates(const struct session *session)
 	return session->rotation.passes > 0;
 }
 
-/* How many ranges an image takes that begins now. */
-static uint32_t room_of(const struct session *session)
-{
-	return rotates(session) ? rotation_batch(&session->rotation, session->most_slots)
-	                        : session->profiler.slots;
-}
-
 static bool fail(struct session *session)
 {
 	session->broken = true;
@@ -88,6 +75,12 @@ static bool pause_session(struct session *session)
 	return session->profiler.ops->stop(&session->profiler) || fail(session);
 }
 
+static bool enable_again(struct profiler *profiler)
+{
+	profiler->ops->disable(profiler);
+	return profiler->ops->enable(profiler);
+}
+
 /*
  * A profiler goes through the passes of its config image in order. Another order needs enabling it
  * again, which takes 0.2 s.
@@ -99,23 +92,19 @@ static bool follow(struct session *session)
 	if (!session->pass || profiler->next_pass == ANY_PASS
 	    || profiler->next_pass == session->pass - 1)
 		return true;
-	profiler->ops->disable(profiler);
-	return profiler->ops->enable(profiler);
+	return enable_again(profiler);
 }
 
 /* After the small images of the first rounds, images are large. */
 static bool grow(struct session *session)
 {
-	struct profiler *profiler = &session->profiler;
 	uint32_t room = rotation_room(&session->rotation, session->most_slots);
 
 	if (session->profiler.slots == room)
 		return true;
 	session->profiler.slots = room;
-	free(session->blank);
-	session->blank = NULL;
-	profiler->ops->disable(profiler);
-	return profiler->ops->enable(profiler);
+	free(opk_take(session->blank));
+	return enable_again(&session->profiler);
 }
 
 static bool configure(struct session *session)
@@ -137,7 +126,8 @@ static bool start(struct session *session)
 		if (!grow(session))
 			return fail(session);
 	}
-	session->room = room_of(session);
+	session->room = rotates(session) ? rotation_batch(&session->rotation, session->most_slots)
+	                                 : session->profiler.slots;
 	session->present.image = new_image(session);
 	session->present.ranges = calloc(session->profiler.slots, sizeof *session->present.ranges);
 	if (!session->present.image || !session->present.ranges)
@@ -148,18 +138,13 @@ static bool start(struct session *session)
 	return session->selective || resume(session);
 }
 
-/* The number of slots that fit an image. */
-static uint32_t choose_slots(const struct session *session)
-{
-	size_t bytes = rotates(session) ? MAX_TURN_IMAGE : MAX_IMAGE;
-	uint32_t slots = rotates(session) ? MAX_TURN_SLOTS : MAX_SLOTS;
-
-	return image_ranges(&session->profiler, bytes, slots);
-}
-
 static bool prepare(struct session *session)
 {
-	session->profiler.slots = session->most_slots = choose_slots(session);
+	session->most_slots = rotates(session)
+	                              ? image_ranges(&session->profiler, MAX_TURN_IMAGE,
+	                                             MAX_TURN_SLOTS)
+	                              : image_ranges(&session->profiler, MAX_IMAGE, MAX_SLOTS);
+	session->profiler.slots = session->most_slots;
 	if (rotates(session))
 		session->profiler.slots = rotation_room(&session->rotation, session->most_slots);
 	return session->profiler.ops->enable(&session->profiler) && start(session);
@@ -168,10 +153,9 @@ static bool prepare(struct session *session)
 static void free_all(struct session *session)
 {
 	free(session->blank);
-	session->blank = NULL;
 	free(session->rotation.launch_us);
-	session->rotation.launch_us = NULL;
 	segment_clear(&session->present);
+	free(session);
 }
 
 /* Whether the profiler would make other ranges, too, such as of unwanted launches. */
@@ -183,15 +167,10 @@ static bool makes_other_ranges(const struct profiling *profiling)
 	       || (settings->mode == MODE_LAUNCH_RANGE && profiler_counts_memsets());
 }
 
-/* NULL for lack of memory, too: then all passes count as equal. */
-static double *new_times(const struct profiling *profiling)
-{
-	return calloc(profiling->set->meta->passes, sizeof(double));
-}
-
 struct session *session_new(const struct profiling *profiling, CUcontext context)
 {
 	const struct settings *settings = profiling->settings;
+	size_t passes = profiling->set->meta->passes;
 	struct session *session = calloc(1, sizeof *session);
 
 	if (!session)
@@ -204,20 +183,22 @@ struct session *session_new(const struct profiling *profiling, CUcontext context
 		.push = settings_push(settings),
 		.kernel_replay = settings->mode == MODE_KERNEL_REPLAY,
 	};
-	if (settings->turns == TURNS_REPEAT && profiling->set->meta->passes > 1)
+	if (settings->turns == TURNS_REPEAT && passes > 1)
 		session->pass = 1;
 	if (settings->turns == TURNS_ROTATE)
 		session->rotation = (struct rotation){
-			.passes = profiling->set->meta->passes,
+			.passes = passes,
 			.first = settings->pass ? settings->pass - 1 : 0,
-			/* Runs of the program must divide its launches equally. */
-			.launch_us = settings->application ? NULL : new_times(profiling),
+			/*
+			 * Runs of the program must divide its launches equally. Without memory all
+			 * passes count as equal, too.
+			 */
+			.launch_us = settings->application ? NULL : calloc(passes, sizeof(double)),
 		};
 	session->selective = !session->profiler.push && makes_other_ranges(profiling);
 	if (prepare(session))
 		return session;
 	free_all(session);
-	free(session);
 	return NULL;
 }
 
@@ -360,20 +341,14 @@ static bool push(struct session *session)
 	return session->profiler.ops->push(&session->profiler, name) || fail(session);
 }
 
-static bool ready(struct session *session, CUstream stream)
-{
-	const struct profiling *profiling = session->profiling;
-
-	return !session->broken && make_room(session)
-	       && (profiling->settings->caches == CACHES_NONE
-	           || cache_flush(&session->cache, stream));
-}
-
 bool session_begin(struct session *session, const struct opk_range *row, CUstream stream)
 {
+	bool flushes = session->profiling->settings->caches != CACHES_NONE;
+
 	if (session->open)
 		return false;
-	if (!ready(session, stream)) {
+	if (session->broken || !make_room(session)
+	    || (flushes && !cache_flush(&session->cache, stream))) {
 		session->counts.drops[DROP_PROFILER]++;
 		return false;
 	}
@@ -456,11 +431,9 @@ void session_close(struct session *session, struct counts *counts)
 	session_suspend(session);
 	report_turns(session);
 	session->counts.drops[DROP_PROFILER] += session->present.count;
-	session->broken = true;
 	session->profiler.ops->disable(&session->profiler);
-	free_all(session);
 	counts_add(counts, &session->counts);
-	free(session);
+	free_all(session);
 }
 
 double session_age(const struct session *session)

@@ -4,8 +4,6 @@
 
 #include <math.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 struct threshold {
 	const struct dump_when *when;

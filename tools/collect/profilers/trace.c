@@ -5,12 +5,8 @@
  * CUPTI fills buffers and returns them on its own thread; a thread of this library makes it do so
  * now and then, and hands the records on.
  */
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
-#include "base/mem.h"
 #include "collect/profilers/nvml.h"
 #include "collect/profilers/profilers.h"
 #include "collect/ranges/ranges.h"
@@ -242,7 +238,7 @@ static void add_call(const CUpti_ActivityAPI *record)
 	bool driver = record->kind == CUPTI_ACTIVITY_KIND_DRIVER;
 	struct opk_activity *activity;
 
-	if (thread_is_own(record->threadId))
+	if (thread_is_own(record->threadId, record->start))
 		return;
 	if (!record->start || record->end < record->start) {
 		trace.counts.drops[DROP_TIMELESS]++;
@@ -297,12 +293,10 @@ static void add_record(const CUpti_Activity *record)
 /* Limits memory: if CUPTI gets no buffer, it counts what it drops. */
 static void CUPTIAPI buffer_requested(uint8_t **buffer, size_t *size, size_t *max_records)
 {
-	bool locked = lock();
+	opk_autounlock pthread_mutex_t *held = opk_lock(&trace.lock);
 
-	*buffer = locked && trace.buffers < MAX_BUFFERS ? malloc(BUFFER_BYTES) : NULL;
+	*buffer = held && trace.buffers < MAX_BUFFERS ? malloc(BUFFER_BYTES) : NULL;
 	trace.buffers += *buffer != NULL;
-	if (locked)
-		unlock();
 	*size = *buffer ? BUFFER_BYTES : 0;
 	*max_records = 0;
 }
@@ -502,21 +496,18 @@ static bool listen_to_cupti(void)
 /* Whether CUPTI's records are this library's. */
 static bool is_active(void)
 {
-	bool active = lock();
+	opk_autounlock pthread_mutex_t *held = opk_lock(&trace.lock);
 
-	if (!active)
-		return false;
-	active = trace.running && !trace.refused && !trace.left;
-	unlock();
-	return active;
+	return held && trace.running && !trace.refused && !trace.left;
 }
 
 /* A range open at the beginning or end is recorded as a whole if it ends inside. */
 void trace_pause(bool pause)
 {
+	opk_autounlock pthread_mutex_t *held = opk_lock(&trace.kinds);
 	bool active;
 
-	if (pthread_mutex_lock(&trace.kinds))
+	if (!held)
 		return;
 	active = is_active();
 	if (lock()) {
@@ -527,26 +518,21 @@ void trace_pause(bool pause)
 		disable_kinds(wanted_kinds());
 	else if (active)
 		enable_kinds();
-	pthread_mutex_unlock(&trace.kinds);
 }
 
 bool trace_leave(void)
 {
-	bool had;
-
 	/* Several threads may ask: one that came later would disable what the program enabled. */
-	if (pthread_mutex_lock(&trace.kinds))
+	opk_autounlock pthread_mutex_t *held = opk_lock(&trace.kinds);
+
+	if (!held || !is_active())
 		return false;
-	had = is_active();
-	if (had) {
-		flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
-		disable_kinds(wanted_kinds());
-		if (wanted_kinds() == wanted[TRACE_API] && target.cuptiSetThreadIdType)
-			target.cuptiSetThreadIdType(trace.threads);
-		trace.left = true;
-	}
-	pthread_mutex_unlock(&trace.kinds);
-	return had;
+	flush(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
+	disable_kinds(wanted_kinds());
+	if (wanted_kinds() == wanted[TRACE_API] && target.cuptiSetThreadIdType)
+		target.cuptiSetThreadIdType(trace.threads);
+	trace.left = true;
+	return true;
 }
 
 bool trace_start(const struct profiling *profiling, trace_begin_fn *begin, bool paused)

@@ -5,14 +5,6 @@
  */
 #include "collect/profilers/profilers.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/mem.h"
-#include "collect/recording/recording.h"
-
 enum { LONGEST_NS = 2000000000 };
 
 struct user {

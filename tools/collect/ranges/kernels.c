@@ -3,10 +3,6 @@
 #include "collect/ranges/ranges.h"
 
 #include <dlfcn.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/index.h"
 
 /* abi::__cxa_demangle */
 typedef char *demangle_fn(const char *symbol, char *buffer, size_t *length, int *status);
@@ -19,21 +15,15 @@ struct kernels {
 	size_t count, capacity;
 };
 
-/* libstdc++ has it; most programs that launch kernels use libstdc++. */
-static demangle_fn *find_demangle(void)
-{
-	void *library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
-
-	return library ? (demangle_fn *)dlsym(library, "__cxa_demangle") : NULL;
-}
-
+/* libstdc++ has the demangler; most programs that launch kernels use libstdc++. */
 struct kernels *kernels_new(const struct kernel_filter *filter)
 {
 	struct kernels *kernels = calloc(1, sizeof *kernels);
+	void *library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
 
 	if (kernels) {
 		kernels->filter = filter;
-		kernels->demangle = find_demangle();
+		*(void **)&kernels->demangle = library ? dlsym(library, "__cxa_demangle") : NULL;
 	}
 	return kernels;
 }

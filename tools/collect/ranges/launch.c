@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Reads the parameters of each launch call. */
 #include "collect/ranges/launch.h"
-
-#include <string.h>
-
 #include "collect/ranges/ranges.h"
 
 #define CALL(name) CUPTI_DRIVER_TRACE_CBID_##name
@@ -20,12 +17,6 @@
 		(launch)->shared_bytes = (from)->sharedMemBytes;                                   \
 		(launch)->stream = (from)->hStream;                                                \
 	} while (0)
-
-static void from_kernel(struct launch *launch, const cuLaunchKernel_params *params)
-{
-	TAKE_SHAPE(launch, params);
-	launch->function = params->f;
-}
 
 static void from_attribute(struct launch *launch, const CUlaunchAttribute *attribute)
 {
@@ -48,6 +39,8 @@ static void from_config(struct launch *launch, const cuLaunchKernelEx_params *pa
 
 bool launch_read(struct launch *launch, CUpti_CallbackId call, const CUpti_CallbackData *data)
 {
+	const cuLaunchKernel_params *kernel = data->functionParams;
+
 	*launch = (struct launch){ .symbol = data->symbolName ? data->symbolName : "",
 		                   .context = data->context,
 		                   .carveout = -1 };
@@ -61,7 +54,8 @@ bool launch_read(struct launch *launch, CUpti_CallbackId call, const CUpti_Callb
 	case CALL(cuLaunchCooperativeKernel):
 	case CALL(cuLaunchCooperativeKernel_ptsz):
 		/* A cooperative launch has the same parameters, except the last one. */
-		from_kernel(launch, data->functionParams);
+		TAKE_SHAPE(launch, kernel);
+		launch->function = kernel->f;
 		return true;
 	case CALL(cuLaunchKernelEx):
 	case CALL(cuLaunchKernelEx_ptsz):

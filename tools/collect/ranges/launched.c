@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Functions, and how often each was launched or sampled. */
-#include <stdlib.h>
-
 #include "collect/ranges/ranges.h"
 
 struct launched_function *launched_find(struct launched *launched, const char *symbol)

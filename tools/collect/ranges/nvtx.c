@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Handles the program's NVTX calls: changes a thread's stack of ranges, or the process's ranges. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "base/utf8.h"
 #include "collect/ranges/nvtx_abi.h"
 #include "collect/ranges/ranges.h"

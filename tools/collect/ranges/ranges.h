@@ -3,12 +3,6 @@
 #ifndef OPK_COLLECT_RANGES_H
 #define OPK_COLLECT_RANGES_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/index.h"
-#include "base/mem.h"
 #include "collect/shared/shared.h"
 
 /* A turn of a repeating user range: a pass, and a level of ranges. */

@@ -2,10 +2,6 @@
 /* Turns of launches and of repeated ranges. */
 #include "collect/ranges/ranges.h"
 
-#include <string.h>
-
-#include "base/mem.h"
-
 enum { FIRST_ROOM = 8, GROWTH = 8, SKIPS = 8, MAX_NAMES = 4096 };
 
 struct repetition {

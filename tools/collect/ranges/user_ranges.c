@@ -2,12 +2,6 @@
 /* The ranges of each thread, by domain, and their paths; and ranges of the whole process. */
 #include "collect/ranges/ranges.h"
 
-#include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
-
 enum { MAX_PATH_SIZE = 4096 };
 
 struct nests {

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Counts of instructions, added up by place until they are written. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 #include "collect/recording/recording.h"
 
 /* A table of the numbers of rows, plus 1, by the hash of their place; at most half is used. */

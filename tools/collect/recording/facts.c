@@ -4,13 +4,6 @@
 
 #include <ctype.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
-
-#include "base/mem.h"
 
 static const char *const variables[] = { RECORDED_VARIABLES };
 

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Modules as the driver loaded them, until it is known which ones ran. */
-#include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 
-#include "base/mem.h"
 #include "collect/recording/recording.h"
 
 struct kept {
@@ -70,14 +67,13 @@ void modules_loaded(const void *cubin, size_t size, bool code)
 		                           .cubinSize = size,
 		                           .cubin = cubin };
 
-	if (!target.cuptiGetCubinCrc || !size)
+	opk_autounlock pthread_mutex_t *held = opk_lock(&modules.lock);
+
+	if (!target.cuptiGetCubinCrc || !size || modules.refused)
 		return;
-	pthread_mutex_lock(&modules.lock);
-	if (!modules.refused)
-		modules.refused = !TARGET_CALL(cuptiGetCubinCrc, &params);
+	modules.refused = !TARGET_CALL(cuptiGetCubinCrc, &params);
 	if (!modules.refused && !find(params.cubinCrc))
 		keep(params.cubinCrc, cubin, size, code);
-	pthread_mutex_unlock(&modules.lock);
 }
 
 void modules_use(struct segments *segments, uint64_t crc)

@@ -2,13 +2,9 @@
 /* Lists the libraries in the program's memory at its end, for the key of the cache. */
 #include "collect/recording/recording.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/buf.h"
-#include "base/descriptor.h"
 #include "base/file.h"
 
 /* The file whose code a line of /proc/self/maps shows; NULL: none, or a deleted file. */

@@ -3,13 +3,7 @@
 #include "collect/recording/recording.h"
 
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-#include "base/mem.h"
 
 int recording_rank(void)
 {

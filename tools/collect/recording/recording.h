@@ -5,7 +5,6 @@
 
 #include "collect/shared/shared.h"
 #include "collect/shared/target.h"
-#include "container/door.h"
 
 /*
  * The recording of one process: a thread compresses and appends each segment, which is a counter

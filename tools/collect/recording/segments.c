@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The thread that writes a recording while the program runs. */
-#include "base/try.h"
 #include "collect/recording/recording.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/ctx.h"
@@ -101,23 +96,20 @@ static int write_segment(struct opk_writer *writer, const struct segment *segmen
 /* False when there are no more segments. */
 static bool take(struct segments *segments, struct segment *segment)
 {
-	bool any;
+	opk_autounlock pthread_mutex_t *held = opk_lock(&segments->lock);
 
-	pthread_mutex_lock(&segments->lock);
 	segments->writing = false;
 	pthread_cond_broadcast(&segments->changed);
 	while (!segments->count && !segments->ending)
 		pthread_cond_wait(&segments->changed, &segments->lock);
-	any = segments->count > 0;
-	segments->writing = any;
-	if (any) {
-		*segment = segments->waiting[0];
-		memmove(segments->waiting, segments->waiting + 1,
-		        --segments->count * sizeof *segments->waiting);
-		pthread_cond_broadcast(&segments->changed);
-	}
-	pthread_mutex_unlock(&segments->lock);
-	return any;
+	if (!segments->count)
+		return false;
+	segments->writing = true;
+	*segment = segments->waiting[0];
+	memmove(segments->waiting, segments->waiting + 1,
+	        --segments->count * sizeof *segments->waiting);
+	pthread_cond_broadcast(&segments->changed);
+	return true;
 }
 
 /* The metadata are checked for the first file, and the same in those that follow it. */
@@ -141,13 +133,11 @@ static int end_file(struct segments *segments, const struct opk_stats *stats)
 
 static bool is_due(struct segments *segments)
 {
+	opk_autounlock pthread_mutex_t *held = opk_lock(&segments->lock);
 	struct rotating *rotating = &segments->rotating;
-	bool cut;
+	bool cut = rotating->cut && segments->written >= rotating->last;
 
-	pthread_mutex_lock(&segments->lock);
-	cut = rotating->cut && segments->written >= rotating->last;
 	rotating->cut &= !cut;
-	pthread_mutex_unlock(&segments->lock);
 	return rotating->settings
 	       && (cut || segments->failed
 	           || clock_seconds_since(&rotating->begun) * 1e9
@@ -279,10 +269,10 @@ void segments_rotate(struct segments *segments, const struct settings *settings,
 
 void segments_cut(struct segments *segments)
 {
-	pthread_mutex_lock(&segments->lock);
+	opk_autounlock pthread_mutex_t *held = opk_lock(&segments->lock);
+
 	segments->rotating.cut = true;
 	segments->rotating.last = segments->added;
-	pthread_mutex_unlock(&segments->lock);
 }
 
 struct segments *segments_new(bool *taken, const char *path, const struct opk_meta *meta,
@@ -316,21 +306,21 @@ struct segments *segments_new(bool *taken, const char *path, const struct opk_me
 
 void segments_add(struct segments *segments, const struct segment *segment)
 {
-	pthread_mutex_lock(&segments->lock);
+	opk_autounlock pthread_mutex_t *held = opk_lock(&segments->lock);
+
 	while (segments->count == MAX_WAITING)
 		pthread_cond_wait(&segments->changed, &segments->lock);
 	segments->waiting[segments->count++] = *segment;
 	segments->added++;
 	pthread_cond_broadcast(&segments->changed);
-	pthread_mutex_unlock(&segments->lock);
 }
 
 void segments_settle(struct segments *segments)
 {
-	pthread_mutex_lock(&segments->lock);
+	opk_autounlock pthread_mutex_t *held = opk_lock(&segments->lock);
+
 	while (segments->count || segments->writing)
 		pthread_cond_wait(&segments->changed, &segments->lock);
-	pthread_mutex_unlock(&segments->lock);
 }
 
 void segments_finish(struct segments *segments, const struct opk_stats *stats)

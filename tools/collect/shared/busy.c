@@ -3,13 +3,7 @@
 #include "collect/shared/target.h"
 
 #include <ctype.h>
-#include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "base/mem.h"
 #include "collect/shared/shared.h"
 
 /* Libraries in the memory of a process that uses counters; the most specific one first. */

@@ -3,10 +3,6 @@
 #include "collect/shared/shared.h"
 
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/buf.h"
 

@@ -2,11 +2,6 @@
 /* Finds libraries in the memory of a process. */
 #include "collect/shared/shared.h"
 
-#include <stdio.h>
-#include <string.h>
-
-#include "base/mem.h"
-
 bool mapped_find(size_t *first, const char *process, const char *const *files, size_t count)
 {
 	opk_autofree char *line = NULL;

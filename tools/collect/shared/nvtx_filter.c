@@ -2,11 +2,6 @@
 /* Parses --nvtx-include and --nvtx-exclude, and matches ranges with them. */
 #include "collect/shared/shared.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
-
 enum { MAX_PARTS = 32 };
 
 struct part {
@@ -75,19 +70,14 @@ static bool add_part(struct nvtx_filter *filter, const char **at)
 	return true;
 }
 
-static bool add_any(struct nvtx_filter *filter)
-{
-	filter->parts[filter->count].any = true;
-	filter->parts[filter->count++].name = strdup("*");
-	return filter->parts[0].name;
-}
-
 static bool parse_line(struct nvtx_filter *filter, const char **at)
 {
 	filter->domain = has_domain(*at) ? take_word(at, "@") : strdup("");
 	/* "DOMAIN@": any range of it. */
-	if (skip(at, '@') && (!**at || **at == '\n'))
-		return filter->domain && *filter->domain && add_any(filter);
+	if (skip(at, '@') && (!**at || **at == '\n')) {
+		filter->parts[filter->count++] = (struct part){ strdup("*"), true };
+		return filter->domain && *filter->domain && filter->parts[0].name;
+	}
 	filter->outermost = skip(at, '[');
 	while (**at && **at != '\n' && **at != ']')
 		if (!add_part(filter, at))

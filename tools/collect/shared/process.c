@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Time, and threads that do not receive the program's signals. */
+/* Time, threads that do not receive the program's signals, and forks of the program. */
 #include "collect/shared/shared.h"
 
-#include <signal.h>
-#include <stdlib.h>
 #include <sys/syscall.h>
-#include <unistd.h>
+
+#include "base/signals.h"
 
 struct timespec clock_now(void)
 {
@@ -30,16 +29,39 @@ uint64_t clock_host_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* The system's numbers of threads that were started: a few, at most one for each GPU and task. */
+/* Threads that were started: a few run, at most one for each GPU and task. */
 enum { MOST_OWN = 256 };
-static uint32_t own[MOST_OWN];
+static struct own {
+	uint32_t number;   /* the system's: another thread may get it later; 0: none */
+	uint64_t ended_ns; /* clock_host_ns(); 0: it runs */
+} own[MOST_OWN];
 static unsigned own_count;
 
-bool thread_is_own(uint32_t number)
+static bool has_ended(const struct own *thread)
 {
-	for (size_t i = 0; number && i < MOST_OWN; i++)
-		if (__atomic_load_n(&own[i], __ATOMIC_RELAXED) == number)
+	return !__atomic_load_n(&thread->number, __ATOMIC_RELAXED)
+	       || __atomic_load_n(&thread->ended_ns, __ATOMIC_RELAXED);
+}
+
+/* The next place whose thread has ended; any, if all run. */
+static struct own *new_own(void)
+{
+	struct own *place = NULL;
+
+	for (size_t tries = 0; tries < MOST_OWN && !(place && has_ended(place)); tries++)
+		place = &own[__atomic_fetch_add(&own_count, 1, __ATOMIC_RELAXED) % MOST_OWN];
+	return place;
+}
+
+bool thread_is_own(uint32_t number, uint64_t at_ns)
+{
+	for (size_t i = 0; number && i < MOST_OWN; i++) {
+		bool same = __atomic_load_n(&own[i].number, __ATOMIC_ACQUIRE) == number;
+		uint64_t ended = __atomic_load_n(&own[i].ended_ns, __ATOMIC_RELAXED);
+
+		if (same && (!ended || at_ns <= ended))
 			return true;
+	}
 	return false;
 }
 
@@ -51,35 +73,26 @@ struct start {
 static void *run_noted(void *data)
 {
 	struct start start = *(struct start *)data;
-	unsigned slot = __atomic_fetch_add(&own_count, 1, __ATOMIC_RELAXED) % MOST_OWN;
+	struct own *place = new_own();
+	void *result;
 
 	free(data);
-	__atomic_store_n(&own[slot], (uint32_t)syscall(SYS_gettid), __ATOMIC_RELAXED);
-	return start.run(start.data);
+	__atomic_store_n(&place->ended_ns, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&place->number, (uint32_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+	result = start.run(start.data);
+	__atomic_store_n(&place->ended_ns, clock_host_ns(), __ATOMIC_RELAXED);
+	return result;
 }
 
 bool thread_start(pthread_t *thread, void *(*run)(void *data), void *data)
 {
-	struct start *start = malloc(sizeof *start);
-	sigset_t all, before;
-	int failed;
+	opk_autofree struct start *start = malloc(sizeof *start);
+	opk_autosignals sigset_t before = opk_block_signals();
 
 	if (!start)
 		return false;
 	*start = (struct start){ run, data };
-
-	sigfillset(&all);
-	/* A fault of this thread meets the program's handler, if it has one. */
-	sigdelset(&all, SIGSEGV);
-	sigdelset(&all, SIGBUS);
-	sigdelset(&all, SIGFPE);
-	sigdelset(&all, SIGILL);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	failed = pthread_create(thread, NULL, run_noted, start);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (failed)
-		free(start);
-	return !failed;
+	return !pthread_create(thread, NULL, run_noted, start) && opk_take(start);
 }
 
 bool thread_detach(void *(*run)(void *data), void *data)
@@ -87,4 +100,54 @@ bool thread_detach(void *(*run)(void *data), void *data)
 	pthread_t thread;
 
 	return thread_start(&thread, run, data) && !pthread_detach(thread);
+}
+
+/* ---- forks ---------------------------------------------------------------------------------- */
+
+static pthread_mutex_t loading = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+static __thread bool waited; /* this thread forks, and has the lock */
+
+/*
+ * A library that is being loaded may itself want what fork() holds (atfork handlers, glibc 2.28 to
+ * 2.35), or fork: then this does not wait forever, or at all.
+ */
+static void before_fork(void)
+{
+	enum { LONGEST_S = 3 };
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += LONGEST_S;
+	waited = !pthread_mutex_timedlock(&loading, &until);
+}
+
+static void after_fork(void)
+{
+	if (waited)
+		pthread_mutex_unlock(&loading);
+}
+
+/* The thread that may have the lock does not exist here. */
+static void in_child(void)
+{
+	loading = (pthread_mutex_t)PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+}
+
+static void mind_forks(void)
+{
+	pthread_atfork(before_fork, after_fork, in_child);
+}
+
+bool loading_begin(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, mind_forks);
+	return !pthread_mutex_lock(&loading);
+}
+
+void loading_end(const bool *begun)
+{
+	if (*begun)
+		pthread_mutex_unlock(&loading);
 }

@@ -3,9 +3,7 @@
 #include "collect/shared/shared.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 
-#include "base/mem.h"
 #include "base/terminal.h"
 
 int say(int code, const char *format, ...)

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Reads a set's metadata and images, and checks all bytes. */
-#include "base/try.h"
 #include "collect/shared/shared.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-#include "container/door.h"
 
 /* Reports the place and the reason of an error. */
 static int report(const struct opk_ctx *ctx, int code)
@@ -18,10 +12,9 @@ static int report(const struct opk_ctx *ctx, int code)
 
 static int read_section(const struct collect_set *set, uint32_t type, void **data, size_t *size)
 {
-	for (size_t i = 0; i < opk_file_section_count(set->file); i++)
-		if (opk_file_section(set->file, i)->type == type)
-			return opk_file_read(data, size, set->ctx, set->file, i);
-	return OPK_EINPUT;
+	long i = opk_file_find(set->file, type);
+
+	return i < 0 ? OPK_EINPUT : opk_file_read(data, size, set->ctx, set->file, (size_t)i);
 }
 
 static int read_images(struct collect_set *set)

@@ -2,14 +2,7 @@
 /* The table of settings, and how the launcher and the library read values. */
 #include "collect/shared/shared.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/mem.h"
 
 struct setting_form {
 	const char *what; /* "is not WHAT"; for words, a list of them */

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What launcher and library both need: settings, the set, names of files, the NVTX filter,
- * threads and clocks.
+ * threads and clocks. It brings the headers of libc that most files use, base/mem.h, locks and TRY().
  */
 #ifndef OPK_COLLECT_SHARED_H
 #define OPK_COLLECT_SHARED_H
 
+#include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <regex.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <string.h>
 #include <time.h>
 
+#include "base/lock.h"
+#include "base/try.h"
 #include "container/door.h"
 
 /*
@@ -60,10 +62,11 @@ void kernel_filter_free(struct kernel_filter *filter);
 
 /*
  * The settings of a run: one table for the command line, its help, the environment that passes them
- * from launcher to library, and the checks of combinations.
+ * from launcher to library, and the checks of combinations. Values of setting_NAME are read by the
+ * form NAME.
  */
 
-enum collect_mode {
+typedef enum collect_mode {
 	MODE_KERNEL_REPLAY, /* auto range; any number of passes */
 	MODE_LAUNCH_RANGE,  /* a range around each launch; one pass */
 	MODE_USER_RANGE,    /* the program's own ranges; one pass */
@@ -71,52 +74,52 @@ enum collect_mode {
 	MODE_TRACE,         /* no set: only what runs and when */
 	MODE_SASS,          /* counts of instructions of each launch */
 	MODE_PC,            /* samples of instructions */
-};
+} setting_mode;
 
 /* What takes turns with the passes of a set that needs several. */
-enum collect_turns {
+typedef enum collect_turns {
 	TURNS_NONE,   /* one pass, or replay takes them all */
 	TURNS_ROTATE, /* launches or ranges: each image has the next pass */
 	TURNS_REPEAT, /* repetitions of an outermost user range */
-};
+} setting_turns;
 
-enum collect_range { RANGE_AUTO, RANGE_USER };
+typedef enum collect_range { RANGE_AUTO, RANGE_USER } setting_range;
 
-enum collect_replay {
+typedef enum collect_replay {
 	REPLAY_AUTO,
 	REPLAY_KERNEL,
 	REPLAY_NONE,
 	REPLAY_ROTATE,
 	REPLAY_USER,
 	REPLAY_APPLICATION,
-};
+} setting_replay;
 
 /* When something is recorded. */
-enum collect_capture {
+typedef enum collect_capture {
 	CAPTURE_NONE,         /* always */
 	CAPTURE_PROFILER_API, /* between cudaProfilerStart() and cudaProfilerStop() */
 	CAPTURE_OFFPEAK,      /* between offpeak_start() and offpeak_stop() of offpeak_range.h */
-};
+} setting_capture;
 
-enum collect_backend { BACKEND_RANGE, BACKEND_LEGACY };
+typedef enum collect_backend { BACKEND_RANGE, BACKEND_LEGACY } setting_backend;
 
-enum collect_caches { CACHES_NONE, CACHES_FLUSH };
+typedef enum collect_caches { CACHES_NONE, CACHES_FLUSH } setting_caches;
 /* What the GPUs' clocks are locked to. */
-enum collect_clocks { CLOCKS_NONE, CLOCKS_BASE, CLOCKS_BOOST };
+typedef enum collect_clocks { CLOCKS_NONE, CLOCKS_BASE, CLOCKS_BOOST } setting_clocks;
 /* The plan of a set that rotation takes. */
-enum collect_prefer { PREFER_CHEAP, PREFER_FEWEST };
+typedef enum collect_prefer { PREFER_CHEAP, PREFER_FEWEST } setting_prefer;
 
 /* What is recorded of GPU work: kernels; or also copies and sets of memory. */
-enum collect_trace { TRACE_NONE, TRACE_KERNELS, TRACE_ALL, TRACE_API };
+typedef enum collect_trace { TRACE_NONE, TRACE_KERNELS, TRACE_ALL, TRACE_API } setting_trace;
 
 /* What is kept of modules beside counts of instructions. */
-enum collect_code { CODE_LINES, CODE_NONE, CODE_WHOLE };
+typedef enum collect_code { CODE_LINES, CODE_NONE, CODE_WHOLE } setting_code;
 
 /* What counts of instructions are of. */
-enum collect_per { PER_FUNCTION, PER_LAUNCH };
+typedef enum collect_per { PER_FUNCTION, PER_LAUNCH } setting_per;
 
 /* What a set's profiler is called on the command line; none: as the set says. */
-enum collect_source { SOURCE_NONE, SOURCE_PC, SOURCE_SASS };
+typedef enum collect_source { SOURCE_NONE, SOURCE_PC, SOURCE_SASS } setting_source;
 
 /* An interval in cycles: this, plus the exponent of 2. */
 #define INTERVAL_CYCLES ((uint64_t)1 << 63)
@@ -137,7 +140,7 @@ struct dump_when {
 	char text[64];   /* what follows the metric, for messages */
 };
 
-/* How values are written, and the types that they are read into. */
+/* How other values are written, and the types that they are read into. */
 typedef const char *setting_text, *setting_lines; /* lines: several values, one per line */
 typedef bool setting_flag;
 typedef uint64_t setting_count, setting_positive, setting_interval, setting_time, setting_size;
@@ -145,19 +148,6 @@ typedef int setting_device; /* -1: all */
 typedef struct kernel_filter *setting_kernels;
 typedef struct nvtx_filter *setting_filter; /* several add up, one a line */
 typedef struct dump_when setting_when;
-typedef enum collect_mode setting_mode;
-typedef enum collect_turns setting_turns;
-typedef enum collect_range setting_range;
-typedef enum collect_replay setting_replay;
-typedef enum collect_backend setting_backend;
-typedef enum collect_capture setting_capture;
-typedef enum collect_caches setting_caches;
-typedef enum collect_clocks setting_clocks;
-typedef enum collect_prefer setting_prefer;
-typedef enum collect_trace setting_trace;
-typedef enum collect_code setting_code;
-typedef enum collect_per setting_per;
-typedef enum collect_source setting_source;
 
 /* What a setting is for; none of the first three: for everything. */
 enum {
@@ -514,14 +504,27 @@ const char *outer_cause(const struct opk_ctx *ctx);
 struct timespec clock_now(void);
 /* Seconds since a time from clock_now(). */
 double clock_seconds_since(const struct timespec *then);
+static inline bool clock_is_before(struct timespec a, struct timespec b)
+{
+	return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec : a.tv_nsec < b.tv_nsec;
+}
 /* Nanoseconds since 1970, like start_ns and end_ns. */
 uint64_t clock_host_ns(void);
 
 /* Starts a thread that receives none of the program's signals. */
 bool thread_start(pthread_t *thread, void *(*run)(void *data), void *data);
-/* Whether this is the system's number of such a thread, and not of one of the program's. */
-bool thread_is_own(uint32_t number);
+/* Whether this was the system's number of such a thread at that time, in clock_host_ns(). */
+bool thread_is_own(uint32_t number, uint64_t at_ns);
 /* Starts a thread that is never joined. */
 bool thread_detach(void *(*run)(void *data), void *data);
+
+/*
+ * Around what loads libraries, maybe in a thread: `opk_autoloading bool begun = loading_begin();`
+ * until the end of the block. Forks wait meanwhile: in a child that is forked in the midst of
+ * dlopen() no library can be loaded.
+ */
+bool loading_begin(void);
+void loading_end(const bool *begun);
+#define opk_autoloading __attribute__((cleanup(loading_end)))
 
 #endif

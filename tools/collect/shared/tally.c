@@ -2,10 +2,7 @@
 /* Counts that outlive a process: in System V memory, which needs no file and no descriptor. */
 #include "collect/shared/shared.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <sys/shm.h>
-#include <unistd.h>
 
 enum { MOST_TALLIES = 4096 };
 

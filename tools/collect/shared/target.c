@@ -4,8 +4,6 @@
 
 #include <dlfcn.h>
 #include <limits.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/library.h"
 #include "collect/shared/shared.h"
@@ -47,23 +45,19 @@ static const struct {
 
 struct target target;
 
-static const char *bind(void *library, void **slot, const char *symbol)
+/* *missing, unless NULL, becomes the first symbol that is missing. */
+static void bind(void *slot, void *library, const char *symbol, const char **missing)
 {
-	*slot = dlsym(library, symbol);
-	return *slot ? NULL : symbol;
-}
-
-static const char *find_path(const void *symbol)
-{
-	Dl_info info;
-
-	return dladdr(symbol, &info) && info.dli_fname ? info.dli_fname : "";
+	*(void **)slot = dlsym(library, symbol);
+	if (missing && !*missing && !*(void **)slot)
+		*missing = symbol;
 }
 
 const char *target_open(const char *cupti)
 {
 	static char problem[PATH_MAX + 100];
 	void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+	Dl_info info;
 	const char *flaw = opk_library_flaw(cupti), *missing = NULL;
 	void *library = driver && !flaw ? dlopen(cupti, RTLD_NOW | RTLD_LOCAL) : NULL;
 
@@ -72,31 +66,23 @@ const char *target_open(const char *cupti)
 		return problem;
 	if (!driver || !library)
 		return dlerror();
-#define X(symbol)                                                                                  \
-	if (!missing)                                                                              \
-		missing = bind(library, (void **)&target.symbol, #symbol);
-	TARGET_CUPTI(X)
-#undef X
-#define X(symbol)                                                                                  \
-	if (!missing)                                                                              \
-		missing = bind(driver, (void **)&target.symbol, SYMBOL_TEXT(symbol));
-	TARGET_DRIVER(X)
-#undef X
-#define X(symbol) bind(library, (void **)&target.symbol, #symbol);
-	TARGET_CUPTI_OPTIONAL(X)
-#undef X
-#define X(symbol) bind(driver, (void **)&target.symbol, SYMBOL_TEXT(symbol));
-	TARGET_DRIVER_OPTIONAL(X)
-#undef X
-#define X(symbol) bind(library, (void **)&target.symbol, #symbol);
-	X(cuptiSubscribe_v2)
-	X(cuptiProfilerHostInitialize)
-	X(cuptiProfilerHostDeinitialize)
-	X(cuptiProfilerHostEvaluateToGpuValues)
-#undef X
+#define NEED(symbol) bind(&target.symbol, library, #symbol, &missing);
+	TARGET_CUPTI(NEED)
+#define WANT(symbol) bind(&target.symbol, library, #symbol, NULL);
+	TARGET_CUPTI_OPTIONAL(WANT)
+	WANT(cuptiSubscribe_v2)
+	WANT(cuptiProfilerHostInitialize)
+	WANT(cuptiProfilerHostDeinitialize)
+	WANT(cuptiProfilerHostEvaluateToGpuValues)
+#define NEED_OF_DRIVER(symbol) bind(&target.symbol, driver, SYMBOL_TEXT(symbol), &missing);
+	TARGET_DRIVER(NEED_OF_DRIVER)
+#define WANT_OF_DRIVER(symbol) bind(&target.symbol, driver, SYMBOL_TEXT(symbol), NULL);
+	TARGET_DRIVER_OPTIONAL(WANT_OF_DRIVER)
 	if (missing)
 		return missing;
-	target.cupti_path = find_path((const void *)target.cuptiGetVersion);
+	target.cupti_path = dladdr((const void *)target.cuptiGetVersion, &info) && info.dli_fname
+	                            ? info.dli_fname
+	                            : "";
 	target.cuptiGetVersion(&target.cupti_version);
 	return NULL;
 }
