@@ -120,6 +120,10 @@ pass 'make clean' in_build static clean
 pass 'make uninstall after make clean' in_build static uninstall
 same 'what is left' "$(find static/usr ! -type d; find static/usr -name '*offpeak*')" ''
 
+mkdir other
+(cd other && "$sources/configure" -q --with-cuda=/nonexist) >log 2>&1
+same 'configure --with-cuda of no folder' "$? $(grep -c 'there is no folder /nonexist: --with-cuda names' log)" '1 1'
+
 section 'the tarball'
 if [ -e "$SOURCE/.git" ] && command -v git >/dev/null; then
 	pass 'make dist' in_build "$BUILD" dist
@@ -127,7 +131,8 @@ if [ -e "$SOURCE/.git" ] && command -v git >/dev/null; then
 	git -C "$SOURCE" ls-files | grep -v '\.git[a-z]*$' | sort >files
 	same 'files that it lacks' "$(comm -23 files packed)" ''
 	same 'files that are not of the checkout' "$(comm -13 files packed |
-		grep -vE '^(Makefile.in|aclocal.m4|build-aux/[a-z.-]*|config.h.in|configure|m4/l[a-z~]*.m4)$')" ''
+		grep -vE '^(Makefile.in|aclocal.m4|build-aux/[a-z.-]*|config.h.in|configure|m4/l[a-z~]*.m4|tools/manpages/offpeak[a-z-]*.1)$')" ''
+	same 'manual pages that it lacks' "$(cd "$BUILD/tools" && for page in *.1; do grep -qx "tools/manpages/$page" "$tmp/packed" || echo "$page"; done)" ''
 	for made in configure Makefile.in config.h.in build-aux/ltmain.sh; do
 		same "has $made" "$(grep -cx -e "$made" packed)" 1
 	done

@@ -62,7 +62,7 @@ static const char *find_path(const void *symbol)
 
 const char *target_open(const char *cupti)
 {
-	static char problem[PATH_MAX + 100];
+	static char problem[PATH_MAX + 200];
 	void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
 	const char *flaw = opk_library_flaw(cupti), *missing = NULL;
 	void *library = driver && !flaw ? dlopen(cupti, RTLD_NOW | RTLD_LOCAL) : NULL;
@@ -77,6 +77,14 @@ const char *target_open(const char *cupti)
 		missing = bind(library, (void **)&target.symbol, #symbol);
 	TARGET_CUPTI(X)
 #undef X
+	if (missing) {
+		snprintf(
+			problem, sizeof problem,
+			"%s lacks %s: it must be the libcupti of CUDA 12.6 or later, which --cupti "
+			"FILE names",
+			cupti, missing);
+		return problem;
+	}
 #define X(symbol)                                                                                  \
 	if (!missing)                                                                              \
 		missing = bind(driver, (void **)&target.symbol, SYMBOL_TEXT(symbol));

@@ -1,16 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# The launcher's --help as a man page: manpage.sh OFFPEAK-COLLECT
+# Makes a manual page: manpage.sh OFFPEAK PAGE, such as manpage.sh tools/offpeak tools/offpeak-eval.1. offpeak prints its own pages from
+# the table of commands. The collector is beside it, and has its help: tools/manpage.sh tools/offpeak tools/offpeak-collect.1
 set -eu
-cat <<END
-.TH OFFPEAK-COLLECT 1 "" "$("$1" --version)"
+
+collector_page() {
+	cat <<END
+.TH OFFPEAK-COLLECT 1 "" "$("$1-collect" --version)"
 .SH NAME
 offpeak\\-collect \\- record hardware metrics of a program on a GPU
 .SH DESCRIPTION
 .nf
 END
-"$1" --help all | sed "s/\\\\/\\\\\\\\/g; s/-/\\\\-/g; s/^[.']/\\\\\&&/"
-cat <<END
+	"$1-collect" --help all | sed "s/\\\\/\\\\\\\\/g; s/-/\\\\-/g; s/^[.']/\\\\\&&/"
+	cat <<END
 .fi
 .SH EXIT STATUS
 That of the program, if a range or a sample was recorded in one of its processes; a signal that ended the
@@ -37,3 +40,13 @@ INT, QUIT, TERM and HUP that end the program always end offpeak\\-collect.
 .SH SEE ALSO
 \\fBoffpeak\\fR(1), \\fBoffpeak\\-build\\fR(1), \\fBoffpeak\\-eval\\fR(1)
 END
+}
+
+name=${2##*/offpeak}
+name=${name#-}
+name=${name%.1}
+case $name in
+collect) collector_page "$1" ;;
+*) "$1" --manpage ${name:+"$name"} ;;
+esac >"$2.new"
+mv "$2.new" "$2"
