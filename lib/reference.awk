@@ -2,7 +2,7 @@
 # Makes the manual pages of section 3 from offpeak.h: a page for each group, and for each function and type a page
 # that names its group's. Usage:
 #
-#   awk -f reference.awk -v folder=DIR -v version=0.1.0 offpeak.h       writes DIR/NAME.3
+#   awk -f reference.awk -v folder=DIR -v version=0.1.0 -v date=2026-11-28 offpeak.h       writes DIR/NAME.3
 #   awk -f reference.awk -v undocumented=1 offpeak.h                    prints groups and functions that no comment describes
 #
 # An item is a comment and the declarations below it, up to the next comment or an empty line. The first comment of a
@@ -33,6 +33,19 @@ function prose(text) {
 	return text ~ /^[.']/ ? "\\&" text : text
 }
 
+# A long line as several, none of which begins as a request does; a page can be read as it is, too.
+function folded(text,    words, count, i, line, out) {
+	count = split(text, words, " ")
+	line = words[1]
+	for (i = 2; i <= count; i++)
+		if (length(line) + 1 + length(words[i]) > 78) {
+			out = out line "\n"
+			line = (words[i] ~ /^[.']/ ? "\\&" : "") words[i]
+		} else
+			line = line " " words[i]
+	return out line
+}
+
 # The text of a comment: paragraphs, and lists of lines that begin with " - ".
 function put_comment(text, page,    lines, count, i, in_list) {
 	count = split(text, lines, "\n")
@@ -43,10 +56,10 @@ function put_comment(text, page,    lines, count, i, in_list) {
 		} else if (lines[i] ~ /^ *- /) {
 			print ".IP \\(bu 2" >page
 			sub(/^ *- /, "", lines[i])
-			print prose(lines[i]) >page
+			print folded(prose(lines[i])) >page
 		} else {
 			sub(/^ +/, "", lines[i])
-			print prose(lines[i]) >page
+			print folded(prose(lines[i])) >page
 		}
 	}
 }
@@ -274,9 +287,9 @@ in_comment {
 # ---- pages ----------------------------------------------------------------------------------
 
 function put_head(page, name) {
-	printf ".\\\" Made of offpeak.h.\n.TH %s 3 \"\" \"offpeak %s\" \"The offpeak library\"\n", name, version >page
+	printf ".\\\" Made of offpeak.h.\n.TH %s 3 %s \"offpeak %s\" \"The offpeak library\"\n", toupper(name), date, version >page
 	print ".ad l\n.nh\n.SH NAME" >page
-	print name (names[name] == "" ? "" : ", " names[name]) " \\- " escaped(title[name]) >page
+	print folded(name (names[name] == "" ? "" : ", " names[name]) " \\- " escaped(title[name])) >page
 	print ".SH SYNOPSIS\n.nf\n\\fB#include <offpeak.h>\\fP\n" >page
 	print "cc ... $(pkg\\-config \\-\\-cflags \\-\\-libs liboffpeak)\n.fi\n.SH DESCRIPTION" >page
 	put_comment(intro[name], page)

@@ -80,10 +80,14 @@ nothing_for "/nowhere/libcupti.so: cannot open shared object file: No such file 
 # Opening a truncated library would end in SIGBUS, and opening a pipe would block forever.
 head -c 20000 "$cupti" >cut.so
 mkfifo pipe.so
-for flaw in 'cut.so is cut off: install it again' 'pipe.so is not a regular file'; do
+echo text >text.so
+for flaw in 'cut.so is cut off: install it again' 'pipe.so is not a regular file' 'text.so is a text file, not a library'; do
 	collect 3 --cupti "./${flaw%% *}" -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k
 	nothing_for "$tmp/./$flaw"
 done
+# The driver's own file has none of CUPTI's functions, as an old CUPTI lacks some.
+collect 3 --cupti "$fake/driver/.libs/libcuda.so.1" -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k
+err_has "^offpeak-collect: $fake/driver/.libs/libcuda.so.1 lacks cupti[A-Za-z_0-9]*: it must be the libcupti of CUDA 12.6 or later"
 make_set bare no_prefix=1
 code=1 set=bare record '' init ctx:0 launch:k out:done
 out_is done

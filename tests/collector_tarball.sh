@@ -26,6 +26,12 @@ if "$SOURCE/tools/packaging/runs_with.sh" 2.5 "$folder/offpeak-collect" 2>"$tmp/
 	fail 'glibc 2.5' 'was found to be enough'
 fi
 same 'what is too new' "$(grep -c 'needs GLIBC_2.17' "$tmp/log")" 1
+for file in offpeak-collect liboffpeak-inject.so liboffpeak-preload.so; do
+	same "$file: hardened" "$(readelf -hlW "$folder/$file" | grep -cE 'Type: +DYN|GNU_RELRO') $(readelf -dW "$folder/$file" | grep -c 'BIND_NOW')" '2 1'
+done
+for file in offpeak-collect liboffpeak-inject.so; do
+	same "$file: checks its stack and its buffers" "$(readelf --dyn-syms -W "$folder/$file" | grep -oE '__(stack_chk_fail|memcpy_chk|vsnprintf_chk)' | sort -u | wc -l)" 3
+done
 same 'folders of this machine' "$(strings "$folder/offpeak-collect" "$folder/liboffpeak-inject.so" | grep -F -e "$SOURCE" -e "$BUILD")" ''
 same 'its version' "$("$folder/offpeak-collect" --version | sed 's/-collect//')" "$("$OFFPEAK" --version)"
 same 'zlib, and its licence' "$(grep -c 'Jean-loup Gailly' "$folder/LICENSE" | sed 's/[1-9].*/some/')" some

@@ -80,6 +80,13 @@ if [ -x "$prefix/bin/offpeak-collect" ]; then
 	pass 'the collector finds its library' "$prefix/bin/offpeak-collect" --best-effort -c "$simple" -o run.opk -- true
 fi
 
+# Links between pages, also to pictures and examples.
+pages=$prefix/share/doc/offpeak
+same 'links of installed pages' "$(cd "$pages" && grep -o '](\([^)]*\))' -- *.md | sed 's/](//; s/)$//; s/#.*//' | sort -u | while IFS=: read -r page link; do
+	case $link in '' | http*) ;; *) [ -e "$link" ] || echo "$page: $link" ;; esac
+done)" ''
+same 'some links' "$(grep -c '](install.md)' "$pages/README.md" | sed 's/[1-9].*/some/')" some
+
 section 'make uninstall'
 touch "$prefix/lib/liboffpeak.so.9"
 pass 'make uninstall' in_build "$BUILD" uninstall prefix="$prefix"
@@ -120,6 +127,10 @@ pass 'make clean' in_build static clean
 pass 'make uninstall after make clean' in_build static uninstall
 same 'what is left' "$(find static/usr ! -type d; find static/usr -name '*offpeak*')" ''
 
+mkdir other
+(cd other && "$sources/configure" -q --with-cuda=/nonexist) >log 2>&1
+same 'configure --with-cuda of no folder' "$? $(grep -c 'there is no folder /nonexist: --with-cuda names' log)" '1 1'
+
 section 'the tarball'
 if [ -e "$SOURCE/.git" ] && command -v git >/dev/null; then
 	pass 'make dist' in_build "$BUILD" dist
@@ -127,10 +138,16 @@ if [ -e "$SOURCE/.git" ] && command -v git >/dev/null; then
 	git -C "$SOURCE" ls-files | grep -v '\.git[a-z]*$' | sort >files
 	same 'files that it lacks' "$(comm -23 files packed)" ''
 	same 'files that are not of the checkout' "$(comm -13 files packed |
-		grep -vE '^(Makefile.in|aclocal.m4|build-aux/[a-z.-]*|config.h.in|configure|m4/l[a-z~]*.m4)$')" ''
+		grep -vE '^(Makefile.in|aclocal.m4|build-aux/[a-z.-]*|config.h.in|configure|m4/l[a-z~]*.m4|tools/manpages/offpeak[a-z-]*.1)$')" ''
+	same 'manual pages that it lacks' "$(cd "$BUILD/tools" && for page in *.1; do grep -qx "tools/manpages/$page" "$tmp/packed" || echo "$page"; done)" ''
 	for made in configure Makefile.in config.h.in build-aux/ltmain.sh; do
 		same "has $made" "$(grep -cx -e "$made" packed)" 1
 	done
-	rm -f "$BUILD"/offpeak-*.tar.gz
+	# Another folder, time zone, umask and other times of files give the same bytes.
+	mv "$BUILD"/offpeak-*.tar.gz first.tar.gz
+	mkdir again
+	(umask 077 && export TZ=Asia/Kathmandu && tar -xzf first.tar.gz --touch -C again && cd again/offpeak-* && mkdir b && cd b &&
+		../configure -q --enable-collector=no CFLAGS=-O0 && make -s dist) >log 2>&1
+	same 'the tarball, made again' "$(cmp first.tar.gz again/offpeak-*/b/offpeak-*.tar.gz && echo equal)" equal
 fi
 finish

@@ -74,19 +74,45 @@ refuses 3 '/nowhere/lib64' chips --cuda /nowhere
 same 'places of OFFPEAK_CUDA tried with --cuda' "$(grep /nonexistent err)" ''
 unset OFFPEAK_CUDA
 
-section 'libcupti is a text file'
-mkdir -p "$tmp/text"
+section 'libcupti is something else'
+mkdir -p "$tmp/text" "$tmp/other" "$tmp/arm" "$tmp/short" "$tmp/data"
 seq 2000 >"$tmp/text/libcupti.so.13"
-refuses 3 "$tmp/text/libcupti.so.13: (invalid ELF header|file too short)" chips --cuda "$tmp/text"
-run 3 doctor --cuda "$tmp/text"
-out_has "$tmp/text/libcupti.so.13: (invalid ELF header|file too short)"
+echo no >"$tmp/short/libcupti.so.13"
+seq 2000 | gzip >"$tmp/data/libcupti.so.13"
+# The first bytes of libraries of 32 bits, and of SPARC: e_machine is 43.
+printf '\177ELF\1\1\1' | cat - /dev/zero | head -c 64 >"$tmp/other/libcupti.so.13"
+printf '\177ELF\2\1\1%011d\0\0\53\0\1%031d\70\0\0\0\0\0\0\0\0\0' 0 0 | tr 0 '\0' >"$tmp/arm/libcupti.so.13"
+while read -r folder why; do
+	refuses 3 "^offpeak: no libcupti that works: $tmp/$folder/libcupti.so.13 $why" chips --cuda "$tmp/$folder"
+	err_has "^  tried $tmp/$folder/libcupti.so.13, which $why"
+	run 3 doctor --cuda "$tmp/$folder"
+	out_has "$tmp/$folder/libcupti.so.13, which $why"
+done <<'FLAWS'
+text is a text file, not a library
+short is a text file, not a library
+data is not a library
+other is a library of 32 bits, and this program has 64
+arm is for other processors, and this program is for
+FLAWS
+refuses 3 "^offpeak: $tmp/text/libcupti.so.13 is a file: name the folder" chips --cuda "$tmp/text/libcupti.so.13"
+# Root may read all files.
+cp -r "$tmp/text" "$tmp/secret"
+chmod 0 "$tmp/secret/libcupti.so.13"
+if [ "$(id -u)" != 0 ]; then
+	refuses 3 "secret/libcupti.so.13 can't be read by this user: permission denied" chips --cuda "$tmp/secret"
+elif command -v setpriv >/dev/null && chmod 711 "$tmp" && setpriv --reuid 12345 --clear-groups "$OFFPEAK" --version >/dev/null 2>&1; then
+	setpriv --reuid 12345 --clear-groups "$OFFPEAK" chips --cuda "$tmp/secret" >out 2>err
+	same 'a file that this user may not read' "$? $(grep -c "secret/libcupti.so.13 can't be read by this user" err)" '3 1'
+else
+	skip 'no other user can run this offpeak'
+fi
 
 section 'libcupti lacks its symbols'
 mkdir -p "$tmp/stub/lib64"
 printf 'int nothing;\n' >"$tmp/stub.c"
 # CC may carry options of its own.
 if ${CC:-cc} -shared -fPIC -o "$tmp/stub/lib64/libcupti.so" "$tmp/stub.c" 2>"$tmp/cc.err"; then
-	needs "$tmp/stub/lib64/libcupti.so lacks the symbol cupti[A-Za-z]+" --cuda "$tmp/stub"
+	needs "$tmp/stub/lib64/libcupti.so lacks the symbol cupti[A-Za-z]+.*CUDA 12.6 and later have it" --cuda "$tmp/stub"
 	works_without --cuda "$tmp/stub"
 	run 3 doctor --cuda "$tmp/stub"
 	out_has "^libcupti,$tmp/stub/lib64/libcupti.so\$" '^features\[0\]\.missing,cupti[A-Za-z]+$'
@@ -164,6 +190,17 @@ if [ -n "$found" ]; then
 	ln -s "$found" "$tmp/cut-host/libcupti.so.13"
 	head -c 2000000 "$host" >"$tmp/cut-host/libnvperf_host.so"
 	refuses 3 "^  tried $tmp/cut-host/libnvperf_host.so, which is cut off" eval "$recording" --cuda "$tmp/cut-host"
+fi
+
+section 'too little memory'
+# AddressSanitizer needs terabytes of addresses.
+if [ -n "$found" ] && ! nm "$OFFPEAK" 2>/dev/null | grep -q __asan_init; then
+	for kilobytes in 100000 150000; do
+		(ulimit -v $kilobytes && exec "$OFFPEAK" chips) >out 2>err
+		same "ulimit -v $kilobytes" "$? $(grep -c '^offpeak: no libcupti that works: .*needs more memory than this process may have: raise the limit, ulimit -v' err)" '3 1'
+	done
+else
+	skip 'no libcupti here, or a sanitized program'
 fi
 
 section 'wheels of a Python environment'

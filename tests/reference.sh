@@ -9,7 +9,7 @@ header=$SOURCE/lib/offpeak.h script=$SOURCE/lib/reference.awk
 # pages FOLDER HEADER: makes them there.
 # shellcheck disable=SC2317
 pages() {
-	mkdir "$1" && ${AWK:-awk} -f "$script" -v folder="$1" -v version=1.2.3 "$2"
+	mkdir "$1" && ${AWK:-awk} -f "$script" -v folder="$1" -v version=1.2.3 -v date=2026-01-31 "$2"
 }
 
 pass 'pages are made' pages "$tmp/man3" "$header"
@@ -60,5 +60,11 @@ if command -v groff >/dev/null; then
 	groff -man -ww -rLL=78n -Tascii -P-cbou "$tmp"/man3/opk-*.3 "$tmp/man3/liboffpeak.3" >"$tmp/out" 2>"$tmp/err"
 	same 'groff says of them' "$(head -n 5 "$tmp/err")" ''
 	same 'lines of 80 columns' "$(grep -c . "$tmp/out" | awk '{ print ($1 > 2000) }') $(awk 'length > 80' "$tmp/out" | head -n 5)" '1 '
+fi
+if command -v mandoc >/dev/null; then
+	same 'mandoc says of them' "$(mandoc -Tlint "$tmp"/man3/opk-*.3 "$tmp/man3/liboffpeak.3" | head -n 5)" ''
+	same 'mandoc says of the pages of commands' "$(mandoc -Tlint "$BUILD"/tools/*.1 | head -n 5)" ''
+else
+	skip 'there is no mandoc'
 fi
 finish

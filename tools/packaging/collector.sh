@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # usage: tools/packaging/collector.sh FOLDER
 # Makes offpeak-collect-VERSION-x86_64.tar.gz in the folder: the collector's three files for every Linux with glibc 2.17 (2012) or later,
-# with zlib inside. Needs a Debian with what quickstart installs; installs nothing. CUDA's headers come from the wheels of 13.0: libcupti
+# with zlib inside; with OFFPEAK_MACHINE=aarch64 for arm64. Needs a Debian with what quickstart installs; installs nothing. CUDA's headers come from the wheels of 13.0: libcupti
 # 12.6 and later has all that they declare. OFFPEAK_CUDA names another folder of headers. build-release keeps results that are slow to make.
 set -euo pipefail
 . "$(dirname "$0")/steps.sh"
@@ -12,12 +12,16 @@ configured() {
 	rm -rf "$build"
 	mkdir "$build"
 	cd "$build"
-	PKG_CONFIG_LIBDIR=$old/lib/pkgconfig "$work/sources/configure" -q --enable-collector=only "--with-cuda=$(cuda_folder)" CC="$old/bin/cc" \
-		CFLAGS="-O2 -ffile-prefix-map=$work/sources=." LDFLAGS=-Wl,-s
+	local host=
+	[ "$machine" = "$(uname -m)" ] || host=--host=$machine-linux-gnu
+	# Hardened as Debian's packages are: what is overwritten ends the program, and nothing but data can be overwritten.
+	PKG_CONFIG_LIBDIR=$old/lib/pkgconfig "$work/sources/configure" -q --enable-collector=only "--with-cuda=$(cuda_folder)" ${host:+"$host"} \
+		CC="$old/bin/cc" AR="$old/bin/ar" RANLIB="$old/bin/ranlib" CPPFLAGS=-D_FORTIFY_SOURCE=2 \
+		CFLAGS="-O2 -fPIE -fstack-protector-strong -ffile-prefix-map=$work/sources=." LDFLAGS='-Wl,-s -Wl,-z,relro -Wl,-z,now'
 }
 
 built() {
-	make -s -C "$build" -j "$(getconf _NPROCESSORS_ONLN)"
+	make -s -C "$build" -j "$(getconf _NPROCESSORS_ONLN)" LAUNCHER_LDFLAGS=-pie
 }
 
 # Reports here what the loader would report on the GPU machine.
@@ -36,7 +40,7 @@ packed() {
 		zlib, which is inside offpeak-collect and liboffpeak-inject.so:
 
 	END
-	touch -d "@${SOURCE_DATE_EPOCH:-$(date +%s)}" "$folder" "$folder"/*
+	touch -d "@$SOURCE_DATE_EPOCH" "$folder" "$folder"/*
 	tar --sort=name --owner=0 --group=0 --numeric-owner --mode='u+rwX,go+rX,go-w' -C "$work" -cf - "$name" | gzip -n -9 >"$out/$name.tar.gz"
 }
 
@@ -45,10 +49,12 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 mkdir -p "$1" "$top/build-release"
 out=$(cd "$1" && pwd)
 work=$top/build-release
+machine=${OFFPEAK_MACHINE:-$(uname -m)}
 old=$work/old-glibc
-build=$work/collector
+[ "$machine" = "$(uname -m)" ] || old=$old-$machine
+build=$work/collector-$machine
 version=$(sed -n 's/^AC_INIT(\[offpeak\], \[\(.*\)\])$/\1/p' "$top/configure.ac")
-name=offpeak-collect-$version-$(uname -m)
+name=offpeak-collect-$version-$machine
 step "CUDA's headers" cuda_headers
 step 'the compiler for old systems, and zlib (once)' "$top/tools/packaging/old_glibc.sh" "$old" zlib
 step 'the sources' sources

@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # Finds CUDA's headers for the collector; the scripts in this folder use it, and set `work`. The headers come from the wheels of 13.0,
 # unless OFFPEAK_CUDA names another folder: libcupti 12.6 and later has all that they declare.
+. "$(dirname "${BASH_SOURCE[0]}")/pinned.sh"
 
 cuda_folder() {
 	printf '%s\n' "${OFFPEAK_CUDA:-$work/cuda-headers}"
@@ -17,7 +18,6 @@ cuda_headers() {
 	fi
 	rm -rf "$folder" "$folder.new"
 	[ -x "$work/venv-headers/bin/python" ] || python3 -m venv "$work/venv-headers"
-	"$work/venv-headers/bin/python" -m pip install -q --disable-pip-version-check --no-deps --only-binary :all: --target "$folder.new" \
-		nvidia-cuda-cupti==13.0.85 'nvidia-cuda-runtime==13.0.*' 'nvidia-cuda-crt==13.0.*'
+	pip_pinned "$work/venv-headers/bin/python" nvidia-cuda-cupti==13.0.85 nvidia-cuda-runtime nvidia-cuda-crt -- --target "$folder.new"
 	mv "$folder.new" "$folder"
 }

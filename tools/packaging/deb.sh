@@ -4,7 +4,7 @@
 # Makes Debian packages in the folder, and their source: offpeak, offpeak-data, liboffpeak0, liboffpeak-dev, and offpeak-collect if
 # CUDA's headers are in the folder that OFFPEAK_CUDA names, or come from pip; OFFPEAK_CUDA=no leaves it out. Needs debhelper, what
 # debian/control names, and what quickstart installs; installs nothing. lintian has one remark: the changelog closes no bug.
-# DEBFULLNAME and DEBEMAIL say who makes them. make check runs the tests; DEB_BUILD_OPTIONS= runs them here, too.
+# DEBFULLNAME and DEBEMAIL say who makes them, OFFPEAK_HOMEPAGE where releases are, for uscan. make check runs the tests; DEB_BUILD_OPTIONS= runs them here, too.
 set -euo pipefail
 . "$(dirname "$0")/steps.sh"
 . "$(dirname "$0")/cuda_headers.sh"
@@ -14,8 +14,9 @@ tarball() {
 	rm -rf "$work/dist" "$work/deb"
 	mkdir "$work/dist" "$work/deb"
 	cd "$work/dist"
-	"$work/sources/configure" -q --enable-collector=no
-	make -s dist
+	# Its programs only print the manual pages.
+	"$work/sources/configure" -q --enable-collector=no CFLAGS=-O0
+	make -s -j"$(getconf _NPROCESSORS_ONLN)" dist
 	mv "offpeak-$version.tar.gz" "$work/deb/offpeak_$version.orig.tar.gz"
 }
 
@@ -28,8 +29,15 @@ source_folder() {
 	mkdir "offpeak-$version/debian/source"
 	echo '3.0 (quilt)' >"offpeak-$version/debian/source/format"
 	sed -i "s/@MAINTAINER@/$(printf '%s' "$who" | sed 's/[&/\]/\\&/g')/" "offpeak-$version/debian/control"
+	# Without a home on the web there is nothing to watch.
+	if [ -n "${OFFPEAK_HOMEPAGE:-}" ]; then
+		sed -i "s|@HOMEPAGE@|$OFFPEAK_HOMEPAGE|" "offpeak-$version/debian/control" "offpeak-$version/debian/watch"
+	else
+		sed -i /@HOMEPAGE@/d "offpeak-$version/debian/control"
+		rm "offpeak-$version/debian/watch"
+	fi
 	printf 'offpeak (%s-1) unstable; urgency=medium\n\n  * Release %s.\n\n -- %s  %s\n' "$version" "$version" "$who" \
-		"$(date -R -d "@${SOURCE_DATE_EPOCH:-$(date +%s)}")" >"offpeak-$version/debian/changelog"
+		"$(date -R -d "@$SOURCE_DATE_EPOCH")" >"offpeak-$version/debian/changelog"
 }
 
 packages() {

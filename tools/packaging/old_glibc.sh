@@ -4,13 +4,17 @@
 # A compiler for old systems, on any Debian: FOLDER/bin/cc makes programs that run with glibc 2.17 (2012) and later, and
 # FOLDER/lib has static libraries, built from this Debian's sources: those that are named, or all (zlib libyaml libdeflate
 # sqlite3). FOLDER/licences has their licences. The compiler is clang from the Python package ziglang, which knows the symbols
-# of each glibc. OFFPEAK_GLIBC names another version of glibc. Existing results are kept.
+# of each glibc. OFFPEAK_GLIBC names another version of glibc, and OFFPEAK_MACHINE another machine than this one: aarch64. Existing
+# results are kept.
 set -euo pipefail
 . "$(dirname "$0")/private_apt.sh"
+. "$(dirname "$0")/pinned.sh"
 
-ziglang=ziglang==0.17.1
 glibc=${OFFPEAK_GLIBC:-2.17}
-target=$(uname -m)-linux-gnu.$glibc
+machine=${OFFPEAK_MACHINE:-$(uname -m)}
+target=$machine-linux-gnu.$glibc
+host=()
+[ "$machine" = "$(uname -m)" ] || host=("--host=$machine-linux-gnu")
 
 die() {
 	printf 'old_glibc.sh: %s\n' "$@" >&2
@@ -23,35 +27,40 @@ have() {
 
 # bin/cc. There is no c++: zig would compile a standard library for it, for minutes.
 compiler() {
-	local zig
+	local zig tool
 	[ -x "$folder/zig/bin/python" ] || python3 -m venv "$folder/zig"
-	"$folder/zig/bin/python" -m pip install -q --disable-pip-version-check "$ziglang"
+	pip_pinned "$folder/zig/bin/python" ziglang
 	zig=$("$folder/zig/bin/python" -c 'import os, ziglang; print(os.path.dirname(ziglang.__file__) + "/zig")')
 	printf '#!/bin/sh\nexec "%s" cc -target %s "$@"\n' "$zig" "$target" >"$folder/bin/cc"
-	chmod +x "$folder/bin/cc"
+	# The system's ar may not know another machine's objects.
+	for tool in ar ranlib; do
+		printf '#!/bin/sh\nexec "%s" %s "$@"\n' "$zig" "$tool" >"$folder/bin/$tool"
+	done
+	chmod +x "$folder/bin/cc" "$folder/bin/ar" "$folder/bin/ranlib"
 	export CC=$folder/bin/cc CFLAGS='-O2 -fPIC'
+	[ ${#host[@]} = 0 ] || export AR=$folder/bin/ar RANLIB=$folder/bin/ranlib
 }
 
 # Each library is built in its source folder.
 build_zlib() {
-	./configure --static --prefix="$folder"
+	CHOST=${host[0]:+$machine-linux-gnu} ./configure --static --prefix="$folder"
 	make -s -j "$jobs" libz.a
 	make -s install
 }
 
 build_libyaml() {
 	autoreconf -i
-	./configure -q --disable-shared --prefix="$folder"
+	./configure -q "${host[@]}" --disable-shared --prefix="$folder"
 	make -s -j "$jobs" install
 }
 
 build_libdeflate() {
-	make -s -j "$jobs" CC="$CC" CFLAGS="$CFLAGS" PREFIX="$folder" DISABLE_SHARED=1 install
+	make -s -j "$jobs" CC="$CC" ${AR:+AR="$AR"} CFLAGS="$CFLAGS" PREFIX="$folder" DISABLE_SHARED=1 install
 }
 
 # The programs that generate SQLite's sources are built for this machine, and run here.
 build_sqlite3() {
-	./configure -q --disable-shared --disable-tcl --disable-readline --disable-load-extension --prefix="$folder"
+	./configure -q "${host[@]}" --disable-shared --disable-tcl --disable-readline --disable-load-extension --prefix="$folder"
 	make -s sqlite3.c
 	make -s -j "$jobs" lib_install
 	install -m 644 sqlite3.h "$folder/include"

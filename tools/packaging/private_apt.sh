@@ -6,6 +6,7 @@
 #   private_apt_begin FOLDER              first
 #   private_apt_kind TYPE COMPONENT      the machine's own suites: deb or deb-src, main or non-free
 #   private_apt_suite SUITE              another suite of the machine's mirror of Debian, as for a machine with no package yet
+#   private_apt_machine ARCHITECTURE     packages for another machine than this one, as for one with no package yet
 #   private_apt COMMAND...               apt-get with these
 
 private_apt_begin() {
@@ -37,6 +38,11 @@ private_apt_suite() {
 	printf 'deb %s %s main\n' "$mirror" "$1" >"$private_apt/sources.list"
 	: >"$private_apt/status"
 	private_apt_options=(-o Dir::State::Status="$private_apt/status" -o APT::Install-Recommends=0)
+}
+
+private_apt_machine() {
+	: >"$private_apt/status"
+	private_apt_options=(-o APT::Architecture="$1" -o APT::Architectures="$1" -o Dir::State::Status="$private_apt/status" -o APT::Install-Recommends=0)
 }
 
 private_apt() {

@@ -9,6 +9,13 @@ die() {
 	exit 1
 }
 
+# The same sources give the same files: their times, and those that they contain, are the release's.
+if [ -z "${SOURCE_DATE_EPOCH:-}" ]; then
+	SOURCE_DATE_EPOCH=$(date -u -d "$(sed -n 's/^AC_SUBST(\[RELEASE_DATE\], \[\(.*\)\])$/\1/p' "$(dirname "${BASH_SOURCE[0]}")/../../configure.ac")" +%s)
+fi
+export SOURCE_DATE_EPOCH
+umask 022
+
 # step TEXT COMMAND...: one line on the terminal, everything else into a log.
 step() {
 	local text=$1 log=$work/${2##*/}.log code

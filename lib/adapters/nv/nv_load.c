@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Finds NVIDIA's libraries, opens them once for each context, and binds the function table. */
 #include <dlfcn.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -9,7 +10,6 @@
 #include "adapters/nv/nv.h"
 #include "adapters/nv/nv_find.h"
 #include "adapters/nv/nv_table.h"
-#include "base/buf.h"
 #include "base/library.h"
 #include "base/listing.h"
 #include "base/option_struct.h"
@@ -25,10 +25,16 @@ static const struct nv_wanted wanted = {
 	.folder = "lib",
 };
 
+/* What the user named; NULL: nothing. */
+static const char *named_folder(const struct opk_ctx *ctx)
+{
+	return ctx->cuda_dir ? ctx->cuda_dir : ctx->env.offpeak_cuda;
+}
+
 /* Files that may be the library, best first. */
 static bool find_cupti(struct opk_strlist *out, const struct opk_ctx *ctx)
 {
-	const char *named = ctx->cuda_dir ? ctx->cuda_dir : ctx->env.offpeak_cuda;
+	const char *named = named_folder(ctx);
 
 	/* A folder that the user named is the only candidate: another would be a surprise. */
 	if (named)
@@ -209,6 +215,7 @@ void nv_free(struct opk_nv *nv)
 	free(nv->nvdisasm_path);
 	free(nv->libcuda_path);
 	free(nv->mixed);
+	free(nv->unusable);
 	free(nv);
 }
 
@@ -235,6 +242,51 @@ static void bind(struct opk_nv *nv)
 
 /* ---- opening */
 
+/* Says why a file that is there can't be used; keeps the first such reason for the error. */
+static int give_flaw(struct opk_nv *nv, const char *path, const char *flaw, const char *reason)
+{
+	if (!nv->unusable)
+		nv->unusable = flaw ? opk_printf("%s %s", path, flaw) : opk_strdup(reason);
+	return nv_give_reason(nv,
+	                      flaw ? opk_printf("%s, which %s", path, flaw) : opk_strdup(reason));
+}
+
+/* The loader refused a file that had no flaw before: the first library may have used the memory. */
+static int give_refused(struct opk_nv *nv, const char *path, const char *reason)
+{
+	const char *flaw = opk_library_flaw(path);
+
+	return flaw || reason ? give_flaw(nv, path, flaw, reason) : OPK_OK;
+}
+
+/* Before the loader reads them; *flawed is the file. */
+static const char *flaw_of_pair(const char **flawed, const char *cupti, const char *nvperf)
+{
+	const char *flaw = opk_library_flaw(*flawed = cupti);
+
+	return flaw ? flaw : opk_library_flaw(*flawed = nvperf);
+}
+
+static int open_host(struct opk_nv *nv, const char *path)
+{
+	nv->nvperf = nv_open_host(path);
+	return nv->nvperf || access(path, F_OK) ? OPK_OK : give_refused(nv, path, dlerror());
+}
+
+static int open_cupti(struct opk_nv *nv, const char *path)
+{
+	int code;
+
+	nv->cupti = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (nv->cupti)
+		return OPK_OK;
+	code = strchr(path, '/') ? give_refused(nv, path, dlerror()) : OPK_OK;
+	if (nv->nvperf)
+		dlclose(nv->nvperf);
+	nv->nvperf = NULL;
+	return code;
+}
+
 /* Opens libnvperf_host of the same folder first, so that libcupti uses that one. */
 static int open_pair(struct opk_nv *nv, const char *cupti_path)
 {
@@ -244,25 +296,18 @@ static int open_pair(struct opk_nv *nv, const char *cupti_path)
 
 	if (!nvperf_path || !opk_strlist_add(&nv->tried, cupti_path))
 		return OPK_ENOMEM;
-	if (in_folder && access(cupti_path, F_OK))
+	if (in_folder && access(cupti_path, F_OK) && errno != EACCES)
 		return OPK_OK;
 	if (in_folder)
-		flaw = opk_library_flaw(cupti_path);
-	if (in_folder && !flaw)
-		flaw = opk_library_flaw(flawed = nvperf_path);
+		flaw = flaw_of_pair(&flawed, cupti_path, nvperf_path);
 	if (flaw)
-		return nv_give_reason(nv, opk_printf("%s, which %s", flawed, flaw));
-	nv->nvperf = nv_open_host(nvperf_path);
-	nv->cupti = dlopen(cupti_path, RTLD_NOW | RTLD_LOCAL);
-	if (!nv->cupti) {
-		const char *reason = dlerror();
-		int code = in_folder && reason ? nv_give_reason(nv, opk_strdup(reason)) : OPK_OK;
-
-		if (nv->nvperf)
-			dlclose(nv->nvperf);
-		nv->nvperf = NULL;
-		return code;
-	}
+		return give_flaw(nv, flawed, flaw, NULL);
+	TRY(open_host(nv, nvperf_path));
+	if (in_folder && !nv->nvperf && !access(nvperf_path, F_OK))
+		return OPK_OK;
+	TRY(open_cupti(nv, cupti_path));
+	if (!nv->cupti)
+		return OPK_OK;
 	nv->cupti_path = opk_strdup(cupti_path);
 	nv->nvperf_path = nv->nvperf ? opk_take(nvperf_path) : NULL;
 	return nv->cupti_path ? OPK_OK : OPK_ENOMEM;
@@ -314,11 +359,19 @@ static int ensure_loaded(struct opk_ctx *ctx)
 
 static int fail_not_found(struct opk_ctx *ctx, const struct opk_nv *nv)
 {
-	opk_autobuf struct opk_buf places = { 0 };
+	const char *named = named_folder(ctx);
+	struct stat info;
 
 	opk_clear_errors(ctx);
 	for (size_t i = 0; i < nv->tried.count; i++)
 		opk_add(ctx, OPK_ENVIDIA, "tried %s", nv->tried.items[nv->tried.count - 1 - i]);
+	if (nv->unusable)
+		return opk_add(ctx, OPK_ENVIDIA, "no libcupti that works: %s", nv->unusable);
+	if (named && !stat(named, &info) && S_ISREG(info.st_mode))
+		return opk_add(
+			ctx, OPK_ENVIDIA,
+			"%s is a file: name the folder of the CUDA toolkit, or that of the file",
+			named);
 	opk_add(ctx, OPK_ENVIDIA,
 	        "libcupti not found: set OFFPEAK_CUDA to the CUDA toolkit's folder, or install %s",
 	        ctx->env.wheels ? "it: pip install \"pyoffpeak[cupti]\""
@@ -331,10 +384,12 @@ static int fail_missing(struct opk_ctx *ctx, const struct opk_nv *nv,
 {
 	bool cupti = !strncmp(feature->missing, "cupti", 5);
 
-	return opk_fail(ctx, OPK_ENVIDIA, "%s lacks the symbol %s, which '%s' (%s) needs",
+	return opk_fail(ctx, OPK_ENVIDIA, "%s lacks the symbol %s, which '%s' (%s) needs%s",
 	                cupti ? (nv->cupti_path ? nv->cupti_path : "libcupti")
 	                      : (nv->nvperf_path ? nv->nvperf_path : "libnvperf_host"),
-	                feature->missing, feature->name, feature->description);
+	                feature->missing, feature->name, feature->description,
+	                feature == &nv->features[NV_FEATURE_HOST] ? ": CUDA 12.6 and later have it"
+	                                                          : "");
 }
 
 static int initialize_nvperf(struct opk_nv *nv, struct opk_ctx *ctx)
@@ -362,11 +417,13 @@ int nv_need(struct opk_nv **out, struct opk_ctx *ctx, enum nv_feature feature)
 		feature = NV_FEATURE_HOST;
 	/* libcupti is useless without libnvperf_host. */
 	if (ctx->nv->cupti && !ctx->nv->nvperf && ctx->nv->features[NV_FEATURE_HOST].available)
-		return opk_fail(
-			ctx, OPK_ENVIDIA,
-			"libnvperf_host.so not found beside %s, which can do nothing without it "
-			"(NVPW_InitializeHost, ...): they come as a pair",
-			ctx->nv->cupti_path);
+		return ctx->nv->unusable
+		               ? fail_not_found(ctx, ctx->nv)
+		               : opk_fail(
+				       ctx, OPK_ENVIDIA,
+				       "libnvperf_host.so not found beside %s, which can do nothing without it "
+				       "(NVPW_InitializeHost, ...): they come as a pair",
+				       ctx->nv->cupti_path);
 	if (!ctx->nv->features[feature].available)
 		return fail_missing(ctx, ctx->nv, &ctx->nv->features[feature]);
 	if (feature != NV_FEATURE_HOST)

@@ -50,6 +50,7 @@ struct opk_nv {
 	struct opk_nv_versions versions;
 	char nvperf_version[40]; /* "2025.4.2"; "" */
 	char *mixed;             /* the problem if the two are of different releases; or NULL */
+	char *unusable;          /* the first libcupti that is there and can't be opened, and why */
 	bool lacks_driver;       /* libcupti is there, but can't work on this machine */
 	bool nvperf_ready;       /* NVPW_InitializeHost was called */
 	struct opk_strlist tried;

@@ -139,6 +139,14 @@ static int set_environment(struct settings *settings, char **program)
 	return OPK_OK;
 }
 
+/* A library that loads may still be another, or too old. */
+static bool is_usable(const char *cupti)
+{
+	void *library = opk_library_flaw(cupti) ? NULL : dlopen(cupti, RTLD_NOW | RTLD_LOCAL);
+
+	return library && dlsym(library, "cuptiProfilerInitialize");
+}
+
 /* Explains why nothing was recorded, and returns the exit code. */
 static int report_nothing(const struct settings *settings, bool empty)
 {
@@ -148,10 +156,7 @@ static int report_nothing(const struct settings *settings, bool empty)
 		return say(OPK_ENVIDIA, "nothing was recorded: there is no NVIDIA driver here: %s",
 		           dlerror());
 	say(0, "nothing was recorded, for the reason above, or because the program used no GPU");
-	if (opk_library_flaw(settings->cupti_path)
-	    || !dlopen(settings->cupti_path, RTLD_NOW | RTLD_LOCAL))
-		return OPK_ENVIDIA;
-	return OPK_EFAILED;
+	return is_usable(settings->cupti_path) ? OPK_EFAILED : OPK_ENVIDIA;
 }
 
 /* Without a recording, ends with our exit code, so that the program's is not taken for success. */

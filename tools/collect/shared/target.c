@@ -55,7 +55,7 @@ static void bind(void *slot, void *library, const char *symbol, const char **mis
 
 const char *target_open(const char *cupti)
 {
-	static char problem[PATH_MAX + 100];
+	static char problem[PATH_MAX + 200];
 	void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
 	Dl_info info;
 	const char *flaw = opk_library_flaw(cupti), *missing = NULL;
@@ -68,6 +68,14 @@ const char *target_open(const char *cupti)
 		return dlerror();
 #define NEED(symbol) bind(&target.symbol, library, #symbol, &missing);
 	TARGET_CUPTI(NEED)
+	if (missing) {
+		snprintf(
+			problem, sizeof problem,
+			"%s lacks %s: it must be the libcupti of CUDA 12.6 or later, which --cupti "
+			"FILE names",
+			cupti, missing);
+		return problem;
+	}
 #define WANT(symbol) bind(&target.symbol, library, #symbol, NULL);
 	TARGET_CUPTI_OPTIONAL(WANT)
 	WANT(cuptiSubscribe_v2)

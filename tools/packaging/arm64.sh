@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# usage: tools/packaging/arm64.sh FOLDER [TEST...]
+# Cross builds the command, the library and the collector for arm64 in FOLDER/build, and runs tests there with NVIDIA's CUPTI for arm64:
+# by qemu, in a namespace of their own. Without names these tests run that bear an emulator. Needs gcc-aarch64-linux-gnu,
+# g++-aarch64-linux-gnu and qemu-user-static, and a build for this machine in build (OFFPEAK_BUILD names another), which prints the
+# manual pages. Installs nothing: the libraries for arm64 are unpacked into FOLDER/root.
+set -euo pipefail
+. "$(dirname "$0")/steps.sh"
+. "$(dirname "$0")/private_apt.sh"
+. "$(dirname "$0")/pinned.sh"
+
+# What does not start hundreds of processes, depend on time, or need this machine's Python in the same process.
+tests=(tests/check_base tests/check_container tests/check_contain tests/check_evaluation tests/check_file tests/check_formula
+	tests/check_golden tests/check_json tests/check_kernel_names tests/check_meta tests/check_mutants tests/check_number tests/check_occupancy
+	tests/check_pattern tests/check_real tests/check_recover tests/check_set tests/check_sparse tests/check_trace tests/check_verify
+	tests/check_workers tests/check_yaml tests/cli.sh tests/cli_eval.sh tests/cli_images.sh tests/cli_show.sh)
+
+unpacked() {
+	local package
+	[ ! -f "$work/root/done" ] || return 0
+	private_apt_begin "$work/apt"
+	private_apt_kind deb main
+	private_apt_machine arm64
+	private_apt -q update
+	private_apt -q -y -d install libc6-dev libgcc-s1 libstdc++6 libyaml-dev zlib1g-dev libdeflate-dev libsqlite3-dev check
+	rm -rf "$work/root"
+	mkdir "$work/root"
+	for package in "$work"/apt/cache/archives/*.deb; do
+		dpkg-deb -x "$package" "$work/root"
+	done
+	touch "$work/root/done"
+}
+
+cupti() {
+	local folder=$work/cuda
+	[ ! -d "$folder" ] || return 0
+	rm -rf "$folder.new"
+	pip_pinned python3 nvidia-cuda-cupti==13.0.85 nvidia-cuda-runtime nvidia-cuda-crt -- --platform manylinux_2_25_aarch64 --platform manylinux_2_17_aarch64 \
+		--platform manylinux2014_aarch64 --target "$folder.new"
+	mv "$folder.new" "$folder"
+}
+
+configured() {
+	[ ! -f "$work/build/Makefile" ] || return 0
+	mkdir -p "$work/build"
+	cd "$work/build"
+	PKG_CONFIG_SYSROOT_DIR=$work/root PKG_CONFIG_LIBDIR=$work/root/usr/lib/aarch64-linux-gnu/pkgconfig:$work/root/usr/share/pkgconfig \
+		"$top/configure" -q --host=aarch64-linux-gnu --enable-werror "--with-cuda=$work/cuda" "NATIVE_BUILD=$native" \
+		CC="aarch64-linux-gnu-gcc --sysroot=$work/root" CXX="aarch64-linux-gnu-g++ --sysroot=$work/root"
+}
+
+built() {
+	make -s -C "$work/build" -j "$(getconf _NPROCESSORS_ONLN)"
+}
+
+[ $# -ge 1 ] || die 'usage: tools/packaging/arm64.sh FOLDER [TEST...]'
+for tool in aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu aarch64-linux-gnu-g++:g++-aarch64-linux-gnu qemu-aarch64-static:qemu-user-static; do
+	command -v "${tool%:*}" >/dev/null || die "needs ${tool%:*}: apt-get install ${tool#*:}"
+done
+top=$(cd "$(dirname "$0")/../.." && pwd)
+mkdir -p "$1"
+work=$(cd "$1" && pwd)
+shift
+[ $# = 0 ] || tests=("$@")
+native=$(cd "$top" && cd "${OFFPEAK_BUILD:-build}" && pwd)
+[ -x "$top/configure" ] || die 'there is no configure: ./quickstart makes it'
+step 'libraries for arm64' unpacked
+step 'CUPTI for arm64' cupti
+step configure configured
+step 'make (minutes)' built
+printf 'arm64.sh: %d tests\n' "${#tests[@]}"
+OFFPEAK_CUDA=$work/cuda CK_TIMEOUT_MULTIPLIER=20 "$top/tools/packaging/as_arm64.sh" "$work/root" make -C "$work/build" -k check \
+	"TESTS=${tests[*]}" >"$work/check.log" 2>&1 || true
+grep -E '^(PASS|FAIL|SKIP|ERROR):' "$work/check.log" || die "no test ran: the whole log is $work/check.log"
+! grep -qE '^(FAIL|ERROR):' "$work/check.log"
