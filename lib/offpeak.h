@@ -211,7 +211,7 @@ struct opk_cause {
 	const char *message;         /* "FILE:LINE:COLUMN: TEXT", or text */
 	const char *excerpt, *caret; /* the file's line, and a caret to print below it; or NULL */
 	enum opk_remedy remedy;      /* the texts leave it out */
-	int os_error;                /* errno of the failed call on the file; 0: no call failed */
+	int os_error; /* errno of the failed call; ETIMEDOUT: NVIDIA's code was stopped; or 0 */
 };
 
 /* The same chain as data; NULL past the end. */
