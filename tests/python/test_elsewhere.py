@@ -106,6 +106,7 @@ class Stores(unittest.TestCase):
             opk.open("memory://runs/cut.opk", "memory://runs/cut.opk", allow_incomplete=True).eval()
         self.assertNotIn("pyoffpeak-", " ".join(logged.output))
 
+    @long
     @needs("dask", "pandas")
     def test_dask(self):
         import pyoffpeak.dask

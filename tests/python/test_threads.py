@@ -47,7 +47,7 @@ class Threads(unittest.TestCase):
                 future.result(60)
 
     def test_fork_while_a_module_loads(self):
-        """A module of ours, and one as pandas, in a thread of ours: the fork waits, and the child can load it."""
+        """The fork waits while another thread loads a module, one of ours or one such as pandas; the child can load it."""
         program = """
 import os, signal, sys, threading, time
 import pyoffpeak as opk

@@ -88,7 +88,6 @@ __all__ = [
     "MissingFileError",
     "NvidiaError",
     "OffpeakError",
-    "OutOfMemoryError",
     "UsageError",
     "types",
     "version",

@@ -20,7 +20,7 @@ class _Call:
     def __init__(self, function: Callable[..., int], arguments: tuple[Any, ...]) -> None:
         self._function = function
         self._arguments = arguments
-        self._ticket = [None]  # whoever takes it decides whether the call is made
+        self._ticket = [None]  # the thread that takes it decides whether the call is made
         self._ended = _thread.allocate_lock()
         self._ended.acquire()
         self.code: Optional[int] = None

@@ -130,7 +130,7 @@ class Elsewhere(str):
         self._missing = left
 
     def _find_facts(self) -> bool:
-        """Fetches all but images. False: so many requests would be needed that reading the whole file is better."""
+        """Fetches everything except images. False: that needs so many requests that reading the whole file is better."""
         assert self._local is not None
         requests, at = 0, _START
         with open(self._local, "rb") as file:

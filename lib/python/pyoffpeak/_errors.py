@@ -74,8 +74,8 @@ class InputError(OffpeakError):
 class _SystemError(OffpeakError, OSError):
     """The operating system refused a call: `errno`, `strerror` and `filename` are as in any OSError."""
 
-    _base: type[OffpeakError]
-    _number: int
+    _base = OffpeakError
+    _number = 0
 
     def __init__(self, causes: Sequence[str], places: Sequence[Cause] = ()) -> None:
         super().__init__(causes, places)
@@ -143,7 +143,7 @@ _REMEDIES = {
 }
 
 
-#: what messages call files whose paths nobody gave: names by path
+#: names of files in messages, by the path of the temporary file
 aliases: dict[str, str] = {}
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Query:
-    """What a table is made of: files, or a bare image. It can be pickled."""
+    """The source of a table: files, or a bare image. It can be pickled."""
 
     files: Sequence[str]
     evaluation: Evaluation
@@ -126,7 +126,6 @@ class Run(Opened):
 
         kernel: only kernels, or user ranges, that match this pattern: "*gemm*".
 
-        >>> import pyoffpeak as opk
         >>> opk.open("before.opk").summary().groups[0].name
         'transpose'
         """
@@ -247,12 +246,8 @@ class Run(Opened):
 
         UsageError: no such metric or column, or files can't be in one table; InputError: a file is damaged.
 
-        >>> import pyoffpeak as opk
-        >>> run = opk.open("run.opk")
-        >>> run.eval(metrics="gpu__time_duration.sum", kernel_names="short", where="device=0").to_pandas().shape
+        >>> opk.open("run.opk").eval(metrics="gpu__time_duration.sum", where="device=0").to_pandas().shape
         (20, 7)
-        >>> run.eval(aggregate="kernel", metrics="gpu__time_duration.sum")[0]["count"]
-        2
         """
         evaluation = Evaluation(names_of(metrics), set, self._allow_incomplete, workers, where=listed(where))
         selection = Selection(
@@ -377,16 +372,10 @@ def open(
     """A recording, or several as one: files, lists of them, and patterns such as "runs/*.opk".
 
     A file may also be anywhere that fsspec knows, "s3://bucket/run.opk", "https://..." or "simplecache::s3://...", an
-    object with read(), or bytes. storage_options: what fsspec passes to the store, such as {"anon": True}; needs the
-    extra "remote". Facts, as in `info`, take only the parts of a file that have them; an evaluation takes all of it.
-    allow_incomplete: evaluate what a file that was cut off still holds.
+    object with read(), or bytes. storage_options: for the store, such as {"anon": True}. Facts, as in `info`, take only
+    the parts of a file that have them. allow_incomplete: evaluate what a file that was cut off still holds.
 
     InputError: a file is missing, or not .opk. A missing one is a FileNotFoundError, too.
-
-    >>> import pyoffpeak as opk
-    >>> with open("run.opk", "rb") as file:
-    ...     opk.open(file).info.chip
-    'GH100'
     """
     return Run(*paths, allow_incomplete=allow_incomplete, storage_options=storage_options)
 
