@@ -211,7 +211,7 @@ struct opk_cause {
 	const char *message;         /* "FILE:LINE:COLUMN: TEXT", or text */
 	const char *excerpt, *caret; /* the file's line, and a caret to print below it; or NULL */
 	enum opk_remedy remedy;      /* the texts leave it out */
-	int os_error;                /* errno of the failed call on the file; 0: no call failed */
+	int os_error; /* errno of the failed call; ETIMEDOUT: NVIDIA's code was stopped; or 0 */
 };
 
 /* The same chain as data; NULL past the end. */
@@ -955,7 +955,8 @@ struct opk_table_options {
 	opk_log_fn *log;
 	void *log_data;
 	const struct opk_table_inside *inside; /* for the library itself; leave NULL */
-	const char *resample; /* "1s": PM samples of so much time, of all files, are a row */
+	const char *resample;     /* "1s": PM samples of so much time, of all files, are a row */
+	const char *const *names; /* what the column "file" says; NULL: the paths */
 };
 
 /*
@@ -968,10 +969,9 @@ struct opk_table_options {
  * NVIDIA's code crashes and hangs on damaged images; for the caller that is OPK_EINPUT. Children
  * are forks without exec. For small recordings, if the shared library is used, one child is kept
  * for a minute: the library run as a program, without this process's memory and files; wait() does
- * not find it. Other threads may use other contexts meanwhile. A thread in the dynamic loader may
- * delay a child, unless opk_nvidia_get_info() was called before. Rows and errors do not depend on
- * the number of children. Checksums of an .opk file are verified before NVIDIA's code gets its
- * images; a bare image has none. An image is not read if none of its rows meets the conditions.
+ * not find it. A thread in the dynamic loader may delay a child, unless opk_nvidia_get_info() was
+ * called before. Rows and errors do not depend on the number of children. Checksums of files are
+ * verified before NVIDIA's code gets an image. It is not read if none of its rows meets `where`.
  *
  * OPK_EUSAGE: there are no files, a file lacks a column or metric, files can't share one table, or
  * options contradict each other. OPK_EINPUT: a file is damaged, or cut off without allow_incomplete

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Evaluation in the child: NVIDIA's libraries fail, crash, hang and return nonsense. */
+#include <errno.h>
 #include <math.h>
 #include <pthread.h>
 
@@ -50,6 +51,11 @@ FAKE_TEST_EACH(evaluation_survives, deed_rows)
 	ck_row(row, code == row->wanted, "code %d: %s", code, errors_of(ctx));
 	ck_row(row, !evaluation == !!code, "out parameter after code %d", code);
 	ck_row(row, !row->told || told(ctx, row->told), "%s", errors_of(ctx));
+	ck_row(row,
+	       !code
+	               || (opk_error_cause(ctx, 0)->os_error == ETIMEDOUT)
+	                          == (row->deed == FAKE_LOOPS),
+	       "errno %d", opk_error_cause(ctx, 0)->os_error);
 }
 
 static const struct eval_failure {

@@ -69,6 +69,8 @@ int opk_allow(struct opk_ctx *ctx, int code, int allowed);
 /* The text at this end of the chain, for another message; "out of memory" if the chain is empty. */
 const char *opk_innermost(const struct opk_ctx *ctx);
 const char *opk_outermost(const struct opk_ctx *ctx);
+/* Gives the innermost cause an errno, for callers who ask why; returns `code`. */
+int opk_os_error(struct opk_ctx *ctx, int code, int number);
 
 /*
  * A chain as bytes for another process: only the outermost OPK_MAX_CAUSES, with long texts cut off.

@@ -121,6 +121,13 @@ int opk_advise(struct opk_ctx *ctx, int code, enum opk_remedy remedy)
 	return code;
 }
 
+int opk_os_error(struct opk_ctx *ctx, int code, int number)
+{
+	if (ctx->causes.count)
+		ctx->causes.items->os_error = number;
+	return code;
+}
+
 int opk_nomem(struct opk_ctx *ctx, const char *what)
 {
 	return opk_fail(ctx, OPK_ENOMEM, "out of memory for %s", what);
@@ -131,11 +138,9 @@ int opk_fail_errno(struct opk_ctx *ctx, int code, const char *what, const char *
 	int number = errno;
 
 	opk_fail(ctx, code, "%s: %s: %s", *path ? path : "''", what, strerror(number));
-	if (ctx->causes.count) {
+	if (ctx->causes.count)
 		ctx->causes.items->file = opk_strdup(path);
-		ctx->causes.items->os_error = number;
-	}
-	return code;
+	return opk_os_error(ctx, code, number);
 }
 
 /* ---- showing */

@@ -297,10 +297,13 @@ static int judge_end(struct opk_ctx *ctx, int status, bool trusted)
 
 int opk_fail_silent(struct opk_ctx *ctx, unsigned seconds)
 {
-	return opk_fail(ctx, OPK_EINPUT,
-	                "NVIDIA's code made no progress for %u s on these bytes and was stopped; "
-	                "they are damaged, or the timeout is too short",
-	                seconds);
+	int code =
+		opk_fail(ctx, OPK_EINPUT,
+	                 "NVIDIA's code made no progress for %u s on these bytes and was stopped; "
+	                 "they are damaged, or the timeout is too short",
+	                 seconds);
+
+	return opk_os_error(ctx, code, ETIMEDOUT);
 }
 
 static int judge(struct opk_ctx *ctx, const struct watched *child, const struct crew *crew)

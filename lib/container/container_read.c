@@ -6,6 +6,7 @@
  * inserted or lost bytes may have moved the rest.
  */
 #include <ctype.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -411,9 +412,11 @@ static int open_file(struct opk_file **out, struct opk_ctx *ctx, const char *pat
 	file->fd = opk_stream_open(ctx, path);
 	if (file->fd < 0 || fstat(file->fd, &info))
 		return opk_fail_errno(ctx, OPK_EINPUT, "can't open", path);
-	if (S_ISDIR(info.st_mode))
-		return opk_fail(ctx, OPK_EINPUT,
+	if (S_ISDIR(info.st_mode)) {
+		code = opk_fail(ctx, OPK_EINPUT,
 		                "%s: is a folder; the recordings in it are %s/*.opk", path, path);
+		return opk_os_error(ctx, code, EISDIR);
+	}
 	if (!S_ISREG(info.st_mode))
 		return opk_fail(ctx, OPK_EINPUT, "%s: not a regular file", path);
 	file->path = opk_strdup(path);

@@ -39,15 +39,12 @@ void free(void *);
 void free_capsule(void *capsule);
 struct note { struct note *next; char text[]; };
 void keep_note(void *data, const char *message);
+int skip_rows(size_t *skipped, struct opk_table *table, size_t most);
 extern "Python" void log_note(void *data, const char *message);
-void watch_interrupts(struct opk_ctx *ctx);
-void ignore_interrupts(void);
 """)
 ffi.set_source(
     "pyoffpeak._offpeak",
     """
-#include <errno.h>
-#include <signal.h>
 #include <string.h>
 
 #include "offpeak.h"
@@ -73,45 +70,17 @@ static void keep_note(void *data, const char *message)
 	*end = note;
 }
 
-/* The context of the main thread's call. SIGINT interrupts it, and goes on to Python's handler. */
-static struct opk_ctx *volatile called;
-static struct sigaction pythons;
-
-static void on_interrupt(int number, siginfo_t *info, void *context)
+/* Goes on by at most so many rows, and counts them: a loop in Python would take long. */
+static int skip_rows(size_t *skipped, struct opk_table *table, size_t most)
 {
-	int kept = errno;
+	const union opk_cell *cells;
+	const bool *known;
+	int code = 0;
 
-	if (called)
-		opk_ctx_interrupt(called);
-	if (pythons.sa_flags & SA_SIGINFO)
-		pythons.sa_sigaction(number, info, context);
-	else
-		pythons.sa_handler(number);
-	errno = kept;
-}
-
-/* Where SIGINT is ignored, or ends the process, it stays so. A fork in another thread may have left ours behind. */
-static void watch_interrupts(struct opk_ctx *ctx)
-{
-	struct sigaction found, ours = { .sa_sigaction = on_interrupt };
-
-	opk_ctx_resume(ctx);
-	called = ctx;
-	if (sigaction(SIGINT, NULL, &found) || found.sa_handler == SIG_DFL || found.sa_handler == SIG_IGN
-	    || found.sa_sigaction == on_interrupt)
-		return;
-	pythons = found;
-	ours.sa_flags = SA_SIGINFO | (found.sa_flags & (SA_ONSTACK | SA_RESTART));
-	sigaction(SIGINT, &ours, NULL);
-}
-
-static void ignore_interrupts(void)
-{
-	struct sigaction found;
-
-	if (!sigaction(SIGINT, NULL, &found) && found.sa_sigaction == on_interrupt)
-		sigaction(SIGINT, &pythons, NULL);
-	called = NULL;
+	for (*skipped = 0; *skipped < most; (*skipped)++)
+		if ((code = opk_table_next(&cells, &known, table)) || !cells)
+			break;
+	return code;
 }
 
 /* Releases a stream that is still in its capsule. */

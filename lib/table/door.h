@@ -74,6 +74,7 @@ const struct opk_table_column *opk_table_get_column(const struct opk_table *tabl
 /* A file of a table, with its evaluation. The table owns all of it and reads its rows. */
 struct opk_table_file {
 	char *path;
+	char *name;                  /* what rows call it */
 	struct opk_file *file;       /* NULL: a bare image */
 	const struct opk_meta *meta; /* NULL: a bare image */
 	enum opk_rows rows;          /* the kind of its rows */

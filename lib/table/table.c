@@ -89,13 +89,17 @@ static int take_options(struct opk_table *table, struct opk_ctx *ctx)
 static int take_paths(struct opk_table *table, struct opk_ctx *ctx, const char *const *paths,
                       size_t count)
 {
+	const char *const *names = table->options.names ? table->options.names : paths;
+
 	if (!count)
 		return opk_fail(ctx, OPK_EUSAGE, "a table of no file");
 	table->inputs = opk_alloc_array(count, sizeof *table->inputs);
 	table->input_count = table->inputs ? count : 0;
 	for (size_t i = 0; i < table->input_count; i++) {
 		table->inputs[i].rows = table->options.rows;
-		if (!(table->inputs[i].path = opk_strdup(paths[i])))
+		table->inputs[i].path = opk_strdup(paths[i]);
+		table->inputs[i].name = opk_strdup(names[i]);
+		if (!table->inputs[i].path || !table->inputs[i].name)
 			return opk_nomem(ctx, "a table");
 	}
 	return table->input_count ? OPK_OK : opk_nomem(ctx, "a table");
@@ -301,6 +305,7 @@ void opk_table_free(struct opk_table *table)
 		opk_file_free(table->inputs[i].file);
 		free(table->inputs[i].inflated);
 		free(table->inputs[i].path);
+		free(table->inputs[i].name);
 	}
 	free(table->inputs);
 	opk_strlist_clear(&table->metrics);

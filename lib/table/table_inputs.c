@@ -30,11 +30,14 @@ static int join_inputs(struct opk_table *table, struct opk_ctx *ctx)
 	for (size_t i = 0; i < table->input_count; i++)
 		paths[i] = table->inputs[i].path;
 	TRY(opk_file_join(&input->file, ctx, paths, table->input_count));
-	for (size_t i = 0; i < table->input_count; i++)
+	for (size_t i = 0; i < table->input_count; i++) {
 		free(table->inputs[i].path);
+		free(table->inputs[i].name);
+	}
 	table->input_count = 1;
 	input->path = opk_strdup(input->file->path);
-	if (!input->path)
+	input->name = opk_strdup(input->file->path);
+	if (!input->path || !input->name)
 		return opk_nomem(ctx, "a table");
 	TRY(opk_file_meta(&input->meta, ctx, input->file));
 	if (input->meta->profiler == OPK_PROFILER_PM && !input->meta->metric_count)

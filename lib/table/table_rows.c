@@ -38,7 +38,7 @@ static void fill_cell(struct opk_table *table, const struct opk_table_file *inpu
 		return;
 	}
 	if (column->kind == OPK_TABLE_FILE)
-		cell->string = input->path;
+		cell->string = input->name;
 	else if (column->kind == OPK_TABLE_GROUP)
 		cell->uint = input->first_group + table->source.place.mark.number;
 	else if (column->kind == OPK_TABLE_LEVEL || column->kind == OPK_TABLE_PARENT)

@@ -4,6 +4,7 @@
 import contextlib
 import doctest
 import importlib.util
+import inspect
 import io
 import json
 import os
@@ -12,6 +13,7 @@ import shutil
 import tempfile
 import unittest
 
+import pyoffpeak as opk
 from common import is_long, long, needs, of_13_0, recording, source
 
 # Files that examples name are copies of these.
@@ -103,6 +105,20 @@ class Documents(unittest.TestCase):
     @of_13_0
     def test_python(self):
         self.check("python.md")
+
+    @long
+    @of_13_0
+    def test_docstrings(self):
+        count = 0
+        for name in opk.__all__:
+            thing = getattr(opk, name)
+            methods = vars(thing).values() if isinstance(thing, type) and not issubclass(thing, Exception) else ()
+            for text in filter(None, (inspect.getdoc(of) for of in (thing, *methods) if callable(of))):
+                if ">>>" in text:
+                    with self.subTest(name):
+                        run(name, 1, text[text.index(">>>") :], {"__name__": "__main__", "opk": opk})
+                    count += 1
+        self.assertGreater(count, 6)
 
     @of_13_0
     def test_recordings_of_all_kinds(self):

@@ -12,6 +12,7 @@ import tempfile
 import unittest
 
 import pyoffpeak as opk
+from pyoffpeak._errors import Cause, OutOfMemoryError, with_errno
 from common import recording, source
 
 
@@ -32,6 +33,46 @@ class Errors(unittest.TestCase):
         self.assertIn("did you mean kernel?", str(caught.exception))
         with self.assertRaises(ValueError):
             opk.open(recording("simple")).eval(rows="many")
+
+    def check_class(self, error, classes, number):
+        for error in (error, pickle.loads(pickle.dumps(error))):
+            for wanted in classes:
+                self.assertIsInstance(error, wanted)
+            self.assertEqual(getattr(error, "errno", 0), number)
+            self.assertTrue(error.causes and error.causes[0] in str(error))
+
+    def test_classes_of_python(self):
+        """What Python has a word for can be caught by that word."""
+        with tempfile.TemporaryDirectory() as folder:
+            plan, file = opk.plan("GH100", "sm__cycles_active.sum", effort=0), recording("simple")
+            read = opk.open  # loaded as the user who may do so
+            locked = shutil.copy(file, os.path.join(folder, "locked"))
+            os.chmod(locked, 0)
+            for call, classes, number in (
+                (lambda: read(locked), (opk.InputError, PermissionError), errno.EACCES),
+                (lambda: read(folder), (opk.InputError, IsADirectoryError), errno.EISDIR),
+                (lambda: read(file + "/x"), (opk.InputError, NotADirectoryError), errno.ENOTDIR),
+                (lambda: plan.save(folder + "/x/y"), (opk.EvaluationError, FileNotFoundError), errno.ENOENT),
+                (lambda: plan.save("/dev/null/x"), (opk.EvaluationError, NotADirectoryError), errno.ENOTDIR),
+            ):
+                user = os.geteuid()
+                os.chmod(folder, 0o755)
+                try:
+                    if number == errno.EACCES and user == 0:
+                        os.seteuid(65534)
+                    with self.subTest(number), self.assertRaises(opk.OffpeakError) as caught:
+                        call()
+                finally:
+                    os.seteuid(user)
+                self.check_class(caught.exception, classes, number)
+        # What no call here provokes.
+        for base, number, wanted in (
+            (opk.InputError, errno.ETIMEDOUT, TimeoutError),
+            (opk.EvaluationError, errno.ENOSPC, OSError),
+            (opk.UsageError, errno.EPERM, PermissionError),
+        ):
+            self.check_class(with_errno(base, number)(["why"], [Cause("why", "file")]), (base, wanted), number)
+        self.check_class(OutOfMemoryError(["out of memory for sets"]), (opk.OffpeakError, MemoryError), 0)
 
     def test_pickle(self):
         with self.assertRaises(opk.UsageError) as caught:

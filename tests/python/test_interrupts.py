@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Ctrl-C ends a long call soon, leaves nothing behind, and the next call works."""
+"""Handlers of signals run while a call works; Ctrl-C ends it soon, leaves nothing behind, and the next call works."""
 
 import os
 import shutil
@@ -20,11 +20,16 @@ PROGRAM = """
     from pyoffpeak import _context
     from pyoffpeak._offpeak import ffi, lib
 
-    def interrupted(call, after, has_children=False):
+    ticks = []  # when a handler ran that raises nothing
+
+    def interrupted(call, after, has_children=False, number=signal.SIGINT):
         sent = []
         def send():
             sent.extend((time.monotonic(), time.process_time()))
-            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), number)
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        signal.signal(signal.SIGALRM, lambda *_: ticks.append(time.monotonic()))
+        signal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)
         timer = threading.Timer(after, send)
         timer.start()
         try:
@@ -34,6 +39,8 @@ PROGRAM = """
         else:
             took = "no KeyboardInterrupt"
         timer.join()
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        ticks[:] = [when for when in ticks if when < sent[0]]
         if has_children:
             return took
         try:
@@ -62,7 +69,7 @@ class Interrupts(unittest.TestCase):
         self.assertLess(seconds, 10)
 
     def test_eval(self):
-        took, part, columns = run(
+        took, part, ticks, columns = run(
             """
             import logging, sys
             logging.disable()  # it is noted that the file counts twice
@@ -73,6 +80,7 @@ class Interrupts(unittest.TestCase):
             part = time.monotonic() - start
             print(interrupted(lambda: many.eval(workers=1), 0.3))
             print(part)
+            print(len(ticks))
             print(len(few.eval().columns))
             """,
             recording("wide-auto"),
@@ -81,6 +89,7 @@ class Interrupts(unittest.TestCase):
         # One call, of which this is a small part: of many short ones Python ends the last.
         self.assertLess(float(took.split()[0]), 400 * float(part) / 4)
         self.assertGreater(int(columns), 100)
+        self.assertGreater(int(ticks), 1)
 
     @long
     def test_other_calls(self):
@@ -121,17 +130,21 @@ class Interrupts(unittest.TestCase):
     def test_plan(self):
         folder = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, folder)
-        took, written = run(
+        took, ticks, latest, written = run(
             """
             import os
             def plan():
                 opk.plan("GH100", "full", effort=60).save("set.opk")
-            print(interrupted(plan, 0.5))
+            print(interrupted(plan, 5, number=signal.SIGTERM))
+            print(len(ticks))
+            print(max(later - when for when, later in zip(ticks, ticks[1:])))
             print(os.listdir("."))
             """,
             folder=folder,
         )
         self.check(took)
+        self.assertGreater(int(ticks), 25)
+        self.assertLess(float(latest), 2)
         self.assertEqual(written, "[]")
 
     @long

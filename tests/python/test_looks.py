@@ -87,7 +87,7 @@ class Html(unittest.TestCase):
         for how in ({}, {"aggregate": "kernel"}, {"layout": "long"}, {"rows": "single"}):
             with self.subTest(how):
                 table = run.eval(**how)
-                shown = table._first_rows(5)
+                shown = table._between(range(5))
                 self.assertEqual(repr(shown), repr([list(row.values()) for row in list(table)[:5]]))
 
     def test_plan(self):
@@ -311,6 +311,15 @@ class Roofline(Figures):
         for inside, around in zip(right.get_position().extents[:2], place.extents[:2]):
             self.assertGreater(inside, around)
 
+    def test_several_rooflines(self):
+        one = opk.open(recording("roofline")).roofline()
+        figure = opk.open([recording("roofline")] * 2).roofline(kernel="v*")
+        self.assertEqual(len(figure.axes), 2)
+        self.assertGreater(figure.get_size_inches()[1], 1.5 * one.get_size_inches()[1])
+        for axes in figure.axes:
+            self.assertEqual(len([dots for dots in axes.collections if dots.get_gid()]), 3)
+            self.assertIn("gh100-roofline.opk", {label.get_text() for label in axes.texts})
+
     def test_no_roofline(self):
         with self.assertRaisesRegex(opk.UsageError, "no roofline"):
             opk.open(recording("simple")).roofline()
@@ -379,6 +388,7 @@ class Timeline(Figures):
         place = right.get_position()
         self.assertIs(run.timeline(metrics=metrics, ax=right), figure)
         self.assertEqual(figure.axes[:2], [left, right])
+        self.assertIs(figure.gca(), right)
         self.assertEqual(len(figure.axes), 4)
         for axes in figure.axes[1:]:
             self.assertGreater(axes.get_position().x0, place.x0)

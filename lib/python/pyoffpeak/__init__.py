@@ -38,7 +38,7 @@ Reading what was recorded:
 Tables have the columns and rows of `offpeak eval`. Libraries that read Arrow's C stream take them without a copy:
 pyarrow.table(t), polars.DataFrame(t), duckdb. A null float was not collected; NaN could not be computed.
 Errors are OffpeakError: UsageError, InputError, NvidiaError, EvaluationError. A missing file is an InputError and a
-FileNotFoundError. What calls return, field by field, is in
+FileNotFoundError, and likewise for all that Python has a word for. What calls return, field by field, is in
 pyoffpeak.types; pyoffpeak.dask reads recordings of many processes.
 """
 
@@ -48,7 +48,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from ._context import version
-from ._errors import EvaluationError, InputError, MissingFileError, NvidiaError, OffpeakError, UsageError
+from ._errors import EvaluationError, InputError, MissingFileError, NvidiaError, OffpeakError, OutOfMemoryError, UsageError
 from ._loading import loading as _loading
 
 if TYPE_CHECKING:  # "as" tells type checkers that a name is public

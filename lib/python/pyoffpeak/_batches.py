@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 from . import _context
+from ._elsewhere import Elsewhere
 from ._errors import misuse
 from ._native import c_paths
 from ._offpeak import lib
@@ -21,6 +23,8 @@ class Batch(NamedTuple):
 
 
 def _stamp(path: str) -> tuple[int, int]:
+    if isinstance(path, Elsewhere):
+        return path.stamp()
     try:
         found = os.stat(path)
     except OSError:
@@ -30,12 +34,12 @@ def _stamp(path: str) -> tuple[int, int]:
 
 def note_same_files(files: Iterable[str]) -> None:
     ctx = _context.new()
-    array, kept = c_paths(files)
+    array, kept = c_paths(path for path in files if not isinstance(path, Elsewhere))
     _context.call(ctx, lib.opk_note_same_files, ctx, array, len(kept))
 
 
 def _without_doubles(paths: Iterable[str]) -> Iterable[str]:
-    return {os.path.realpath(path): path for path in paths}.values()
+    return {os.path.realpath(path): path for path in paths if not isinstance(path, Elsewhere)}.values()
 
 
 def make_batches(files: list[str], batch_bytes: int, batch_files: int) -> list[Batch]:
@@ -49,8 +53,9 @@ def make_batches(files: list[str], batch_bytes: int, batch_files: int) -> list[B
     paths: list[str] = []
     stamps: list[tuple[int, int]] = []
     total = 0
-    for path in files:
-        stamp = _stamp(path)
+    with ThreadPoolExecutor(16) as pool:  # those elsewhere take a request each
+        found = list(pool.map(_stamp, files))
+    for path, stamp in zip(files, found):
         if paths and (total + stamp[0] > batch_bytes or len(paths) == batch_files):
             batches.append(Batch(tuple(paths), tuple(stamps)))
             paths, stamps, total = [], [], 0

@@ -7,9 +7,11 @@ from typing import NamedTuple
 
 from . import _context
 from ._errors import NvidiaError, UsageError
+from ._lists import Records
 from ._native import c_text, profiler_number, rows
 from ._offpeak import ffi, lib
 from ._texts import shortened
+from ._words import Profiler
 
 
 class Chip(NamedTuple):
@@ -22,9 +24,14 @@ class Chip(NamedTuple):
     sass: bool = False  # it has metrics of instructions, of the profilers "sass" and "pc"
 
 
-def chips() -> list[Chip]:
-    """The chips that libcupti supports, in its order. NvidiaError: there is no libcupti."""
-    return [Chip(*row.values()) for row in rows(_context.new(), lib.opk_chip_list, ffi.NULL, lib.OPK_CHIP_FACTS)]
+def chips() -> Records[Chip]:
+    """The chips that libcupti supports, in its order, as a list; it has to_pandas(). NvidiaError: there is no libcupti.
+
+    >>> [chip.name for chip in opk.chips() if chip.compute_capability == "9.0"]
+    ['GH100']
+    """
+    found = rows(_context.new(), lib.opk_chip_list, ffi.NULL, lib.OPK_CHIP_FACTS)
+    return Records(Chip(*row.values()) for row in found)
 
 
 def chip(name: str) -> Chip:
@@ -32,7 +39,7 @@ def chip(name: str) -> Chip:
     return Chip(*rows(_context.new(), lib.opk_chip_list, c_text(name), lib.OPK_CHIP_FACTS)[0].values())
 
 
-def metrics_per_pass(chip: str, profiler: str = "range") -> int:
+def metrics_per_pass(chip: str, profiler: Profiler = "range") -> int:
     """The most hardware metrics that fit one pass; few sets reach it.
 
     NvidiaError: libcupti has no cuptiProfilerHostGetMaxNumHardwareMetricsPerPass.
@@ -60,10 +67,10 @@ class SinglePassSet(NamedTuple):
     left_out: tuple[str, ...]  # metrics that did not fit with the ones before them
 
 
-def single_pass_sets(chip: str) -> list[SinglePassSet]:
+def single_pass_sets(chip: str) -> Records[SinglePassSet]:
     """The chip's sets of one pass, for PM sampling first. UsageError: there is no such chip."""
     found = rows(_context.new(), lib.opk_single_pass_list, c_text(chip))
-    return [
+    return Records(
         SinglePassSet(row["set"], row["profiler"], row["origin"], row["metric_names"], row["left_out_names"])
         for row in found
-    ]
+    )

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import copyreg
 import os
+import tempfile
 import threading
 from dataclasses import dataclass
 from functools import partial
@@ -11,7 +13,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
 
-from . import _context, _native, _sets
+from . import _context, _native, _output, _sets
 from ._errors import misuse
 from ._extras import load
 from ._native import Path, c_path, c_paths
@@ -19,6 +21,7 @@ from ._offpeak import ffi, lib
 from ._options import CODE_ROWS, Evaluation, KERNEL_NAMES, Struct, Texts, choose, listed, names_of
 from ._paths import Files, Paths, paths_of
 from ._texts import shortened
+from ._words import CodeRows, KernelNames
 
 if TYPE_CHECKING:
     import pandas
@@ -108,6 +111,8 @@ class Diff:
     launches_needed: int  # on each side, to detect a single change of a time among this many comparisons
     judged: tuple[Judged, ...]  # rule by rule
 
+    _junit: bytes | None = None  # of a diff from a pickle, which has no struct opk_diff
+
     def __init__(self, ctx: Any, diff: Any) -> None:
         self._lock = threading.Lock()
         self._diff = diff
@@ -144,6 +149,9 @@ class Diff:
         """Writes the results of the rules as JUnit XML, which CI systems read. UsageError: there are no rules."""
         if not self.judged:
             raise misuse("there are no rules to report")
+        if self._junit is not None:
+            _output.write(path, self._junit, lib.OPK_OUTPUT_JUNIT)
+            return
         with self._lock:
             ctx = _context.new()
             _context.call(ctx, lib.opk_diff_write_junit, self._diff, ctx, c_path(path))
@@ -173,6 +181,26 @@ class Diff:
         rules = f"; {len(self.broken)} of {len(self.judged)} checks are broken" if self.judged else ""
         return f"<pyoffpeak.Diff of {len(self.rows)} rows: {verdicts}{rules}>"
 
+
+def _reduced(diff: Diff) -> tuple[Any, ...]:
+    """For pickles: all that a comparison says, and its page of JUnit."""
+    junit = diff._junit
+    if diff.judged and junit is None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "junit.xml")
+            diff.junit(path)
+            with open(path, "rb") as file:
+                junit = file.read()
+    return _unpickled, ({**vars(diff), "_lock": None, "_diff": None, "_junit": junit},)
+
+
+def _unpickled(state: dict[str, Any]) -> Diff:
+    made = Diff.__new__(Diff)
+    vars(made).update(state, _lock=threading.Lock())
+    return made
+
+
+copyreg.pickle(Diff, _reduced)
 
 _VERDICTS = ("same", "noise", "changed", "too_few", "nan", "missing", "clock")
 
@@ -215,9 +243,9 @@ def diff(
     where: Texts = None,
     rules: Union[Texts, os.PathLike[str]] = None,
     false_changes: float = 0.005,
-    kernel_names: str = "short",
+    kernel_names: KernelNames = "short",
     allow_incomplete: bool = False,
-    per: Optional[str] = None,
+    per: Optional[CodeRows] = None,
 ) -> Diff:
     """Compares recordings: which values changed by more than noise, and which rules they break. See docs/ci.md.
 
@@ -227,6 +255,10 @@ def diff(
     that may be false, --level of the command. per: "instruction", "line" or "function" compares the code of recordings of
     instructions, matched across builds; metrics are smsp__sass_... and smsp__pcsamp_... . UsageError: rows can't be compared, or a rule is invalid. InputError: a
     file or the rules are wrong.
+
+    >>> found = opk.diff("before.opk", "after.opk", rules="gpu__time_duration.sum>5%")
+    >>> found.ok, [rule.row for rule in found.broken]
+    (False, ['axpy 16384x1x1 256x1x1'])
     """
     if not 0 < false_changes < 1:
         raise misuse(f"false_changes {false_changes}: a share such as 0.005")

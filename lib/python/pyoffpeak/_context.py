@@ -3,12 +3,11 @@
 
     ctx = _context.new()                               # in use here alone
     out = ffi.new("struct opk_listing **")
-    _context.call(ctx, lib.opk_set_list, out, ctx, ffi.NULL)  # raises; SIGINT ends it soon
+    _context.call(ctx, lib.opk_set_list, out, ctx, ffi.NULL)  # raises; Ctrl-C ends it soon
     sets = _context.owned(ctx, out[0], lib.opk_listing_free)
 
 A context returns to the pool when the last reference to it, and to all that `owned` made of it, is gone. The pool keeps
-the last few for later calls; loaded libraries stay loaded anyway. A signal never finds a freed context: it interrupts
-the context of a call, which the call holds.
+the last few for later calls; loaded libraries stay loaded anyway.
 """
 
 from __future__ import annotations
@@ -16,12 +15,12 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
-import threading
 import weakref
 from typing import Any, Callable, Optional
 
+from . import _aside
 from ._environment import data_folder, wheel_folders
-from ._errors import check, text
+from ._errors import check, named, text
 from ._loading import loading
 from ._offpeak import ffi, lib
 
@@ -165,18 +164,12 @@ def disowned(handle: Any) -> None:
 
 
 def call(ctx: Any, function: Callable[..., int], *arguments: Any) -> None:
-    """Calls a function that returns a status. SIGINT in the main thread ends it soon, and KeyboardInterrupt follows.
+    """Calls a function that returns a status. If a signal's handler raises in the main thread, the call ends soon.
 
-    Messages of the library go to the logger "pyoffpeak". SIGINT does not end calls in other threads.
+    Messages of the library go to the logger "pyoffpeak". Signals do not end calls in other threads.
     """
-    in_main = threading.current_thread() is threading.main_thread()
-    try:
-        if in_main:
-            lib.watch_interrupts(ctx)
-        code = function(*arguments)
-    finally:
-        if in_main:
-            lib.ignore_interrupts()
+    lib.opk_ctx_resume(ctx)
+    code = _aside.call(function, arguments, lambda: lib.opk_ctx_interrupt(ctx))
     _log_notes(_records[_address(ctx)])
     check(ctx, code)
 
@@ -194,7 +187,7 @@ def warn(message: str) -> None:
     # Loading it takes longer than a short job.
     with loading:
         import logging
-    logging.getLogger("pyoffpeak").warning("%s", message)
+    logging.getLogger("pyoffpeak").warning("%s", named(message))
 
 
 def _another(pointer: Any) -> Any:

@@ -10,6 +10,7 @@ from . import _context
 from ._native import c_text, profiler_number, rows
 from ._offpeak import ffi, lib
 from ._texts import shortened
+from ._words import Profiler
 
 
 class Submetric(NamedTuple):
@@ -90,7 +91,7 @@ def _without_words(row: dict[str, Any]) -> dict[str, Any]:
     return {**row, "passes": known, "method": row["method"] or None, "status": row["status"] or None}
 
 
-def describe(chip: str, metric: str, profiler: str = "range") -> Description | LegacyDescription:
+def describe(chip: str, metric: str, profiler: Profiler = "range") -> Description | LegacyDescription:
     """All that is known of a metric on a chip, by its full or base name; or the formula for a name of nvprof's.
 
     Counts the passes of all submetrics. UsageError: there is no such metric; names similar ones.

@@ -71,19 +71,56 @@ class InputError(OffpeakError):
     __module__ = "pyoffpeak"
 
 
-class MissingFileError(InputError, FileNotFoundError):
-    """There is no such file; `filename` is its path."""
+class _SystemError(OffpeakError, OSError):
+    """The operating system refused a call: `errno`, `strerror` and `filename` are as in any OSError."""
 
-    __module__ = "pyoffpeak"
+    _base = OffpeakError
+    _number = 0
 
     def __init__(self, causes: Sequence[str], places: Sequence[Cause] = ()) -> None:
         super().__init__(causes, places)
-        self.errno = errno.ENOENT
-        self.strerror = os.strerror(errno.ENOENT)
+        self.errno = self._number
+        self.strerror = os.strerror(self._number)
         self.filename = next((place.file for place in places if place.file is not None), None)
 
     def __reduce__(self) -> tuple[Any, ...]:
+        return _made_again, (self._base, self._number, self.causes, self.places)
+
+
+class MissingFileError(InputError, _SystemError, FileNotFoundError):
+    """There is no such file; `filename` is its path."""
+
+    __module__ = "pyoffpeak"
+    _base = InputError
+    _number = errno.ENOENT
+
+
+class OutOfMemoryError(OffpeakError, MemoryError):
+    """Memory ran out; `causes` say for what, if that is known."""
+
+    __module__ = "pyoffpeak"
+
+    def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.causes, self.places)
+
+
+_made: dict[tuple[type[OffpeakError], int], type[OffpeakError]] = {}
+
+
+def with_errno(base: type[OffpeakError], number: int) -> type[OffpeakError]:
+    """A class for an errno: `base`, and Python's own class, such as PermissionError or TimeoutError. `base` for 0."""
+    if not number:
+        return base
+    python = type(OSError(number, ""))
+    if (base, python) == (InputError, FileNotFoundError):
+        return MissingFileError
+    fields = {"__module__": "pyoffpeak", "__doc__": base.__doc__, "_base": base, "_number": number}
+    bases = (base, _SystemError) if python is OSError else (base, _SystemError, python)
+    return _made.setdefault((base, number), type(base.__name__, bases, fields))
+
+
+def _made_again(base: type[OffpeakError], number: int, causes: list[str], places: list[Cause]) -> OffpeakError:
+    return with_errno(base, number)(causes, places)
 
 
 _CLASSES = {
@@ -106,6 +143,17 @@ _REMEDIES = {
 }
 
 
+#: names of files in messages, by the path of the temporary file
+aliases: dict[str, str] = {}
+
+
+def named(message: str) -> str:
+    """A message with the names of such files."""
+    for path, name in list(aliases.items()):
+        message = message.replace(path, name)
+    return message
+
+
 def text(pointer: Any) -> str:
     """A C string, "" for NULL. Bytes that are not UTF-8 become U+FFFD."""
     return ffi.string(pointer).decode("utf-8", "replace") if pointer else ""
@@ -118,22 +166,20 @@ def check(ctx: Any, code: int) -> None:
 
 
 def _fail(ctx: Any, code: int) -> NoReturn:
-    if code == lib.OPK_ENOMEM:
-        raise MemoryError
     causes = [lib.opk_error_cause(ctx, i) for i in range(lib.opk_error_cause_count(ctx))]
     messages = [line for cause in causes for line in _lines(cause)]
-    kind = _CLASSES.get(code, OffpeakError)
-    if kind is InputError and causes and causes[0].os_error == errno.ENOENT:
-        kind = MissingFileError
+    if code == lib.OPK_ENOMEM:
+        raise OutOfMemoryError(messages or ["out of memory"], [_cause(cause) for cause in causes])
+    kind = with_errno(_CLASSES.get(code, OffpeakError), causes[0].os_error if causes else 0)
     raise kind(messages, [_cause(cause) for cause in causes])
 
 
 def _lines(cause: Any) -> list[str]:
     """In the order of `causes`: the line that is printed first comes last."""
-    message = text(cause.message) + _REMEDIES.get(cause.remedy, "")
+    message = named(text(cause.message)) + _REMEDIES.get(cause.remedy, "")
     return [text(cause.caret), text(cause.excerpt), message] if cause.caret else [message]
 
 
 def _cause(cause: Any) -> Cause:
-    file = text(cause.file) if cause.file else None
-    return Cause(text(cause.text), file, cause.line, cause.column, cause.kind == lib.OPK_CAUSE_ERROR)
+    file = named(text(cause.file)) if cause.file else None
+    return Cause(named(text(cause.text)), file, cause.line, cause.column, cause.kind == lib.OPK_CAUSE_ERROR)

@@ -12,6 +12,7 @@ from ._offpeak import ffi, lib
 from ._options import Struct, Texts, names_of
 from ._paths import Paths, output, paths_of
 from ._summaries import open_file
+from ._words import Join, Level
 
 
 def key_of(by: Texts) -> str:
@@ -19,7 +20,7 @@ def key_of(by: Texts) -> str:
     return ",".join(names_of(by) or ())
 
 
-def merge(paths: Paths, path: Path, join: Optional[str] = None) -> None:
+def merge(paths: Paths, path: Path, join: Optional[Join] = None) -> None:
     """Writes one recording of several, with their ranges in order; chip, profiler and metrics must agree.
 
     join: which ranges of different passes make one row, "kernel", "launch" or "name"; None: as the first file says. No
@@ -33,7 +34,7 @@ def merge(paths: Paths, path: Path, join: Optional[str] = None) -> None:
     _context.call(ctx, lib.opk_merge, ctx, array, len(kept), options.c, c_path(output(path, inputs)))
 
 
-def sum(paths: Paths, path: Path, by: Texts = "kernel", level: Optional[str] = None) -> None:
+def sum(paths: Paths, path: Path, by: Texts = "kernel", level: Optional[Level] = None) -> None:
     """Writes one recording of several; ranges that share a key become one range, with the sum of their counters.
 
     by: one word of name, kernel, shape, nvtx, device, host, rank and all, or several. level: which of nested ranges

@@ -11,6 +11,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Iterable, Mapping, Sequence
 
 from . import _context
+from ._elsewhere import Elsewhere
 from ._errors import OffpeakError
 from ._summaries import summarize, value_text
 
@@ -244,7 +245,7 @@ def run(paths: Sequence[str]) -> str:
     if len(paths) > 1:
         return whole(words([("recordings", f"{len(paths)}: {', '.join(paths[:MOST_ROWS])}")]))
     try:
-        if os.path.getsize(path) > MOST_BYTES:
+        if (path.stamp()[0] if isinstance(path, Elsewhere) else os.path.getsize(path)) > MOST_BYTES:
             return whole(words([("recording", path)]), note("It is large, and therefore not evaluated to be shown."))
         ctx = _context.new()
         of = _summary.of_c(ctx, summarize(ctx, path))

@@ -17,7 +17,7 @@ Kind = tuple[Any, ...]
 def of_file(path: str, rows: Optional[str], by_itself: bool) -> Kind:
     """The kind of the rows and, unless columns were requested, their values. InputError: the file is damaged."""
     ctx = _context.new()
-    file = open_file(ctx, path)
+    file = open_file(ctx, path, facts=True)
     meta = listed(ctx, file, lib.OPK_FILE_META)[0]
     if rows in ("kernel", "launch") or meta["mode"] == "trace":
         what = "what ran"
@@ -37,7 +37,7 @@ def check_rows(path: str, found: Kind, like: str, wanted: Kind) -> None:
 def of_sums(path: str) -> Kind:
     """Chip, set, and all other facts that recordings of one sum share. InputError: the file is damaged, or cut off."""
     ctx = _context.new()
-    file = open_file(ctx, path)
+    file = open_file(ctx, path, facts=True)
     if not lib.opk_file_complete(file):
         raise InputError([f"{path}: cut off: its end section is missing"])
     meta = listed(ctx, file, lib.OPK_FILE_META)[0]

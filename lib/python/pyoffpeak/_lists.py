@@ -6,17 +6,21 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from itertools import islice, repeat
-from typing import Any, Generic, Iterator, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Iterator, TypeVar, overload
 
 from . import _arrow
+from ._context import version
+from ._kept import KINDS, TEXT, Kept
+from ._extras import load
 from ._native import column_names
-from ._offpeak import lib
+from ._offpeak import ffi, lib
 from ._tables import Rows
-from ._texts import rest
+from ._texts import MOST_ITEMS, MOST_SHOWN, rest
+
+if TYPE_CHECKING:
+    import pandas
 
 Record = TypeVar("Record")
-
-MOST_SHOWN = 3  # records in a repr
 
 
 class List(Rows, Sequence[Record], Generic[Record]):
@@ -31,7 +35,19 @@ class List(Rows, Sequence[Record], Generic[Record]):
         self._lock = threading.Lock()
         self._length = int(lib.opk_listing_count(found))
         self._columns = column_names(found)
+        columns = lib.opk_listing_columns(found, ffi.new("size_t *"))
+        self._kinds = tuple(KINDS.get(columns[i].type, TEXT) for i in range(len(self._columns)))
         self._made: list[Record] | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The records: a copy does not know the library's list."""
+        plain = [name in self._plain for name in self._columns]
+        rows = [[None if cell == "" and of else cell for cell, of in zip(record, plain)] for record in self._all()]  # type: ignore[call-overload]
+        kept = Kept(tuple(self._columns), self._kinds, rows, self._units, {"offpeak": version()})
+        return {**self.__dict__, "_list": None, "_lock": None, "_kept": kept}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=threading.Lock())
 
     def _export(self, stream: Any) -> None:
         with self._lock:
@@ -84,3 +100,18 @@ class List(Rows, Sequence[Record], Generic[Record]):
         lines += map(repr, self._first(MOST_SHOWN))
         lines += [rest(self._length, MOST_SHOWN)] if self._length > MOST_SHOWN else []
         return "\n".join(lines)
+
+
+class Records(list[Record], Generic[Record]):
+    """A short list of records, which becomes a data frame with a column for each field."""
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A pandas.DataFrame; fields with several texts are tuples."""
+        fields = self[0]._fields if self else ()  # type: ignore[attr-defined]
+        frame: pandas.DataFrame = load("pandas", "pandas").DataFrame(list(self), columns=fields)
+        return frame
+
+    def __repr__(self) -> str:
+        lines = [repr(record) for record in self[:MOST_ITEMS]]
+        lines += [rest(len(self), MOST_ITEMS)] if len(self) > MOST_ITEMS else []
+        return "[" + ",\n ".join(lines) + "]"

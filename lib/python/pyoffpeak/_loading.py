@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The lock under which modules are loaded when they are needed: loading all takes longer than a short job.
+"""The lock under which modules, also pandas and others, are loaded when needed: loading all takes longer than a short job.
 
     with loading:
         from . import _info

@@ -21,6 +21,7 @@ from ._native import (
 )
 from ._offpeak import ffi, lib
 from ._options import listed
+from ._words import MetricType, Profiler, Scope
 
 _SCOPES = {
     None: lib.OPK_SCOPE_UNKNOWN,
@@ -77,14 +78,14 @@ def _all_of(globs: Sequence[str | Sequence[str]]) -> list[str]:
 def metrics(
     chip: str,
     *globs: Union[str, Sequence[str]],
-    profiler: str = "range",
+    profiler: Profiler = "range",
     submetrics: bool = False,
     passes: bool = False,
     max_passes: int | None = None,
-    type: str | None = None,
+    type: MetricType | None = None,
     unit: str | None = None,
     grep: str | None = None,
-    scope: str | None = None,
+    scope: Scope | None = None,
     availability: Path | Image | None = None,
 ) -> Metrics:
     """The metrics of a chip ("GH100", "H100" or "sm_90"), sorted by name: base metrics, or all full names.
@@ -99,6 +100,9 @@ def metrics(
     counter-availability image, or the path of one, of a recording or of a probe.
 
     UsageError: no such chip, or a malformed expression. NvidiaError: CUPTI is missing, or does not know scopes.
+
+    >>> [metric.metric for metric in opk.metrics("GH100", "dram__bytes*")]
+    ['dram__bytes', 'dram__bytes_read', 'dram__bytes_write']
     """
     if scope not in _SCOPES:
         raise misuse(f"scope {scope!r}: any, context or device")

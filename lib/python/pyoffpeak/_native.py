@@ -7,6 +7,7 @@ import os
 from typing import Any, Iterable, Sequence, Union
 
 from . import _context
+from ._elsewhere import Elsewhere, fetch
 from ._errors import misuse, text
 from ._offpeak import ffi, lib
 
@@ -91,16 +92,20 @@ def c_optional(value: str | None) -> Any:
     return ffi.NULL if value is None else c_text(value)
 
 
-def c_path(path: Path) -> Any:
-    """A path as a C string, which lives as long as the result."""
+def c_path(path: Path, facts: bool = False) -> Any:
+    """A path as a C string, which lives as long as the result. A file from elsewhere is fetched, for facts not all of it."""
+    if isinstance(path, Elsewhere):
+        path = path.local(facts)
     if "\0" in os.fspath(path):
         raise misuse(f"{path!r} has a NUL character")
     return ffi.new("char[]", os.fsencode(path))
 
 
-def c_paths(paths: Iterable[Path]) -> tuple[Any, Any]:
+def c_paths(paths: Iterable[Path], facts: bool = False) -> tuple[Any, Any]:
     """An array of paths, and what must live as long as the array."""
-    items = [c_path(path) for path in paths]
+    given = list(paths)
+    fetch((path for path in given if isinstance(path, Elsewhere)), facts)
+    items = [c_path(path, facts) for path in given]
     return ffi.new("const char *[]", items or [ffi.NULL]), items
 
 

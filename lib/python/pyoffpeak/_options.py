@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from typing import Any, NamedTuple, Optional, Sequence, Union
 
+from ._elsewhere import Elsewhere
 from ._errors import misuse
 from ._loading import loading
 from ._native import c_optional, c_path, c_texts, profiler_number, sized
@@ -74,6 +76,12 @@ class Struct:
             setattr(self.c, field, self.keep(array))
             setattr(self.c, count, len(texts))
             self.keep(items)
+
+    def names(self, field: str, names: Sequence[str]) -> None:
+        """The names that were given, if files have other paths."""
+        if any(isinstance(name, Elsewhere) for name in names):
+            items = self.keep([ffi.new("char[]", os.fsencode(name)) for name in names])
+            setattr(self.c, field, self.keep(ffi.new("const char *[]", items)))
 
     def text(self, field: str, value: str | None) -> None:
         setattr(self.c, field, self.keep(c_optional(value)))

@@ -14,6 +14,7 @@ from ._batches import Batch, note_same_files
 from ._errors import InputError, MissingFileError, OffpeakError, UsageError
 from ._sets import SetLike
 from ._tables import Table
+from ._words import RowKind
 
 if TYPE_CHECKING:
     import pandas
@@ -33,7 +34,7 @@ class Reader:
     metrics: Texts
     set: Optional[SetLike]
     where: Texts
-    rows: Optional[str]
+    rows: Optional[RowKind]
     names: tuple[str, ...]
     types: tuple[str, ...]  # pandas types
     chosen: bool  # the caller chose the columns: a file without one of them is broken, even if it is not used

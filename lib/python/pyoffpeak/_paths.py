@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Files as callers name them: one, several, a pattern, or a result of open()."""
+"""Files as callers name them: one, several, a pattern, a place elsewhere, bytes, or a result of open()."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import glob
 import itertools
 import os
 from collections.abc import Iterable
-from typing import Any, Sequence, Union
+from typing import Any, BinaryIO, Mapping, Optional, Sequence, Union
 
 from . import _context
+from ._elsewhere import Elsewhere, fetch, is_named, named, of_object, told_apart
 from ._errors import InputError, misuse
-from ._native import Path
+from ._native import Image, Path
 from ._offpeak import ffi
 from ._summaries import open_file
 
@@ -33,7 +34,8 @@ class Opened:
         return self._paths
 
 
-Paths = Union[Path, Opened, Iterable[Union[Path, Opened]]]
+_One = Union[Path, Image, BinaryIO, Opened]
+Paths = Union[_One, Iterable[_One]]
 
 
 def _matching(name: str) -> list[str]:
@@ -46,24 +48,29 @@ def _matching(name: str) -> list[str]:
     return found
 
 
-def _each(paths: Paths) -> Iterable[str]:
+def _each(paths: Paths, options: Mapping[str, Any]) -> Iterable[str]:
     if isinstance(paths, Opened):
         yield from paths.paths
+    elif isinstance(paths, Elsewhere):
+        yield paths
     elif isinstance(paths, (str, os.PathLike)):
-        yield from _matching(os.fspath(paths))
-    elif isinstance(paths, Iterable) and not isinstance(paths, (bytes, bytearray)):
+        name = os.fspath(paths)
+        yield from named(name, options) if is_named(name) and not os.path.exists(name) else _matching(name)
+    elif isinstance(paths, (bytes, bytearray, memoryview)) or hasattr(paths, "read"):
+        yield of_object(paths)
+    elif isinstance(paths, Iterable):
         for path in paths:
-            yield from _each(path)
+            yield from _each(path, options)
     else:
-        raise TypeError(f"recordings are paths, lists of them, or what open() gave, not {type(paths).__name__}")
+        raise TypeError(f"recordings are paths, bytes, open files, lists of these, or what open() gave, not {type(paths).__name__}")
 
 
-def paths_of(*paths: Paths) -> tuple[str, ...]:
+def paths_of(*paths: Paths, storage_options: Optional[Mapping[str, Any]] = None) -> tuple[str, ...]:
     """The files. InputError: no file matches a pattern. UsageError: no file is named."""
-    found = tuple(itertools.chain.from_iterable(map(_each, paths)))
+    found = tuple(itertools.chain.from_iterable(_each(path, storage_options or {}) for path in paths))
     if not found:
         raise misuse("no file is named")
-    return found
+    return told_apart(found)
 
 
 def _is_same(path: Path, other: str) -> bool:
@@ -84,6 +91,7 @@ class Files:
     """Opened files as a C array, which keeps them. All have one context."""
 
     def __init__(self, ctx: Any, paths: Sequence[str]) -> None:
+        fetch(paths)
         self._kept = [open_file(ctx, path) for path in paths]
         self.c: Any = ffi.new("struct opk_file *[]", self._kept)
         self.count = len(self._kept)

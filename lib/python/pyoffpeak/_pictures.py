@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, Callable, Iterator, Optional
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Optional, Sequence
 
 from . import _context
 from ._errors import misuse
@@ -240,6 +240,8 @@ def draw(make: Callable[..., Picture], given: Any = None, ax: Optional[Axes] = N
     if given is not None and ax is not None:
         raise misuse("figure or ax, not both")
     root, scale, below = given if ax is None else ax.figure, 1.0, 0
+    # The caller's next plot goes where it would have gone.
+    current = root.gca() if root is not None and root.axes else None
     if root is None:
         picture = make()
         below = LINE * len(_sentences(picture))
@@ -274,5 +276,17 @@ def draw(make: Callable[..., Picture], given: Any = None, ax: Optional[Axes] = N
         fields[0].text({**text, "y": picture.size[1] + LINE * (i + 0.5), "text": sentence})
     for field in fields:
         field.finish(field is fields[-1])
+    if current is not None:
+        root.sca(current)
     figure: Figure = fields[0].axes.figure.figure
+    return figure
+
+
+def draw_several(makes: Sequence[Callable[..., Picture]]) -> Figure:
+    """A new figure with the pictures below each other."""
+    sizes = [make().size for make in makes]
+    figure = _new_figure(max(width for width, _ in sizes), sum(height for _, height in sizes))
+    parts: Any = figure.subfigures(len(makes), 1, height_ratios=[height for _, height in sizes])
+    for make, part in zip(makes, parts):
+        draw(make, part)
     return figure

@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
+import copyreg
 import threading
 from collections.abc import Sequence
 from typing import Any, Mapping, NamedTuple, overload
 
 from . import _context
 from ._errors import misuse
+from ._loading import loading
 from ._native import Image, Path, availability_image, c_path, c_text, copied, profiler_number, rows, sized
 from ._offpeak import ffi, lib
 from ._sets import SetLike, facts_of, make
 from ._texts import shortened
+from ._words import Instances, Prefer, Profiler
 
 _DAY = 86400.0
 
@@ -130,7 +133,7 @@ class Plan:
         """The counter-data prefix, as save() stores it; make_prefix() makes others."""
         return self.make_prefix()
 
-    def make_prefix(self, instances: str = "needed") -> bytes:
+    def make_prefix(self, instances: Instances = "needed") -> bytes:
         """The counter-data prefix, which sizes and initialises a counter data image.
 
         instances: which counters keep the value of each hardware instance in counter data. "needed": counters of
@@ -146,7 +149,7 @@ class Plan:
             finally:
                 lib.free(out[0])
 
-    def save(self, path: Path, instances: str = "needed") -> None:
+    def save(self, path: Path, instances: Instances = "needed") -> None:
         """Writes a .opk for `offpeak-collect -c`: metadata, config image and prefix. The file appears whole, or not.
 
         instances: as in make_prefix(). UsageError: the path is a recording, or a file that is not .opk.
@@ -157,8 +160,7 @@ class Plan:
             _context.call(self._ctx, lib.opk_build, self._ctx, self._plan, options, c_path(path))
 
     def _build_options(self, instances: str) -> Any:
-        if instances not in ("needed", "none", "all"):
-            raise misuse(f"instances {instances!r}: needed, none or all")
+        check_instances(instances)
         options = sized("opk_build_options")
         options.no_instances = instances == "none"
         options.keep_instances = instances == "all"
@@ -211,6 +213,22 @@ class Plan:
     def __repr__(self) -> str:
         passes = "1 pass" if self.passes == 1 else f"{self.passes} passes"
         return f"<pyoffpeak.Plan of {self.set} on {self.chip}, {self.profiler}: {len(self.metrics)} metrics, {passes}>"
+
+
+def _reduced(plan: Plan) -> tuple[Any, ...]:
+    """A pickle has what the plan says and writes: another search for passes might find others."""
+    with loading:
+        from . import _plan_copies
+    return _plan_copies.UnpickledPlan, (_plan_copies.copy_of(plan),)
+
+
+copyreg.pickle(Plan, _reduced)
+
+
+def check_instances(instances: str) -> None:
+    """UsageError: it is another word."""
+    if instances not in ("needed", "none", "all"):
+        raise misuse(f"instances {instances!r}: needed, none or all")
 
 
 def _pass_of(domains: tuple[str, ...], **row: Any) -> Pass:
@@ -269,13 +287,13 @@ def plan(
     chip: str,
     sets: SetLike,
     *,
-    profiler: str | None = None,
+    profiler: Profiler | None = None,
     effort: float | None = None,
     availability: Path | Image | None = None,
     max_passes: int | None = None,
     single_pass: bool = False,
     strict_order: bool = False,
-    prefer: str = "fewest",
+    prefer: Prefer = "fewest",
     parameters: Mapping[str, object] | None = None,
 ) -> Plan:
     """Plans which passes collect the sets on a chip.
@@ -291,6 +309,9 @@ def plan(
     UsageError: no such chip, set or metric; names similar ones. InputError: a set or availability image
     has errors. EvaluationError: more passes are needed than allowed, or CUPTI refuses. NvidiaError: there is no
     CUPTI.
+
+    >>> opk.plan("H100", ["dram__bytes.sum", "sm__cycles_active.avg"])
+    <pyoffpeak.Plan of custom on GH100, range: 2 metrics, 1 pass>
     """
     if prefer not in ("fewest", "cheap", "both"):
         raise misuse(f"prefer {prefer!r}: fewest, cheap or both")
@@ -339,7 +360,7 @@ def split_plan(
     sets: SetLike,
     *,
     max_passes: int = 1,
-    profiler: str | None = None,
+    profiler: Profiler | None = None,
     effort: float | None = None,
     availability: Path | Image | None = None,
     parameters: Mapping[str, object] | None = None,

@@ -3,47 +3,76 @@
 
 from __future__ import annotations
 
+import os
 import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Callable, Optional, Union
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 from . import _context
+from ._elsewhere import fetch
 from ._errors import OffpeakError, misuse
 from ._loading import loading
 from ._native import Path, c_path, c_paths
 from ._offpeak import ffi, lib
-from ._options import Evaluation, Selection, Struct, Texts, listed, names_of
+from ._options import Evaluation, Selection, Texts, listed, names_of
 from ._paths import Opened, Paths, paths_of
 from ._summaries import open_file, summarize
 from ._tables import Table
+from ._words import KernelNames, Layout, Level, PictureKind, Profiler, RowKind
 
 if TYPE_CHECKING:
     from . import _answers, _files, _info, _pictures, _report, _sets, _summary
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-def _new_table(new: Callable[[Any, Any, Struct], int], evaluation: Evaluation, selection: Selection) -> Any:
-    """A struct opk_table, which `new` makes from a context and the options."""
-    ctx = _context.new()
-    named = evaluation.set is None or isinstance(evaluation.set, str)
-    options = selection.struct(evaluation.struct() if named else evaluation.made(ctx), evaluation.set if named else None)
-    out = ffi.new("struct opk_table **")
-    _context.call(ctx, new, out, ctx, options)
-    return _context.owned(ctx, out[0], lib.opk_table_free)
+@dataclass(frozen=True)
+class _Query:
+    """The source of a table: files, or a bare image. It can be pickled."""
+
+    files: Sequence[str]
+    evaluation: Evaluation
+    selection: Selection
+    image: Optional[bytes] = None
+
+    def __call__(self) -> Any:
+        """A struct opk_table, which is evaluated now."""
+        ctx, set_ = _context.new(), self.evaluation.set
+        named = set_ is None or isinstance(set_, str)
+        options = self.selection.struct(self.evaluation.struct() if named else self.evaluation.made(ctx), set_ if named else None)
+        out = ffi.new("struct opk_table **")
+        if self.image is None:
+            array, kept = c_paths(self.files, facts=self.selection.is_unevaluated)
+            options.names("names", self.files)
+            _context.call(ctx, lib.opk_table_new, out, ctx, array, len(kept), options.c)
+        else:
+            name = c_path(self.files[0])
+            _context.call(ctx, lib.opk_table_new_image, out, ctx, self.image, len(self.image), name, options.c)
+        return _context.owned(ctx, out[0], lib.opk_table_free)
 
 
 class Run(Opened):
-    """A recording, or several as one."""
+    """A recording, or several as one. It holds no file open; as a context manager, `with open(...) as run:`, it is itself."""
 
     __module__ = "pyoffpeak"
     _is_part = False
 
-    def __init__(self, *paths: Paths, allow_incomplete: bool = False) -> None:
-        super().__init__(paths_of(*paths))
+    def __init__(
+        self, *paths: Paths, allow_incomplete: bool = False, storage_options: Optional[Mapping[str, Any]] = None
+    ) -> None:
+        super().__init__(paths_of(*paths, storage_options=storage_options))
+        fetch(self._paths, facts=True)
         self._allow_incomplete = allow_incomplete
         for path in self._paths:
-            if not lib.opk_file_complete(open_file(_context.new(), path)) and allow_incomplete:
+            if not lib.opk_file_complete(open_file(_context.new(), path, facts=True)) and allow_incomplete:
                 warnings.warn(f"{path} was cut off: only what is whole is evaluated", stacklevel=3)
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
 
     @property
     def info(self) -> _info.Info:
@@ -51,7 +80,7 @@ class Run(Opened):
         ctx = _context.new()
         with loading:
             from . import _info
-        return _info.of_file(ctx, open_file(ctx, self._only()), self.path)
+        return _info.of_file(ctx, open_file(ctx, self._only(), facts=True), self.path)
 
     @property
     def modules(self) -> tuple[_info.Module, ...]:
@@ -59,7 +88,7 @@ class Run(Opened):
         ctx = _context.new()
         with loading:
             from . import _info
-        return _info.modules_of(ctx, open_file(ctx, self._only()))
+        return _info.modules_of(ctx, open_file(ctx, self._only(), facts=True))
 
     @property
     def functions(self) -> tuple[_info.Function, ...]:
@@ -67,7 +96,7 @@ class Run(Opened):
         ctx = _context.new()
         with loading:
             from . import _info
-        return _info.functions_of(ctx, open_file(ctx, self._only()))
+        return _info.functions_of(ctx, open_file(ctx, self._only(), facts=True))
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -96,13 +125,16 @@ class Run(Opened):
         """Kernels by time, the columns, and the run in words, of the one file: `offpeak show`.
 
         kernel: only kernels, or user ranges, that match this pattern: "*gemm*".
+
+        >>> opk.open("before.opk").summary().groups[0].name
+        'transpose'
         """
         with loading:
             from . import _summary
         ctx = _context.new()
         return _summary.of_c(ctx, summarize(ctx, self._only(), kernel))
 
-    def findings(self, kernel: Optional[str] = None, kernel_names: str = "short") -> _answers.Findings:
+    def findings(self, kernel: Optional[str] = None, kernel_names: KernelNames = "short") -> _answers.Findings:
         """What limits each kernel of the one file, and what to try: `offpeak show`. Kernels are by time.
 
         A kernel has a row for each finding, or one row without. kernel: only kernels, or user ranges, that match this
@@ -119,7 +151,7 @@ class Run(Opened):
         columns: Texts = None,
         level: float = 95,
         within: float = 1,
-        kernel_names: str = "short",
+        kernel_names: KernelNames = "short",
     ) -> _answers.NoiseList:
         """How far the mean of each metric can be trusted, and how many more launches would do: `offpeak noise`.
 
@@ -131,7 +163,7 @@ class Run(Opened):
             from . import _answers
         return _answers.noise(self._paths, kernel, by, columns, level, within, kernel_names)
 
-    def occupancy(self, kernel: Optional[str] = None, kernel_names: str = "short") -> _answers.OccupancyList:
+    def occupancy(self, kernel: Optional[str] = None, kernel_names: KernelNames = "short") -> _answers.OccupancyList:
         """How many warps of each kernel fit an SM, what limits them, and how many there were; of the one file.
 
         A kernel has a row for each launch shape. UsageError: the recording has no launches of kernels.
@@ -145,7 +177,7 @@ class Run(Opened):
         path: Path,
         title: Optional[str] = None,
         kernel: Optional[str] = None,
-        kernel_names: str = "short",
+        kernel_names: KernelNames = "short",
         embed_source: bool = False,
         source_maps: Texts = None,
     ) -> None:
@@ -194,11 +226,11 @@ class Run(Opened):
         set: Optional[_sets.SetLike] = None,
         where: Texts = None,
         columns: Texts = None,
-        rows: Optional[str] = None,
+        rows: Optional[RowKind] = None,
         aggregate: Texts = None,
-        level: Optional[str] = None,
-        layout: str = "wide",
-        kernel_names: str = "full",
+        level: Optional[Level] = None,
+        layout: Layout = "wide",
+        kernel_names: KernelNames = "full",
         all_facts: bool = False,
         keep_first_sample: bool = False,
         workers: int = 0,
@@ -213,6 +245,9 @@ class Run(Opened):
         the first PM sample, which begins earlier. workers: number of processes; 0: as many as are useful.
 
         UsageError: no such metric or column, or files can't be in one table; InputError: a file is damaged.
+
+        >>> opk.open("run.opk").eval(metrics="gpu__time_duration.sum", where="device=0").to_pandas().shape
+        (20, 7)
         """
         evaluation = Evaluation(names_of(metrics), set, self._allow_incomplete, workers, where=listed(where))
         selection = Selection(
@@ -234,7 +269,7 @@ class Run(Opened):
         set: Optional[_sets.SetLike] = None,
         where: Texts = None,
         columns: Texts = None,
-        layout: str = "wide",
+        layout: Layout = "wide",
         workers: int = 0,
     ) -> Table:
         """A Table with a row for so much time of PM samples, over all files: "100ms", "1s", "10min"; `offpeak eval --resample`.
@@ -252,24 +287,21 @@ class Run(Opened):
         return self._table(evaluation, Selection(names_of(columns), layout=layout, resample=time))
 
     def _table(self, evaluation: Evaluation, selection: Selection) -> Table:
-        selection = selection._replace(is_part=self._is_part)
-
-        def new(out: Any, ctx: Any, options: Struct) -> int:
-            array, kept = c_paths(self._paths)
-            code: int = lib.opk_table_new(out, ctx, array, len(kept), options.c)
-            return code
-
-        return Table(lambda: _new_table(new, evaluation, selection))
+        return Table(_Query(self._paths, evaluation, selection._replace(is_part=self._is_part)))
 
     def roofline(self, kernel: Optional[str] = None, ax: Optional[Axes] = None) -> Figure:
         """A matplotlib figure: each kernel at each level of memory, between the roofs of the GPU; needs the extra "plot".
 
-        kernel: only kernels like this pattern: "*gemm*". ax: draws in these axes, and returns their figure. UsageError: no
-        kernel matches, or the recording lacks a roofline's metrics, which the set roofline-hierarchical has.
+        Several files have a roofline each, below each other. kernel: only kernels like this pattern: "*gemm*". ax: draws
+        the one file in these axes, and returns their figure. UsageError: no kernel matches, or a recording lacks a
+        roofline's metrics, which the set roofline-hierarchical has.
         """
         from . import _pictures  # most runs draw nothing, and the module takes long to import
 
-        return _pictures.draw(partial(self.picture, "roofline", kernel), ax=ax)
+        if len(self._paths) == 1 or ax is not None:
+            return _pictures.draw(partial(self.picture, "roofline", kernel), ax=ax)
+        each = ((Run(path, allow_incomplete=self._allow_incomplete), os.path.basename(path)) for path in self._paths)
+        return _pictures.draw_several([partial(run.picture, "roofline", kernel, title=name) for run, name in each])
 
     def timeline(
         self,
@@ -292,7 +324,7 @@ class Run(Opened):
 
     def picture(
         self,
-        kind: str,
+        kind: PictureKind,
         kernel: Optional[str] = None,
         group: Optional[str] = None,
         top: int = 0,
@@ -334,12 +366,18 @@ class Run(Opened):
         return f"<pyoffpeak.Run {self.path}: {', '.join(part for part in parts if part)}>"
 
 
-def open(*paths: Paths, allow_incomplete: bool = False) -> Run:
+def open(
+    *paths: Paths, allow_incomplete: bool = False, storage_options: Optional[Mapping[str, Any]] = None
+) -> Run:
     """A recording, or several as one: files, lists of them, and patterns such as "runs/*.opk".
 
-    allow_incomplete: evaluate what a file that was cut off still holds. InputError: a file is missing, or not .opk.
+    A file may also be anywhere that fsspec knows, "s3://bucket/run.opk", "https://..." or "simplecache::s3://...", an
+    object with read(), or bytes. storage_options: for the store, such as {"anon": True}. Facts, as in `info`, take only
+    the parts of a file that have them. allow_incomplete: evaluate what a file that was cut off still holds.
+
+    InputError: a file is missing, or not .opk. A missing one is a FileNotFoundError, too.
     """
-    return Run(*paths, allow_incomplete=allow_incomplete)
+    return Run(*paths, allow_incomplete=allow_incomplete, storage_options=storage_options)
 
 
 def open_part(*paths: Paths) -> Run:
@@ -354,11 +392,11 @@ def eval_image(
     chip: Optional[str] = None,
     metrics: Texts = None,
     set: Optional[_sets.SetLike] = None,
-    profiler: Optional[str] = None,
+    profiler: Optional[Profiler] = None,
     name: str = "image",
     where: Texts = None,
     columns: Texts = None,
-    layout: str = "wide",
+    layout: Layout = "wide",
     gpu_time_shift: Optional[int] = None,
     keep_first_sample: bool = False,
 ) -> Table:
@@ -374,8 +412,4 @@ def eval_image(
     )
     selection = Selection(names_of(columns), layout=layout, keep_first_sample=keep_first_sample)
 
-    def new(out: Any, ctx: Any, options: Struct) -> int:
-        code: int = lib.opk_table_new_image(out, ctx, data, len(data), c_path(name), options.c)
-        return code
-
-    return Table(lambda: _new_table(new, evaluation, selection))
+    return Table(_Query((name,), evaluation, selection, data))

@@ -11,6 +11,7 @@ from ._offpeak import ffi, lib
 from ._options import KERNEL_NAMES, Evaluation, Struct, Texts, choose, listed, names_of
 from ._paths import Files, Paths, output, paths_of
 from ._sets import SetLike
+from ._words import KernelNames
 
 
 def report(
@@ -18,7 +19,7 @@ def report(
     path: Path,
     title: Optional[str] = None,
     kernel: Optional[str] = None,
-    kernel_names: str = "short",
+    kernel_names: KernelNames = "short",
     embed_source: bool = False,
     source_maps: Texts = None,
 ) -> None:
@@ -68,7 +69,7 @@ def trace(
     metrics: Texts = None,
     where: Texts = None,
     set: Optional[SetLike] = None,
-    kernel_names: str = "short",
+    kernel_names: KernelNames = "short",
     compress: Optional[bool] = None,
     allow_incomplete: bool = False,
 ) -> TraceCounts:

@@ -10,6 +10,7 @@ import re
 from typing import Any, Mapping, NamedTuple, Sequence, Union
 
 from . import _context
+from ._lists import Records
 from ._native import c_path, c_text, rows
 from ._offpeak import ffi, lib
 from ._texts import shortened
@@ -223,9 +224,9 @@ class SetInfo(NamedTuple):
     error: str | None  # why its file can't be read; else None
 
 
-def sets() -> list[SetInfo]:
-    """The sets that have a name: those in the folder OFFPEAK_SETS, and the shipped ones."""
-    return [
+def sets() -> Records[SetInfo]:
+    """The sets that have a name: those in the folder OFFPEAK_SETS, and the shipped ones, as a list; it has to_pandas()."""
+    return Records(
         SetInfo(
             row["set"],
             row["description"],
@@ -237,4 +238,4 @@ def sets() -> list[SetInfo]:
             row["error"],
         )
         for row in rows(_context.new(), lib.opk_set_list, ffi.NULL)
-    ]
+    )

@@ -11,10 +11,10 @@ from ._native import c_optional, c_path, sized, word
 from ._offpeak import ffi, lib
 
 
-def open_file(ctx: Any, path: str) -> Any:
-    """The opened recording, which keeps its context alive."""
+def open_file(ctx: Any, path: str, facts: bool = False) -> Any:
+    """The opened recording, which keeps its context alive. facts: its images are not read."""
     out = ffi.new("struct opk_file **")
-    _context.call(ctx, lib.opk_file_open, out, ctx, c_path(path))
+    _context.call(ctx, lib.opk_file_open, out, ctx, c_path(path, facts))
     return _context.owned(ctx, out[0], lib.opk_file_free)
 
 

@@ -5,16 +5,22 @@ from __future__ import annotations
 
 import _thread
 import contextlib
+import copyreg
 import ctypes
+import operator
 import os
+import sys
 import threading
-from typing import TYPE_CHECKING, Any, Callable, Iterator, Union
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, BinaryIO, Callable, Dict, Iterator, Union, overload
 
-from . import _arrow, _context
-from ._errors import text
+from . import _arrow, _aside, _context, _output
+from ._errors import check, text
 from ._extras import load
-from ._native import CELLS, c_path, rows, word
+from ._kept import KINDS, TEXT, Kept
+from ._native import CELLS, rows, word
 from ._offpeak import ffi, lib
+from ._texts import MOST_SHOWN, rest
 
 if TYPE_CHECKING:
     import numpy
@@ -38,6 +44,8 @@ class Rows:
     """The interface of Arrow's readers: columns, and a new stream of the rows for each caller."""
 
     _columns: list[str]
+    _units: dict[str, str] = {}
+    _kept: Kept | None = None  # rows in memory, instead of those that the library has
 
     def _export(self, stream: Any) -> None:
         """Fills a struct ArrowArrayStream."""
@@ -63,10 +71,14 @@ class Rows:
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """The rows as a PyCapsule; ignores `requested_schema`, as the protocol permits."""
+        if self._kept is not None:
+            return self._kept.arrow().__arrow_c_stream__()
         return _capsule(int(ffi.cast("uintptr_t", self._stream())))
 
     def to_arrow(self) -> pyarrow.Table:
         """A pyarrow.Table: float64, int64, bool and dictionaries of texts; units are in the fields' metadata."""
+        if self._kept is not None:
+            return self._kept.arrow()
         reader = load("pyarrow", "pandas").RecordBatchReader.from_stream(self)
         # In batches: read_all() does not end before the last one, even after a signal.
         table: pyarrow.Table = load("pyarrow", "pandas").Table.from_batches(list(reader), schema=reader.schema)
@@ -76,10 +88,13 @@ class Rows:
         """A pandas.DataFrame; takes the options of pyarrow.Table.to_pandas(). Both null and NaN floats become NaN.
 
         Whole numbers are Int64, which can be null: int64 becomes float64 where shift(), merge() or reindex() leave a gap,
-        and times lose their last digits.
+        and times lose their last digits. Units are in the frame's attrs["units"], by column.
         """
         types = {load("pyarrow", "pandas").int64(): load("pandas", "pandas").Int64Dtype()}
+        load("pyarrow.pandas_compat", "pandas")  # pyarrow would load it itself, and a fork would not wait
         frame: pandas.DataFrame = self.to_arrow().to_pandas(**{"types_mapper": types.get, **options})
+        if self._units:
+            frame.attrs["units"] = dict(self._units)
         return frame
 
     def to_polars(self) -> polars.DataFrame:
@@ -94,29 +109,79 @@ class Rows:
         if a value is unknown, else a plain array. Texts are objects: str, or None.
         """
         numpy = load("numpy", "pandas")
+        if self._kept is not None:
+            return self._kept.numpy()
         with _arrow.Reader(self._stream()) as reader:
             batches = [[column.to_numpy() for column in batch] for batch in reader]
             parts = list(zip(*batches)) or [(array,) for array in reader.empty_arrays()]
         return {name: _joined(numpy, part) for name, part in zip(self._columns, parts)}
 
-    def to_parquet(self, path: str | os.PathLike[str], **options: Any) -> None:
+    def to_parquet(self, path: str | os.PathLike[str] | BinaryIO, **options: Any) -> None:
         """Writes a Parquet file in batches; takes the options of pyarrow.parquet.ParquetWriter.
 
-        The file appears whole, or not at all.
+        The file appears whole, or not at all. `path` may also be an open file, or another object with write().
         """
-        ctx = _context.new()
-        _context.call(ctx, lib.opk_check_output, ctx, c_path(path), lib.OPK_OUTPUT_PARQUET)
+        if hasattr(path, "write"):
+            self._write_parquet(path, options)
+            return
+        with _output.whole(path, lib.OPK_OUTPUT_PARQUET) as unfinished:
+            self._write_parquet(unfinished, options)
+
+    def _write_parquet(self, to: Any, options: dict[str, Any]) -> None:
         reader = load("pyarrow", "pandas").RecordBatchReader.from_stream(self)
-        unfinished = f"{os.fspath(path)}.{os.getpid()}.tmp"
-        try:
-            with load("pyarrow.parquet", "pandas").ParquetWriter(unfinished, reader.schema, **options) as writer:
-                for batch in reader:
-                    writer.write_batch(batch)
-            _context.call(ctx, lib.opk_check_output, ctx, c_path(path), lib.OPK_OUTPUT_PARQUET)
-            os.replace(unfinished, path)
-        finally:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(unfinished)
+        with load("pyarrow.parquet", "pandas").ParquetWriter(to, reader.schema, **options) as writer:
+            for batch in reader:
+                writer.write_batch(batch)
+
+
+class Slice(Rows, Sequence[Dict[str, Cell]]):
+    """Some rows of a Table, in memory: a sequence of dicts, and a table."""
+
+    def __init__(self, kept: Kept) -> None:
+        self._kept = kept
+        self._columns, self._units = list(kept.columns), kept.units
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many rows and columns there are."""
+        return len(self), len(self._columns)
+
+    def __len__(self) -> int:
+        assert self._kept is not None
+        return len(self._kept.rows)
+
+    @overload
+    def __getitem__(self, index: int) -> dict[str, Cell]: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Slice: ...
+
+    def __getitem__(self, index: int | slice) -> dict[str, Cell] | Slice:
+        assert self._kept is not None
+        if isinstance(index, slice):
+            return Slice(self._kept._replace(rows=self._kept.rows[index]))
+        return dict(zip(self._columns, self._kept.rows[index]))
+
+    def _repr_html_(self) -> str:
+        """In Jupyter: the first rows."""
+        from . import _html
+
+        assert self._kept is not None
+        most = _html.MOST_ROWS
+        said = f"The first {most} of {len(self):,} rows." if len(self) > most else ""
+        return _html.preview(self._columns, self._units, self._kept.rows[:most], said)
+
+    def __repr__(self) -> str:
+        assert self._kept is not None
+        lines = [f"<pyoffpeak.Slice: {len(self):,} rows of {_some(self._columns)}>"]
+        lines += [_some([repr(cell) for cell in row]) for row in self._kept.rows[:MOST_SHOWN]]
+        lines += [rest(len(self), MOST_SHOWN)] if len(self) > MOST_SHOWN else []
+        return "\n".join(lines)
+
+
+def _some(texts: Sequence[str]) -> str:
+    """The first few of many, "a, b, ..."."""
+    return ", ".join([*texts[:6], *(["..."] if len(texts) > 6 else [])])
 
 
 class Table(Rows):
@@ -127,8 +192,12 @@ class Table(Rows):
     unknown; NaN was collected but could not be computed.
 
     The rows can be read once: reading them again evaluates them again, which takes as long as eval(), and reads the
-    files as they are then. To use the rows several times keep a result, such as to_pandas() returns. Several threads
-    can use a Table.
+    files as they are then. To use the rows several times keep a result, such as to_pandas() returns. len(), shape,
+    head(), table[0] and slices read rows, but do not use them up. Several threads can use a Table. A pickle has what is
+    evaluated, not the rows.
+
+    >>> opk.open("run.opk").eval(columns="range,gpu__time_duration.sum")[2:].shape
+    (18, 2)
     """
 
     __module__ = "pyoffpeak"
@@ -141,6 +210,8 @@ class Table(Rows):
         count = ffi.new("size_t *")
         columns = lib.opk_table_columns(table, count)
         self._columns = [word(columns[i].name) for i in range(count[0])]
+        self._kinds = tuple(KINDS.get(columns[i].type, TEXT) for i in range(count[0]))
+        self._length: int | None = None
         ctx = _context.new()
         units = rows(ctx, lib.opk_table_list, table, lib.OPK_TABLE_UNITS)
         self._units = {name: row["unit"] for name, row in zip(self._columns, units) if row["unit"]}
@@ -159,37 +230,93 @@ class Table(Rows):
         """
         return dict(self._about)
 
-    def _first_rows(self, most: int) -> list[list[Cell]] | None:
-        """The first rows, which can still be read afterwards; None: all rows were read."""
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[Any]:
+        """The struct opk_table at its first row, to which it returns afterwards."""
         with self._lock:
             if self._table is None:
-                return None
-            found: list[list[Cell]] = []
-            cells, known = ffi.new("union opk_cell **"), ffi.new("bool **")
-            columns = lib.opk_table_columns(self._table, ffi.new("size_t *"))
+                self._table = self._make()
             try:
-                while len(found) < most and not lib.opk_table_next(cells, known, self._table) and cells[0]:
-                    found.append(
-                        [
-                            CELLS[columns[i].type](cells[0][i]) if known[0][i] else None
-                            for i in range(len(self._columns))
-                        ]
-                    )
+                yield self._table
             finally:
                 lib.opk_table_rewind(self._table)
-            return found
+
+    def _skip(self, table: Any, most: int) -> int:
+        """Goes on by so many rows, or all that are left; how many these are."""
+        found = ffi.new("size_t *")
+        code = _aside.call(lib.skip_rows, (found, table, most), lambda: None)
+        check(lib.opk_table_error(table), code)
+        return int(found[0])
+
+    def __len__(self) -> int:
+        if self._length is None:
+            with self._reading() as table:
+                self._length = self._skip(table, sys.maxsize)
+        return self._length
+
+    def __bool__(self) -> bool:
+        return True  # as other objects, without a look at its rows
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many rows and columns there are."""
+        return len(self), len(self._columns)
+
+    def head(self, n: int = 5) -> Slice:
+        """The first rows."""
+        return self[:n]
+
+    @overload
+    def __getitem__(self, index: int) -> dict[str, Cell]: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Slice: ...
+
+    def __getitem__(self, index: int | slice) -> dict[str, Cell] | Slice:
+        """A row as a dict, or several as a Slice, in memory."""
+        if not isinstance(index, slice):
+            at = operator.index(index)
+            found = self._between(range(at, at + 1) if at >= 0 else range(len(self) + at, len(self) + at + 1))
+            if not found:
+                raise IndexError(f"row {index} of {len(self)}")
+            return dict(zip(self._columns, found[0]))
+        ends = (index.start or 0, sys.maxsize if index.stop is None else index.stop, index.step or 1)
+        wanted = range(*ends) if min(ends) >= 0 else range(len(self))[index]
+        return Slice(Kept(tuple(self._columns), self._kinds, self._between(wanted), self._units, self._metadata()))
+
+    def _metadata(self) -> dict[str, str]:
+        return {"offpeak": _context.version(), **self._about}
+
+    def _between(self, wanted: range) -> list[list[Cell]]:
+        """The rows of these numbers, as far as there are so many."""
+        if not wanted or min(wanted[0], wanted[-1]) < 0:
+            return []
+        least, most = min(wanted[0], wanted[-1]), max(wanted[0], wanted[-1])
+        found: list[list[Cell]] = []
+        cells, known = ffi.new("union opk_cell **"), ffi.new("bool **")
+        with self._reading() as table:
+            columns = lib.opk_table_columns(table, ffi.new("size_t *"))
+            reads = [CELLS[columns[i].type] for i in range(len(self._columns))]
+            self._skip(table, least)
+            while least + len(found) <= most:
+                check(lib.opk_table_error(table), lib.opk_table_next(cells, known, table))
+                if not cells[0]:
+                    break
+                found.append([read(cells[0][i]) if known[0][i] else None for i, read in enumerate(reads)])
+        ordered = found if wanted.step > 0 else found[::-1]
+        return ordered[:: abs(wanted.step)]
 
     def _repr_html_(self) -> str:
         """In Jupyter: the first rows, which can still be read afterwards."""
         from . import _html
 
-        rows = self._first_rows(_html.MOST_ROWS)
-        said = "The rows were read." if rows is None else f"The first {len(rows)} rows." if len(rows) == _html.MOST_ROWS else ""
-        return _html.preview(self._columns, self._units, rows or (), said)
+        # To read them again would evaluate them again.
+        rows = () if self._table is None else self._between(range(_html.MOST_ROWS))
+        said = "The rows were read." if self._table is None else f"The first {len(rows)} rows." if len(rows) == _html.MOST_ROWS else ""
+        return _html.preview(self._columns, self._units, rows, said)
 
     def __repr__(self) -> str:
-        shown = ", ".join(self._columns[:6])
-        return f"<pyoffpeak.Table of {len(self._columns)} columns: {shown}{', ...' if len(self._columns) > 6 else ''}>"
+        return f"<pyoffpeak.Table of {len(self._columns)} columns: {_some(self._columns)}>"
 
     def _take(self) -> Any:
         """The rows, from the first one on."""
@@ -211,6 +338,10 @@ class Table(Rows):
                     yield dict(zip(self._columns, cells))
 
     __iter__ = rows
+
+
+# Not a method: help() has one less.
+copyreg.pickle(Table, lambda table: (Table, (table._make,)))
 
 
 def _joined(numpy: Any, parts: tuple[Any, ...]) -> Any:

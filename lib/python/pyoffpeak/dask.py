@@ -12,7 +12,7 @@ docs/scale.md has times.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any, Mapping, Optional
 
 from . import _kinds, _recordings
 from ._batches import make_batches
@@ -24,6 +24,7 @@ from ._partitions import BLAMED, TEXT, Reader, error_table, explained, type_of
 from ._paths import Paths, paths_of
 from ._sets import SetLike
 from ._sums import Summing
+from ._words import Level, OnError, RowKind
 
 if TYPE_CHECKING:
     import dask.dataframe
@@ -43,14 +44,16 @@ def read_opk(
     where: Texts = None,
     columns: Texts = None,
     set: Optional[SetLike] = None,
-    rows: Optional[str] = None,
+    rows: Optional[RowKind] = None,
     batch_bytes: int = 64 << 20,
     batch_files: int = 256,
-    errors: str = "raise",
+    errors: OnError = "raise",
+    storage_options: Optional[Mapping[str, Any]] = None,
 ) -> dask.dataframe.DataFrame:
     """A lazy Dask dataframe of recordings, with the columns and rows of Run.eval(), and a column "file".
 
-    paths: a pattern, "runs/*.opk", or a list of files, which all workers must see under these names. metrics, where,
+    paths: a pattern, "runs/*.opk", or a list of files, which all workers must see under these names; or names of
+    fsspec's, "s3://bucket/*.opk", whose store gets storage_options. metrics, where,
     columns, set and rows are as Run.eval() takes them: what they leave out is not evaluated, and neither are columns
     that the Dask program does not use. To count rows, frame["file"].count() is faster than len(frame), for which Dask
     reads all columns.
@@ -70,7 +73,7 @@ def read_opk(
     dataframe = _dask_dataframe()
     if errors not in ("raise", "collect", "rows"):
         raise misuse(f"errors {errors!r}: raise, collect or rows")
-    files = list(paths_of(paths))
+    files = list(paths_of(paths, storage_options=storage_options))
     options = {"metrics": names_of(metrics), "set": set, "where": listed(where), "rows": rows}
     found, like, kind = _find_columns(files, options, names_of(columns), errors)
     if errors == "rows":
@@ -96,11 +99,12 @@ def sum(
     where: Texts = None,
     columns: Texts = None,
     set: Optional[SetLike] = None,
-    level: Optional[str] = None,
+    level: Optional[Level] = None,
     split_every: int = 16,
     batch_bytes: int = 64 << 20,
     batch_files: int = 256,
-    errors: str = "raise",
+    errors: OnError = "raise",
+    storage_options: Optional[Mapping[str, Any]] = None,
 ) -> Delayed:
     """The result of `offpeak merge --sum BY` of all files and `offpeak eval` on one machine, bit for bit, as a Delayed.
 
@@ -112,7 +116,7 @@ def sum(
     level: which of nested ranges: "outermost", "innermost" or "all". metrics, where, columns and set are
     as Run.eval() takes them, and apply to the sums.
 
-    A batch of files (see read_opk()) becomes a small recording, and each split_every of these become one; they travel
+    paths and storage_options are as read_opk() takes them. A batch of files (see read_opk()) becomes a small recording, and each split_every of these become one; they travel
     as bytes. errors: "raise": a file that is missing or broken, or has another chip or set than the first, ends the
     computation; "collect": it is left out with a warning, and attrs["errors"] of the result has a row for it.
 
@@ -126,7 +130,7 @@ def sum(
         raise misuse(f"errors {errors!r}: raise or collect")
     if split_every < 2:
         raise misuse("split_every is at least 2")
-    files = list(paths_of(paths))
+    files = list(paths_of(paths, storage_options=storage_options))
     summing = Summing(key_of(by), level, names_of(metrics), set, listed(where), names_of(columns), "", (), errors)
     summing = _like_first(summing, files)
     batches = make_batches(files, batch_bytes, batch_files)

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Recordings that are not files here: in fsspec's stores, in memory, in open files."""
+
+import io
+import os
+import pickle
+import unittest
+import warnings
+
+import pyoffpeak as opk
+from common import long, needs, recording
+
+
+def bytes_of(name):
+    with open(recording(name), "rb") as file:
+        return file.read()
+
+
+def table_of(run):
+    """Rows without the column "file"."""
+    return [{name: value for name, value in row.items() if name != "file"} for row in run.eval()]
+
+
+class InMemory(unittest.TestCase):
+    def test_bytes_and_files(self):
+        wanted = repr(table_of(opk.open(recording("simple"))))
+        with open(recording("simple"), "rb") as file:
+            for given, name in ((bytes_of("simple"), "<bytes>"), (io.BytesIO(bytes_of("simple")), "<file>"), (file, file.name)):
+                run = opk.open(given)
+                self.assertEqual((run.path, run.info.path, repr(table_of(run))), (name, name, wanted))
+        with opk.open([bytes_of("before"), memoryview(bytes_of("after")), recording("before")]) as run:
+            files = ["<bytes 1>", "<bytes 2>", recording("before")]
+            self.assertEqual(list(dict.fromkeys(row["file"] for row in run.eval(columns="file,range"))), files)
+        with self.assertRaisesRegex(opk.InputError, r"^<bytes>: ") as caught:
+            opk.open(b"neither")
+        self.assertEqual(caught.exception.places[0].file or "<bytes>", "<bytes>")
+        with self.assertRaises(TypeError):
+            opk.open(io.StringIO("text"))
+        self.assertTrue(opk.diff(bytes_of("before"), bytes_of("after")).rows)
+
+
+@needs("fsspec")
+class Stores(unittest.TestCase):
+    def setUp(self):
+        import fsspec
+
+        self.store = fsspec.filesystem("memory")
+        self.addCleanup(self.store.store.clear)
+        self.read = 0  # bytes
+        real = self.store.cat_file
+
+        def counted(path, start=None, end=None, **others):
+            data = real(path, start, end, **others)
+            self.read += len(data)
+            return data
+
+        self.store.cat_file = counted
+        self.addCleanup(delattr, self.store, "cat_file")
+
+    def put(self, **files):
+        for name, data in files.items():
+            self.store.pipe_file(f"/runs/{name}.opk", data)
+
+    def test_names(self):
+        self.put(before=bytes_of("before"), after=bytes_of("after"))
+        run = opk.open("memory://runs/*.opk")
+        names = ["memory://runs/after.opk", "memory://runs/before.opk"]
+        self.assertEqual(list(run.paths), names)
+        self.assertEqual(list(dict.fromkeys(row["file"] for row in run.eval(columns="file,range"))), names)
+        local = opk.open(recording("after"), recording("before"))
+        self.assertEqual(repr(table_of(run)), repr(table_of(local)))
+        self.assertEqual(pickle.loads(pickle.dumps(run)).paths, run.paths)
+        self.assertEqual(repr(list(pickle.loads(pickle.dumps(run.eval())))), repr(list(run.eval())))
+        for missing in ("memory://runs/none.opk", "memory://none/*.opk"):
+            with self.assertRaisesRegex(opk.InputError, missing.replace("*", r"\*")):
+                opk.open(missing)
+        with self.assertRaises(FileNotFoundError):
+            opk.open("memory://runs/none.opk")
+
+    def test_what_is_read(self):
+        """Facts take a part of the file, values all of it, each byte once."""
+        data = bytes_of("wide-auto")
+        self.put(wide=data)
+        run = opk.open("memory://runs/wide.opk")
+        wanted = opk.open(recording("wide-auto"))
+        self.assertEqual(run.info.sections, wanted.info.sections)
+        self.assertEqual(repr(list(run.ranges)), repr(list(wanted.ranges)))
+        self.assertLess(self.read, len(data) / 2)
+        self.assertEqual(repr(table_of(run)), repr(table_of(wanted)))
+        self.assertEqual(self.read, len(data))
+        self.assertEqual(len(run.eval()), 5)
+        self.assertEqual(self.read, len(data))
+        local = run._paths[0].local()
+        del run
+        self.assertFalse(os.path.exists(local))
+
+    def test_messages(self):
+        """They have the names that were given, not those of temporary files."""
+        data = bytes_of("wide-auto")
+        self.put(cut=data[:-100], damaged=data[: len(data) // 2] + b"\1" * 8 + data[len(data) // 2 + 8 :])
+        for name in ("cut", "damaged"):
+            with self.assertRaisesRegex(opk.InputError, rf"memory://runs/{name}\.opk") as caught:
+                opk.open(f"memory://runs/{name}.opk").eval()
+            self.assertNotIn("pyoffpeak-", str(caught.exception))
+        with self.assertLogs("pyoffpeak") as logged, self.assertWarns(UserWarning):
+            opk.open("memory://runs/cut.opk", "memory://runs/cut.opk", allow_incomplete=True).eval()
+        self.assertNotIn("pyoffpeak-", " ".join(logged.output))
+
+    @long
+    @needs("dask", "pandas")
+    def test_dask(self):
+        import pyoffpeak.dask
+
+        self.put(before=bytes_of("before"), after=bytes_of("after"))
+        names = ["memory://runs/before.opk", "memory://runs/after.opk"]
+        how = {"columns": "file,gpu__time_duration.sum", "batch_files": 1}
+        frame = pyoffpeak.dask.read_opk(names, **how).compute(scheduler="sync")
+        self.assertEqual(list(frame["file"].unique()), names)
+        local = opk.open(recording("before"), recording("after")).eval(columns="gpu__time_duration.sum").to_pandas()
+        self.assertEqual(list(frame["gpu__time_duration.sum"]), list(local["gpu__time_duration.sum"]))
+        names.insert(1, "memory://runs/none.opk")
+        with self.assertRaises(FileNotFoundError):
+            pyoffpeak.dask.read_opk(names, **how).compute(scheduler="sync")
+        frame = pyoffpeak.dask.read_opk(names, errors="rows", **how).compute(scheduler="sync")
+        self.assertEqual(list(frame["file"][frame["error"].notna()]), names[1:2])
+
+
+@long
+@needs("s3fs", "moto", "flask", "dask", "pandas", "distributed")
+class S3(unittest.TestCase):
+    """Many recordings in a server of S3 on this machine, by several workers."""
+
+    COUNT = 300  # 1,000 take a minute of processor time
+
+    def setUp(self):
+        import boto3
+        from moto.server import ThreadedMotoServer
+
+        server = ThreadedMotoServer(ip_address="127.0.0.1", port=0)
+        server.start()
+        self.addCleanup(server.stop)
+        host, port = server.get_host_and_port()
+        self.options = {"key": "k", "secret": "s", "endpoint_url": f"http://{host}:{port}"}
+        client = boto3.client(
+            "s3", endpoint_url=self.options["endpoint_url"], aws_access_key_id="k", aws_secret_access_key="s", region_name="us-east-1"
+        )
+        client.create_bucket(Bucket="runs")
+        data = bytes_of("simple")
+        for number in range(self.COUNT):
+            client.put_object(Bucket="runs", Key=f"{number:04}.opk", Body=data)
+        client.put_object(Bucket="runs", Key="wide", Body=bytes_of("wide-auto"))
+        self.client = client
+
+    def test_many(self):
+        import pyoffpeak.dask
+        from dask.distributed import Client
+
+        run = opk.open("s3://runs/wide", storage_options=self.options)
+        self.assertEqual((run.path, run.info.metrics), ("s3://runs/wide", opk.open(recording("wide-auto")).info.metrics))
+        self.assertEqual(repr(table_of(run)), repr(table_of(opk.open(recording("wide-auto")))))
+        cached = opk.open("simplecache::s3://runs/0007.opk", storage_options={"s3": self.options})
+        self.assertEqual(len(cached.eval()), 5)
+        frame = pyoffpeak.dask.read_opk("s3://runs/*.opk", storage_options=self.options, columns="file,range", batch_files=50)
+        with Client(n_workers=2, threads_per_worker=2, dashboard_address=None) as client:
+            counted = frame["file"].value_counts()
+            future = client.compute(counted)
+            worker = next(iter(client.scheduler_info()["workers"]))
+            client.run(os._exit, 1, workers=[worker], nanny=False, on_error="ignore")
+            found = future.result(timeout=500)
+            self.assertEqual((len(found), set(found)), (self.COUNT, {5}))
+            client.run(warnings.simplefilter, "default")
+            self.client.delete_object(Bucket="runs", Key="0003.opk")
+            with self.assertRaisesRegex(opk.InputError, "s3://runs/0003.opk"):
+                frame["file"].count().compute()
+            names = [f"s3://runs/{number:04}.opk" for number in range(8)]
+            collected = pyoffpeak.dask.read_opk(names, storage_options=self.options, columns="file,range", errors="collect")
+            with self.assertWarnsRegex(UserWarning, "left out: s3://runs/0003.opk"):
+                self.assertEqual(collected["file"].nunique().compute(), 7)
+            errors = pyoffpeak.dask.errors(collected).compute()
+            self.assertEqual(list(errors["file"]), names[3:4])

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What users of pandas expect of a table: a length, slices, units, pickles."""
+
+import io
+import os
+import pickle
+import tempfile
+import unittest
+
+import pyoffpeak as opk
+from common import cases, needs, recording
+
+
+def again(thing):
+    return pickle.loads(pickle.dumps(thing))
+
+
+class Slices(unittest.TestCase):
+    def test_rows(self):
+        table = opk.open(recording("simple")).eval()
+        rows = list(table)
+        self.assertEqual((len(table), table.shape), (5, (5, len(table.columns))))
+        self.assertEqual((table[0], table[4], table[-5]), (rows[0], rows[4], rows[0]))
+        for at in (slice(None), slice(1, 3), slice(3, 99), slice(7, 9), slice(-2, None), slice(None, None, -2), slice(0, 4, 3), slice(3, 1)):
+            with self.subTest(at):
+                self.assertEqual(list(table[at]), rows[at])
+        self.assertEqual(list(table.head(2)), rows[:2])
+        self.assertEqual((list(table.head(4)[1:3]), table.head().shape), (rows[1:3], table.shape))
+        self.assertEqual(list(table), rows)
+        for number in (5, -6):
+            with self.assertRaises(IndexError):
+                table[number]
+        self.assertTrue(opk.open(recording("simple")).eval(where="kernel=none"))
+        self.assertIn("... 2 more", repr(table[:]))
+
+    @needs("pyarrow", "pandas")
+    def test_slices_are_tables(self):
+        for name, how in cases((("ranks", {}), ("training-kernels", {"rows": "launch"})), (("rotated", {"rows": "single"}), ("hot", {}))):
+            with self.subTest(name):
+                table = opk.open(recording(name)).eval(**how)
+                kept, whole = table[:], table.to_arrow()
+                self.assertTrue(kept.to_arrow().schema.equals(whole.schema, check_metadata=True))
+                self.assertTrue(kept.to_pandas().equals(table.to_pandas()))
+                for column, wanted in table.to_numpy().items():
+                    self.assertEqual(repr(kept.to_numpy()[column]), repr(wanted))
+
+    @needs("pyarrow", "pandas")
+    def test_units(self):
+        table = opk.open(recording("simple")).eval()
+        self.assertEqual(table.to_pandas().attrs["units"], table.units)
+        self.assertEqual(table.head().to_pandas().attrs["units"], table.units)
+
+    @needs("pyarrow")
+    def test_parquet_of_an_open_file(self):
+        import pyarrow.parquet
+
+        table = opk.open(recording("simple")).eval()
+        file = io.BytesIO()
+        table.to_parquet(file)
+        self.assertTrue(pyarrow.parquet.read_table(file).equals(table.to_arrow()))
+
+
+class Pickles(unittest.TestCase):
+    def test_tables(self):
+        run = opk.open(recording("before"), recording("after"))
+        for table in (run.eval(columns="file,gpu__time_duration.sum"), run.eval(set="memory"), run.ranges):
+            self.assertEqual(repr(list(again(table))), repr(list(table)))
+        self.assertEqual(again(run.eval()[1:3])[0]["range"], 1)
+
+    @needs("pyarrow")
+    def test_lists(self):
+        for found in (
+            opk.metrics("GH100", "dram__*", passes=True),
+            opk.open(recording("training-answers")).findings(),
+            opk.open(recording("training-gemm")).occupancy(),
+        ):
+            copy = again(again(found))
+            self.assertEqual((repr(list(copy)), repr(copy)), (repr(list(found)), repr(found)))
+            self.assertTrue(copy.to_arrow().drop_columns([]).to_pydict().keys() == found.to_arrow().to_pydict().keys())
+            self.assertEqual(repr(copy.to_arrow().to_pylist()), repr(found.to_arrow().to_pylist()))
+
+    def test_plan(self):
+        plan = opk.plan("GH100", ["dram__bytes.sum", "sm__cycles_active.avg"], effort=0)
+        copy = again(again(plan))
+        self.assertIsInstance(copy, opk.Plan)
+        for name in ("chip", "passes", "metrics", "config_image", "prefix", "detail", "columns", "left_out", "lower_bound"):
+            self.assertEqual(getattr(copy, name), getattr(plan, name), name)
+        self.assertEqual((repr(copy), copy.make_prefix("none")), (repr(plan), plan.make_prefix("none")))
+        with tempfile.TemporaryDirectory() as folder:
+            paths = [os.path.join(folder, name) for name in ("one.opk", "other.opk")]
+            for of, path in zip((plan, copy), paths):
+                of.save(path, instances="all")
+            with open(paths[0], "rb") as one, open(paths[1], "rb") as other:
+                self.assertEqual(one.read(), other.read())
+            with self.assertRaisesRegex(opk.UsageError, "it is not replaced"):
+                with open(paths[1], "w") as file:
+                    file.write("text\n")
+                copy.save(paths[1])
+
+    def test_diff(self):
+        diff = opk.diff(recording("before"), recording("after"), rules="gpu__time_duration.sum>5%")
+        copy = again(again(diff))
+        self.assertEqual((repr(copy), repr(copy.rows), copy.judged), (repr(diff), repr(diff.rows), diff.judged))
+        with tempfile.TemporaryDirectory() as folder:
+            paths = [os.path.join(folder, name) for name in ("one.xml", "other.xml")]
+            for of, path in zip((diff, copy), paths):
+                of.junit(path)
+            with open(paths[0]) as one, open(paths[1]) as other:
+                self.assertEqual(one.read(), other.read())
+
+
+class Lists(unittest.TestCase):
+    @needs("pandas")
+    def test_to_pandas(self):
+        for found in (opk.chips(), opk.sets(), opk.single_pass_sets("GH100")):
+            frame = found.to_pandas()
+            self.assertEqual((len(frame), list(frame.columns)), (len(found), list(found[0]._fields)))
+            self.assertEqual(list(frame["name"]), [record.name for record in found])
+
+    def test_they_end_early(self):
+        for found in (opk.chips(), opk.sets(), opk.single_pass_sets("GH100"), opk.open(recording("training-gemm")).summary()):
+            self.assertLess(len(repr(found)), 12000)
+        self.assertIn(f"... {len(opk.chips()) - 8} more]", repr(opk.chips()))
