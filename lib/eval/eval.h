@@ -4,6 +4,7 @@
 #define OPK_EVAL_H
 
 #include "adapters/nv/nv.h"
+#include "baked/baked.h"
 #include "base/ctx.h"
 #include "base/index.h"
 #include "base/strlist.h"
@@ -47,6 +48,7 @@ struct opk_eval_job {
 	size_t metric_count;
 	bool names_known; /* the metrics are known to be the chip's */
 	bool plain;       /* only CUPTI, though PerfWorks may be faster */
+	bool apart;       /* the result has the remarks of each row, and not of all together */
 	/* NULL: each range is a row. Else it makes images from first_mean until before end_mean. */
 	const struct opk_joining *joining;
 	size_t first_mean, end_mean;
@@ -59,7 +61,11 @@ struct opk_eval_job {
 	size_t part_count;
 };
 
-/* The result: a header, a unit for each metric, rows with names and values, remarks, a trailer. */
+/*
+ * The result: a header, a unit for each metric, rows with names and values, remarks, a trailer.
+ * With `apart`, each row has its remarks: their number, and a struct opk_row_remark and the part's
+ * name for each.
+ */
 struct opk_spool_header {
 	char chip[32];
 	int32_t profiler;
@@ -77,6 +83,11 @@ struct opk_spool_trailer {
 	uint64_t stored;
 	uint64_t incomplete_samples;
 	uint64_t remarks; /* how many struct opk_remark precede it */
+};
+
+struct opk_row_remark {
+	uint64_t metric, kind;
+	double value; /* percent */
 };
 
 enum { OPK_MAX_RANGE_NAME = 1 << 16, OPK_MAX_UNIT = 1 << 16, OPK_MAX_WORKERS = 1024 };
@@ -221,6 +232,15 @@ void opk_columns_compute_also(double *out, const struct opk_columns *columns,
  */
 void opk_columns_least(uint64_t *out, const struct opk_columns *columns, const uint64_t *metrics);
 
+/* Values of all rows, from the images, for a file that has them: bake_rows.c */
+
+/* Fills in all but the generator, metrics and sets; free() the images. */
+int opk_bake_rows(struct opk_baked *baked, struct opk_ctx *ctx, struct opk_value_sink *sink,
+                  struct opk_file *file, const struct opk_strlist *metrics);
+/* The means of ranges that the metadata's `join` asks for. */
+int opk_bake_joined(struct opk_ctx *ctx, struct opk_value_sink *sink, struct opk_file *file,
+                    const struct opk_strlist *metrics);
+
 /* What names of metrics and formulas reveal about a value: traits.c. */
 struct opk_traits {
 	/*
@@ -253,9 +273,12 @@ struct opk_set_meta {
 	struct opk_meta_label *labels;
 	struct opk_meta meta; /* borrows from the above and from the recording's */
 };
-/* *out begins zeroed and has to be cleared even after a failure; `recorded` may be NULL. */
+/*
+ * *out begins zeroed and has to be cleared even after a failure; `recorded` may be NULL. `file`,
+ * which may be NULL, is a recording that may have the set's values.
+ */
 int opk_set_meta_init(struct opk_set_meta *out, struct opk_ctx *ctx, const struct opk_set *set,
-                      const char *chip, enum opk_profiler profiler,
+                      const struct opk_file *file, const char *chip, enum opk_profiler profiler,
                       const struct opk_meta *recorded);
 void opk_set_meta_clear(struct opk_set_meta *meta);
 
@@ -282,6 +305,9 @@ struct opk_remark {
 	char part[192];
 };
 void opk_remark_add(struct opk_remark *all, const struct opk_remark *one);
+/* Counts which of a row's values are shares above the whole; `above` has one per metric. */
+void opk_remark_above(struct opk_remark *above, const char *const *metrics, const double *values,
+                      size_t count);
 /* Whether values of a metric, by its full name, are percentages of a whole. */
 bool opk_is_share(const char *metric);
 
@@ -333,8 +359,6 @@ struct opk_values {
 	struct opk_idleness *idleness; /* one per part of the throughputs */
 };
 
-/* Records which shares of a range are above the whole. */
-void opk_values_remark(struct opk_values *values, const double *of_range);
 /* The caller sets the fields up to `evaluator`, which are borrowed; the others are zeros. */
 int opk_values_begin(struct opk_values *values, struct opk_ctx *ctx);
 void opk_values_clear(struct opk_values *values);

@@ -3,6 +3,7 @@
 #ifndef OPK_EVAL_INSIDE_H
 #define OPK_EVAL_INSIDE_H
 
+#include "baked/baked.h"
 #include "base/ctx.h"
 #include "container/container.h"
 #include "eval/door.h"
@@ -25,7 +26,16 @@ struct opk_spools {
 	uint64_t incomplete_samples;
 	struct opk_remark *remarks; /* OPK_REMARK_KINDS per metric; without rows: no such remark */
 	char *name;
+	bool apart; /* the results are of jobs with `apart` */
+	/* Of the row that was read last, with `rows` 1. */
+	OPK_LIST(struct opk_remark) of_row;
 };
+
+/* Values that the file has already: eval_baked.c. */
+
+/* *served is false if the file lacks some of them; `spools` is not touched then. */
+int opk_eval_by_baked(bool *served, struct opk_spools *spools, struct opk_ctx *ctx,
+                      const struct opk_eval_job *job);
 
 /* The limits of children that evaluate. */
 struct opk_contain_options opk_eval_contain(uint64_t largest_image);
@@ -154,6 +164,9 @@ struct opk_joining {
 int opk_joining_new(struct opk_joining **out, struct opk_ctx *ctx, const struct opk_eval_job *job,
                     const char *how);
 void opk_joining_free(struct opk_joining *joining);
+/* What the rows are means of; borrows from both. */
+struct opk_value_groups opk_joining_groups(const struct opk_joining *joining,
+                                           const struct opk_eval_job *job);
 
 /*
  * In a child: makes the image of this number; NULL if the job's segments have no ranges for it. A
