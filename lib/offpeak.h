@@ -756,11 +756,9 @@ int opk_file_list(struct opk_listing **out, struct opk_ctx *ctx, struct opk_file
 int opk_availability_load(void **data, size_t *size, struct opk_ctx *ctx, const char *path,
                           const char *chip, enum opk_profiler profiler);
 
-/* ---- what a file replaces -------------------------------------------------------------------- */
+/* ---- what a file replaces: only an older file of the same kind ------------------------------- */
 
-/* A file replaces only an older file of the same kind. */
-
-/* What is written. OPK_OUTPUT_RECORDING to OPK_OUTPUT_PROBE are .opk files. */
+/* What is written; RECORDING to PROBE, and BAKED, are .opk files. */
 enum opk_output {
 	OPK_OUTPUT_TABLE,       /* CSV, JSON, NDJSON or text, by its first lines */
 	OPK_OUTPUT_DATABASE,    /* of SQLite */
@@ -783,6 +781,7 @@ enum opk_output {
 	OPK_OUTPUT_PREFIX,
 	OPK_OUTPUT_AVAILABILITY,
 	OPK_OUTPUT_CUBIN,
+	OPK_OUTPUT_BAKED, /* a recording with its values */
 };
 /*
  * Checks whether a file may be written at this path: docs/formats.md, "What is replaced". Functions

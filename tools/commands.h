@@ -5,11 +5,11 @@
 
 #include "common/options.h"
 
-extern const struct command build_command, chips_command, compare_command, describe_command,
-	diff_command, doctor_command, eval_command, extract_command, import_command, info_command,
-	merge_command, metrics_command, noise_command, plan_command, plot_command, recover_command,
-	report_command, sets_command, show_command, split_command, trace_command, trim_command,
-	verify_command;
+extern const struct command bake_command, build_command, chips_command, compare_command,
+	describe_command, diff_command, doctor_command, eval_command, extract_command,
+	import_command, info_command, merge_command, metrics_command, noise_command, plan_command,
+	plot_command, recover_command, report_command, sets_command, show_command, split_command,
+	trace_command, trim_command, verify_command;
 
 /* All of them, in the order of --help; ended by NULL. */
 extern const struct command *const commands[];

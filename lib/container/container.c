@@ -48,6 +48,9 @@ static const char *find_link_flaw(const struct opk_section *section)
 	case OPK_SECTION_ACTIVITIES:
 	case OPK_SECTION_CODE:
 	case OPK_SECTION_INSTRUCTIONS:
+	case OPK_SECTION_BAKED:
+	case OPK_SECTION_VALUES:
+	case OPK_SECTION_LEFT_OUT:
 	case OPK_SECTION_END:
 		return section->distance ? "a section names another one without need" : NULL;
 	default:
@@ -169,6 +172,7 @@ int opk_table_check(struct opk_ctx *ctx, const struct opk_file *file, size_t sec
 	size_t image = file->sections[section].link;
 
 	if (rows > OPK_FEW_ROWS && image != SIZE_MAX
+	    && file->sections[image].type == OPK_SECTION_DATA
 	    && rows > file->sections[image].plain_size / OPK_MIN_RANGE)
 		return opk_fail(ctx, OPK_EINPUT, "%ju rows for an image of %ju bytes",
 		                (uintmax_t)rows, (uintmax_t)file->sections[image].plain_size);

@@ -80,7 +80,7 @@ static inline unsigned opk_is_table(uint32_t type)
 /* Whether a section belongs to the image that it names: tables, and sections of later versions. */
 static inline bool opk_is_attached(const struct opk_section *section)
 {
-	return section->type != OPK_SECTION_DATA && section->distance;
+	return !opk_is_image(section->type) && section->distance;
 }
 
 struct opk_file {

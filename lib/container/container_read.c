@@ -201,10 +201,10 @@ static int give_up(struct walk *w)
 
 static bool can_name(const struct opk_section *section, const struct opk_section *named)
 {
-	if (named->header_crc != section->linked_crc || named->type != OPK_SECTION_DATA)
+	if (named->header_crc != section->linked_crc || !opk_is_image(named->type))
 		return false;
 	return section->type != OPK_SECTION_DATA
-	       || (named->plain_size == section->plain_size
+	       || (named->type == OPK_SECTION_DATA && named->plain_size == section->plain_size
 	           && !(named->flags & (~OPK_SECTION_KNOWN | OPK_SECTION_BASED)));
 }
 

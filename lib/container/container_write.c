@@ -113,7 +113,7 @@ int opk_writer_resume(struct opk_writer **out, struct opk_ctx *ctx, const struct
 	if (!writer)
 		return opk_nomem(ctx, "a writer");
 	/* Images at the end have no tables yet: leave them out. */
-	while (count && file->sections[count - 1].type == OPK_SECTION_DATA)
+	while (count && opk_is_image(file->sections[count - 1].type))
 		count--;
 	TRY(sum_headers(writer, &end, file, count));
 	TRY(opk_newfile_resume_live(&writer->file, ctx, file->path, file->fd, end));
@@ -150,7 +150,7 @@ static int write_section(struct opk_writer *writer, const struct opk_section *se
 	opk_buf_add_u32(&header, writer->crc);
 	if (header.failed)
 		return opk_nomem(writer->ctx, "a section");
-	if (section->type == OPK_SECTION_DATA) {
+	if (opk_is_image(section->type)) {
 		writer->image = writer->count;
 		writer->image_crc = writer->crc;
 		writer->tables = 0;

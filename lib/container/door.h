@@ -26,6 +26,18 @@ struct opk_section {
 	size_t part, number; /* of a joint file: the file that it is in, and its number there */
 };
 
+/* Further types, beside enum opk_section_type. */
+enum {
+	OPK_SECTION_BAKED = 0x454b4142,    /* "BAKE": how values were evaluated, JSON */
+	OPK_SECTION_VALUES = 0x534c4156,   /* "VALS": values of rows */
+	OPK_SECTION_LEFT_OUT = 0x53574f52, /* "ROWS": stands for an image */
+};
+/* Whether a section is an image, or stands for one that was left out. */
+static inline bool opk_is_image(uint32_t type)
+{
+	return type == OPK_SECTION_DATA || type == OPK_SECTION_LEFT_OUT;
+}
+
 #define OPK_SECTION_DEFLATED 1u
 #define OPK_SECTION_XORED 2u
 #define OPK_SECTION_SPARSE 4u /* packed, see docs/format.md */

@@ -71,7 +71,7 @@ static int find_segments(struct opk_recording *recording, size_t *bad, struct op
 	for (size_t i = 0; i < file->section_count; i++) {
 		const struct opk_section *section = &file->sections[i];
 
-		if (section->type == OPK_SECTION_DATA) {
+		if (opk_is_image(section->type)) {
 			numbers[i] = recording->count;
 			recording->segments[recording->count++].image = i;
 		} else if (opk_is_table(section->type) && section->link != SIZE_MAX)

@@ -314,6 +314,7 @@ static const struct kind {
 	{ OPK_OUTPUT_PART, "a part of a divided recording", .is = is_opk, .maker = "split" },
 	{ OPK_OUTPUT_RECOVERED, "a recovered recording", .is = is_opk, .maker = "recover" },
 	{ OPK_OUTPUT_IMPORTED, "an imported recording", .is = is_opk, .maker = "import" },
+	{ OPK_OUTPUT_BAKED, "a baked recording", .is = is_opk, .maker = "bake" },
 	{ OPK_OUTPUT_DATABASE, "a SQLite database of offpeak", .is = is_database },
 	{ OPK_OUTPUT_PARQUET, "a Parquet file", .is = is_parquet },
 	{ OPK_OUTPUT_PROBE, "a probe of a GPU", .is = is_opk },

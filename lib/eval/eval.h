@@ -47,6 +47,7 @@ struct opk_eval_job {
 	size_t metric_count;
 	bool names_known; /* the metrics are known to be the chip's */
 	bool plain;       /* only CUPTI, though PerfWorks may be faster */
+	bool apart;       /* the result has the remarks of each row, and not of all together */
 	/* NULL: each range is a row. Else it makes images from first_mean until before end_mean. */
 	const struct opk_joining *joining;
 	size_t first_mean, end_mean;
@@ -59,7 +60,11 @@ struct opk_eval_job {
 	size_t part_count;
 };
 
-/* The result: a header, a unit for each metric, rows with names and values, remarks, a trailer. */
+/*
+ * The result: a header, a unit for each metric, rows with names and values, remarks, a trailer.
+ * With `apart`, each row has its remarks: their number, and a struct opk_row_remark and the part's
+ * name for each.
+ */
 struct opk_spool_header {
 	char chip[32];
 	int32_t profiler;
@@ -77,6 +82,11 @@ struct opk_spool_trailer {
 	uint64_t stored;
 	uint64_t incomplete_samples;
 	uint64_t remarks; /* how many struct opk_remark precede it */
+};
+
+struct opk_row_remark {
+	uint64_t metric, kind;
+	double value; /* percent */
 };
 
 enum { OPK_MAX_RANGE_NAME = 1 << 16, OPK_MAX_UNIT = 1 << 16, OPK_MAX_WORKERS = 1024 };
@@ -221,6 +231,17 @@ void opk_columns_compute_also(double *out, const struct opk_columns *columns,
  */
 void opk_columns_least(uint64_t *out, const struct opk_columns *columns, const uint64_t *metrics);
 
+/* Writes the values of all rows: bake_rows.c */
+
+struct opk_bake_rows {
+	const char *const *metrics; /* full names */
+	size_t metric_count;
+	const char *generator;
+};
+/* Evaluates the file's images, and adds a section BAKE, and VALS with their rows. */
+int opk_bake_rows(struct opk_ctx *ctx, struct opk_writer *writer, struct opk_file *file,
+                  const struct opk_bake_rows *wanted);
+
 /* What names of metrics and formulas reveal about a value: traits.c. */
 struct opk_traits {
 	/*
@@ -282,6 +303,9 @@ struct opk_remark {
 	char part[192];
 };
 void opk_remark_add(struct opk_remark *all, const struct opk_remark *one);
+/* Counts which of a row's values are shares above the whole; `above` has one per metric. */
+void opk_remark_above(struct opk_remark *above, const char *const *metrics, const double *values,
+                      size_t count);
 /* Whether values of a metric, by its full name, are percentages of a whole. */
 bool opk_is_share(const char *metric);
 
@@ -333,8 +357,6 @@ struct opk_values {
 	struct opk_idleness *idleness; /* one per part of the throughputs */
 };
 
-/* Records which shares of a range are above the whole. */
-void opk_values_remark(struct opk_values *values, const double *of_range);
 /* The caller sets the fields up to `evaluator`, which are borrowed; the others are zeros. */
 int opk_values_begin(struct opk_values *values, struct opk_ctx *ctx);
 void opk_values_clear(struct opk_values *values);

@@ -177,6 +177,36 @@ static int prepare(struct work *w, const void *image, size_t size)
 	return OPK_OK;
 }
 
+/* Sends a remark of the row alone, and forgets it. */
+static void put_remark_of_row(struct work *w, struct opk_remark *remark)
+{
+	struct opk_row_remark one = { remark->metric, remark->kind, remark->most };
+
+	if (!remark->rows)
+		return;
+	opk_put(w->child, &one, sizeof one);
+	opk_put_bytes(w->child, remark->part, strlen(remark->part));
+	remark->rows = 0;
+	/* Others are of all rows, and name their part once. */
+	if (remark->kind == OPK_PART_LACKS)
+		*remark->part = '\0';
+}
+
+/* Shares above the whole show in the values. */
+static void put_remarks_of_row(struct work *w)
+{
+	struct opk_throughputs *all = &w->by.throughputs;
+	uint64_t count = 0;
+
+	for (size_t i = 0; i < all->count * OPK_THROUGHPUT_KINDS; i++)
+		count +=
+			all->items[i / OPK_THROUGHPUT_KINDS].remarks[i % OPK_THROUGHPUT_KINDS].rows;
+	opk_put_number(w->child, count);
+	for (size_t i = 0; i < all->count * OPK_THROUGHPUT_KINDS; i++)
+		put_remark_of_row(w, &all->items[i / OPK_THROUGHPUT_KINDS]
+		                              .remarks[i % OPK_THROUGHPUT_KINDS]);
+}
+
 static void put_row(struct work *w, struct opk_spool_row *row, const char *name)
 {
 	row->dropped = w->dropped;
@@ -185,6 +215,8 @@ static void put_row(struct work *w, struct opk_spool_row *row, const char *name)
 	opk_put(w->child, row, sizeof *row);
 	opk_put_bytes(w->child, name, name ? strnlen(name, OPK_MAX_RANGE_NAME) : 0);
 	opk_put(w->child, w->values, w->job->metric_count * sizeof *w->values);
+	if (w->job->apart)
+		put_remarks_of_row(w);
 }
 
 static int describe_sample(struct work *w, struct opk_spool_row *row, const void *image,
@@ -455,7 +487,7 @@ static int allocate(struct work *w)
 
 static void put_remark(struct work *w, const struct opk_remark *remark)
 {
-	if (!remark->rows)
+	if (!remark->rows || w->job->apart)
 		return;
 	opk_put(w->child, remark, sizeof *remark);
 	w->counts.remarks++;

@@ -25,7 +25,16 @@ struct opk_spools {
 	uint64_t incomplete_samples;
 	struct opk_remark *remarks; /* OPK_REMARK_KINDS per metric; without rows: no such remark */
 	char *name;
+	bool apart; /* the results are of jobs with `apart` */
+	/* Of the row that was read last, with `rows` 1. */
+	OPK_LIST(struct opk_remark) of_row;
 };
+
+/* Values that the file has already: eval_baked.c. */
+
+/* *served is false if the file lacks some of them; `spools` is not touched then. */
+int opk_eval_by_baked(bool *served, struct opk_spools *spools, struct opk_ctx *ctx,
+                      const struct opk_eval_job *job);
 
 /* The limits of children that evaluate. */
 struct opk_contain_options opk_eval_contain(uint64_t largest_image);

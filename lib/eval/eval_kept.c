@@ -108,7 +108,7 @@ static bool suits(const struct opk_eval_job *job)
 {
 	uint64_t size = 0;
 
-	if (!job->file || job->file->joint || job->joining)
+	if (!job->file || job->file->joint || job->joining || job->apart)
 		return false;
 	for (size_t i = job->first; i < job->end; i++)
 		size += job->file->sections[job->segments[i].image].plain_size;

@@ -33,6 +33,7 @@ void opk_spools_clear(struct opk_spools *spools)
 	free(spools->firsts);
 	free(spools->name);
 	free(spools->remarks);
+	free(spools->of_row.items);
 	*spools = (struct opk_spools){ 0 };
 }
 
@@ -347,6 +348,36 @@ void opk_spools_rewind(struct opk_spools *spools)
 	begin_result(spools, 0);
 }
 
+static int read_remark_of_row(struct opk_spools *spools, struct opk_ctx *ctx,
+                              struct opk_result *result)
+{
+	struct opk_remark *added = opk_list_add(&spools->of_row);
+	opk_autofree char *part = NULL;
+	struct opk_row_remark one;
+
+	if (!added)
+		return opk_nomem(ctx, "an evaluation");
+	opk_get(result, &one, sizeof one);
+	part = opk_get_bytes(NULL, result, sizeof added->part - 1);
+	opk_result_expect(result,
+	                  one.metric < spools->metric_count && one.kind < OPK_THROUGHPUT_KINDS);
+	*added = (struct opk_remark){ one.metric, 1, one.kind, one.value, one.value, "" };
+	snprintf(added->part, sizeof added->part, "%s", part ? part : "");
+	return opk_result_check(result, ctx);
+}
+
+static int read_remarks_of_row(struct opk_spools *spools, struct opk_ctx *ctx,
+                               struct opk_result *result)
+{
+	uint64_t count = opk_get_number(result, OPK_THROUGHPUT_KINDS * spools->metric_count);
+
+	spools->of_row.count = 0;
+	TRY(opk_result_check(result, ctx));
+	while (count--)
+		TRY(read_remark_of_row(spools, ctx, result));
+	return OPK_OK;
+}
+
 static int read_row(struct opk_spooled *out, double *values, struct opk_ctx *ctx,
                     struct opk_spools *spools, struct opk_result *result)
 {
@@ -354,7 +385,8 @@ static int read_row(struct opk_spooled *out, double *values, struct opk_ctx *ctx
 	free(spools->name);
 	out->name = spools->name = opk_get_bytes(NULL, result, OPK_MAX_RANGE_NAME);
 	opk_get(result, values, spools->metric_count * sizeof *values);
-	return opk_result_check(result, ctx);
+	TRY(opk_result_check(result, ctx));
+	return spools->apart ? read_remarks_of_row(spools, ctx, result) : OPK_OK;
 }
 
 int opk_spools_reread(struct opk_spooled *out, double *values, struct opk_ctx *ctx,

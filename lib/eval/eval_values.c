@@ -376,6 +376,6 @@ int opk_values_of_range(double *out, struct opk_values *values, struct opk_ctx *
 	for (size_t i = 0; i < values->metric_count; i++)
 		out[i] = values->wanted[i] ? values->asked.values[count++] : (double)NAN;
 	TRY(check_throughputs(out, values, ctx, index));
-	opk_values_remark(values, out);
+	opk_remark_above(values->above, values->metrics, out, values->metric_count);
 	return OPK_OK;
 }

@@ -24,18 +24,18 @@ bool opk_is_share(const char *metric)
 	return strstr(suffix, ".pct_of_peak_") != NULL;
 }
 
-void opk_values_remark(struct opk_values *values, const double *of_range)
+void opk_remark_above(struct opk_remark *above, const char *const *metrics, const double *values,
+                      size_t count)
 {
-	for (size_t i = 0; i < values->metric_count; i++) {
-		double value = of_range[i];
+	for (size_t i = 0; i < count; i++) {
+		double value = values[i];
 
-		if (value > WHOLE && opk_is_share(values->metrics[i]))
-			opk_remark_add(&values->above[i],
-			               &(struct opk_remark){ .metric = i,
-			                                     .rows = 1,
-			                                     .kind = OPK_ABOVE_WHOLE,
-			                                     .least = value,
-			                                     .most = value });
+		if (value > WHOLE && opk_is_share(metrics[i]))
+			opk_remark_add(&above[i], &(struct opk_remark){ .metric = i,
+			                                                .rows = 1,
+			                                                .kind = OPK_ABOVE_WHOLE,
+			                                                .least = value,
+			                                                .most = value });
 	}
 }
 

@@ -21,6 +21,16 @@ enum opk_code_kept {
 int opk_trim_code(struct opk_ctx *ctx, struct opk_file *file, enum opk_code_kept kept,
                   const char *path);
 
+struct opk_bake_options {
+	bool only; /* without the images */
+};
+/*
+ * Copies a recording with the values of its set, which are then read without NVIDIA's libraries.
+ * Evaluates it, as opk_table_new() does. OPK_EUSAGE: there is nothing to evaluate.
+ */
+int opk_bake(struct opk_ctx *ctx, struct opk_file *file, const struct opk_bake_options *options,
+             const char *path);
+
 /* A column's values over some ranges; NaN: undefined, or a range's value is NaN. */
 struct opk_statistics {
 	uint64_t count; /* ranges that have the value, even as NaN */

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* BAKE sections: how the values in a file were made. */
+#include "baked/baked.h"
+
+#include <string.h>
+
+#define NUMBER(type, member)                                                                       \
+	OPK_MEMBER(type, member, #member, .form = OPK_MEMBER_NUMBER, .rules = OPK_MEMBER_BOUNDED)
+
+static const struct opk_member image_members[] = {
+	NUMBER(opk_baked_image, rows),
+	NUMBER(opk_baked_image, incomplete),
+};
+static const struct opk_members image_table = OPK_MEMBERS(image_members, opk_baked_image);
+
+static const struct opk_member members[] = {
+	NUMBER(opk_baked, cupti_version),
+	NUMBER(opk_baked, nvperf_year),
+	NUMBER(opk_baked, nvperf_number),
+	OPK_MEMBER(opk_baked, generator, "generator"),
+	OPK_MEMBER(opk_baked, images, "images", .form = OPK_MEMBER_OBJECTS,
+	           .elements = &image_table, .rules = OPK_MEMBER_STRICT,
+	           .count = offsetof(struct opk_baked, image_count)),
+};
+static const struct opk_members baked_table = OPK_MEMBERS(members, opk_baked);
+
+struct opk_baked_file {
+	struct opk_baked baked;
+	struct opk_json *root;
+	struct opk_arrays arrays;
+};
+
+bool opk_file_is_baked(const struct opk_file *file)
+{
+	return opk_file_find(file, OPK_SECTION_BAKED) >= 0;
+}
+
+int opk_writer_add_baked(struct opk_writer *writer, struct opk_ctx *ctx,
+                         const struct opk_baked *baked)
+{
+	opk_autobuf struct opk_buf text = { 0 };
+	struct opk_json_writer json = { .buf = &text };
+
+	opk_json_begin_object(&json);
+	opk_members_write(&json, &baked_table, baked);
+	opk_json_end_object(&json);
+	if (text.size > OPK_MAX_JSON)
+		return opk_fail(ctx, OPK_EUSAGE, "more images than a baked recording can have");
+	return opk_writer_add_buf(writer, OPK_SECTION_BAKED, &text, "what was evaluated");
+}
+
+static int read_baked(struct opk_baked_file *out, struct opk_ctx *ctx, const struct opk_file *file,
+                      size_t section)
+{
+	const struct opk_members_reader reader = { ctx, &out->arrays, "baked values", 0 };
+	uint64_t rows = 0;
+
+	TRY(opk_file_read_json(&out->root, ctx, file, section));
+	if (out->root->type != OPK_JSON_OBJECT)
+		return opk_fail(ctx, OPK_EINPUT, "what was evaluated is not an object");
+	TRY(opk_members_read(&out->baked, &baked_table, &reader, out->root));
+	for (size_t i = 0; i < out->baked.image_count; i++)
+		if (__builtin_add_overflow(rows, out->baked.images[i].rows, &rows)
+		    || rows > SIZE_MAX / 2)
+			return opk_fail(ctx, OPK_EINPUT, "more rows than a file can have");
+	return OPK_OK;
+}
+
+int opk_baked_open(struct opk_baked_file **out, struct opk_ctx *ctx, const struct opk_file *file)
+{
+	long section = opk_file_find(file, OPK_SECTION_BAKED);
+	opk_auto(opk_baked_file) struct opk_baked_file *baked = NULL;
+	int code;
+
+	*out = NULL;
+	if (section < 0)
+		return OPK_OK;
+	baked = opk_alloc(sizeof *baked);
+	code = baked ? read_baked(baked, ctx, file, (size_t)section)
+	             : opk_nomem(ctx, "baked values");
+	if (code)
+		return code == OPK_EINPUT ? opk_file_add_place(ctx, code, file, (size_t)section)
+		                          : code;
+	*out = opk_take(baked);
+	return OPK_OK;
+}
+
+void opk_baked_file_free(struct opk_baked_file *baked)
+{
+	if (!baked)
+		return;
+	opk_arrays_clear(&baked->arrays);
+	opk_json_free(baked->root);
+	free(baked);
+}
+
+const struct opk_baked *opk_baked_get(const struct opk_baked_file *baked)
+{
+	return &baked->baked;
+}
+
+/* ---- values of other tools -------------------------------------------------------------------- */
+
+enum { ENTRIES_AT_ONCE = 1 << 22 };
+
+static int add_rows(struct opk_writer *writer, struct opk_ctx *ctx,
+                    const struct opk_given_values *values, size_t first, size_t count)
+{
+	opk_autovalues struct opk_value_table table = { .kind = OPK_VALUES_OF_ROWS,
+		                                        .first = first,
+		                                        .count = count };
+
+	for (size_t i = 0; i < values->metric_count; i++) {
+		uint64_t *entries;
+
+		TRY(opk_value_table_add(&entries, &table, ctx, OPK_VALUE_METRIC, values->metrics[i],
+		                        values->units[i]));
+		for (size_t row = 0; row < count; row++)
+			entries[row] = opk_bits_of(
+				values->values[(first + row) * values->metric_count + i]);
+	}
+	return opk_writer_add_value_table(writer, ctx, &table);
+}
+
+int opk_writer_add_given_values(struct opk_writer *writer, struct opk_ctx *ctx,
+                                const struct opk_given_values *values)
+{
+	const struct opk_baked baked = {
+		.generator = values->generator,
+		.images = values->images,
+		.image_count = values->image_count,
+	};
+	size_t most = ENTRIES_AT_ONCE / (values->metric_count + 1) + 1;
+
+	TRY(opk_writer_add_baked(writer, ctx, &baked));
+	for (size_t first = 0, count; first < values->row_count; first += count) {
+		count = values->row_count - first < most ? values->row_count - first : most;
+		TRY(add_rows(writer, ctx, values, first, count));
+	}
+	return OPK_OK;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Values in a recording, evaluated before: sections BAKE and VALS of docs/format.md. */
+#ifndef OPK_BAKED_H
+#define OPK_BAKED_H
+
+#include <string.h>
+
+#include "base/ctx.h"
+#include "base/strlist.h"
+#include "container/container.h"
+
+/* ---- tables of values: value_table.c */
+
+enum opk_value_kind { OPK_VALUES_OF_ROWS = 1, OPK_VALUES_OF_SUMS, OPK_VALUES_OF_MEANS };
+
+enum opk_value_role {
+	OPK_VALUE_METRIC = 1,
+	OPK_VALUE_START,
+	OPK_VALUE_END,
+	OPK_VALUE_SPANS,       /* the sample begins at an earlier event */
+	OPK_VALUE_NAME,        /* the row's name: its number in the texts, from 1; 0: "" */
+	OPK_VALUE_GROUP,       /* one per row of the file: the entry that has it, from 1; 0: none */
+	OPK_VALUE_REMARK = 16, /* plus the kind of the remark */
+};
+
+struct opk_value_column {
+	uint32_t role;
+	const char *name, *other; /* a metric, and its unit or part; "" where there is none */
+	uint64_t *entries;        /* of metrics and remarks: the bits of doubles */
+};
+
+/* Begins zeroed. */
+struct opk_value_table {
+	uint32_t kind;
+	uint64_t first;   /* of rows: the number of the first one, over all images */
+	uint64_t count;   /* entries of each column but OPK_VALUE_GROUP */
+	uint64_t members; /* entries of that one: the rows of the file */
+	struct opk_value_column *columns;
+	size_t column_count;
+	struct opk_strlist texts; /* that the columns borrow, and those of OPK_VALUE_NAME */
+};
+/* Reads a section. OPK_EINPUT: docs/format.md does not allow it. */
+int opk_value_table_read(struct opk_value_table *table, struct opk_ctx *ctx,
+                         const struct opk_file *file, size_t section);
+/* Frees columns and texts, not the entries of columns that were not read. */
+void opk_value_table_clear(struct opk_value_table *table);
+#define opk_autovalues __attribute__((cleanup(opk_value_table_clear)))
+/* NULL: there is no such column. `name` may be NULL. */
+const struct opk_value_column *opk_value_table_find(const struct opk_value_table *table,
+                                                    uint32_t role, const char *name);
+/* Adds a column of zeros to a table that is being made. The texts are copied. */
+int opk_value_table_add(uint64_t **entries, struct opk_value_table *table, struct opk_ctx *ctx,
+                        uint32_t role, const char *name, const char *other);
+int opk_writer_add_value_table(struct opk_writer *writer, struct opk_ctx *ctx,
+                               const struct opk_value_table *table);
+
+static inline double opk_double_of(uint64_t bits)
+{
+	double value;
+
+	memcpy(&value, &bits, sizeof value);
+	return value;
+}
+static inline uint64_t opk_bits_of(double value)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &value, sizeof bits);
+	return bits;
+}
+
+/* ---- how values were made: baked.c */
+
+struct opk_baked_image {
+	uint64_t rows, incomplete;
+};
+struct opk_baked {
+	uint32_t cupti_version, nvperf_year, nvperf_number; /* 0: another tool evaluated */
+	const char *generator;
+	const struct opk_baked_image *images; /* one per image of the file */
+	size_t image_count;
+};
+int opk_writer_add_baked(struct opk_writer *writer, struct opk_ctx *ctx,
+                         const struct opk_baked *baked);
+
+/* A file's BAKE section. */
+struct opk_baked_file;
+/* *out is NULL if the file has none. */
+int opk_baked_open(struct opk_baked_file **out, struct opk_ctx *ctx, const struct opk_file *file);
+void opk_baked_file_free(struct opk_baked_file *baked);
+OPK_DEFINE_AUTO(opk_baked_file)
+const struct opk_baked *opk_baked_get(const struct opk_baked_file *baked);
+/* Whether the file says that it has values. */
+bool opk_file_is_baked(const struct opk_file *file);
+
+/* ---- all at once: baked.c */
+
+/* Values that another tool evaluated, of rows that opk_writer_add_ranges() describes. */
+struct opk_given_values {
+	const char *const *metrics;
+	const char *const *units; /* as NVIDIA writes them, "bytes/second"; "" if unknown */
+	size_t metric_count;
+	size_t row_count;
+	const double *values; /* row by row, one per metric; NaN: there is none */
+	const char *generator;
+	/* How the rows are divided among range tables, in their order. */
+	const struct opk_baked_image *images;
+	size_t image_count;
+};
+/* Adds BAKE and VALS sections, after the range tables. */
+int opk_writer_add_given_values(struct opk_writer *writer, struct opk_ctx *ctx,
+                                const struct opk_given_values *values);
+
+#endif

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Reads and writes VALS sections: values of rows, or of sums or means of rows. */
+#include "baked/baked.h"
+
+#include <string.h>
+
+#include "base/utf8.h"
+#include "baked/baked_inside.h"
+
+enum {
+	MOST_ENTRIES = 1 << 25, /* of a table: 256 MiB */
+	MOST_COLUMNS = 1 << 20,
+};
+
+/* ---- tables ----------------------------------------------------------------------------------- */
+
+void opk_value_table_clear(struct opk_value_table *table)
+{
+	for (size_t i = 0; i < table->column_count; i++)
+		free(table->columns[i].entries);
+	free(table->columns);
+	opk_strlist_clear(&table->texts);
+	*table = (struct opk_value_table){ 0 };
+}
+
+const struct opk_value_column *opk_value_table_find(const struct opk_value_table *table,
+                                                    uint32_t role, const char *name)
+{
+	for (size_t i = 0; i < table->column_count; i++)
+		if (table->columns[i].role == role
+		    && (!name || !strcmp(table->columns[i].name, name)))
+			return &table->columns[i];
+	return NULL;
+}
+
+static uint64_t entries_of(const struct opk_value_table *table, uint32_t role)
+{
+	return role == OPK_VALUE_GROUP ? table->members : table->count;
+}
+
+static bool is_of_doubles(uint32_t role)
+{
+	return role == OPK_VALUE_METRIC || role >= OPK_VALUE_REMARK;
+}
+
+/* Keeps a text, which moves neither when the list grows nor when others are added. */
+static const char *keep(struct opk_value_table *table, const char *text)
+{
+	if (!text || !*text)
+		return "";
+	return opk_strlist_add(&table->texts, text) ? table->texts.items[table->texts.count - 1]
+	                                            : NULL;
+}
+
+int opk_value_table_add(uint64_t **entries, struct opk_value_table *table, struct opk_ctx *ctx,
+                        uint32_t role, const char *name, const char *other)
+{
+	struct opk_value_column *grown = opk_realloc_array(table->columns, table->column_count + 1,
+	                                                   sizeof *grown);
+	struct opk_value_column added = { .role = role };
+
+	if (!grown)
+		return opk_nomem(ctx, "values");
+	table->columns = grown;
+	added.name = keep(table, name);
+	added.other = keep(table, other);
+	added.entries = opk_alloc_array(entries_of(table, role) + 1, sizeof *added.entries);
+	grown[table->column_count++] = added;
+	*entries = added.entries;
+	return added.name && added.other && added.entries ? OPK_OK : opk_nomem(ctx, "values");
+}
+
+/* ---- writing ---------------------------------------------------------------------------------- */
+
+struct encoder {
+	struct opk_ctx *ctx;
+	const struct opk_value_table *table;
+	struct opk_buf texts, headers, columns;
+	struct opk_strlist list;
+	struct opk_index numbers; /* of the texts in the list */
+	bool failed;
+};
+
+/* The number of a text in the section, from 1. */
+static uint32_t number_of(struct encoder *e, const char *text)
+{
+	opk_autofree char *repaired = NULL;
+	size_t number = e->list.count;
+
+	if (!*text)
+		return 0;
+	if (opk_index_find(&number, &e->numbers, text))
+		return (uint32_t)number + 1;
+	repaired = opk_utf8_repair(text);
+	if (repaired)
+		opk_buf_add(&e->texts, repaired, strlen(repaired) + 1);
+	if (!repaired || !opk_strlist_add(&e->list, text)
+	    || !opk_index_add(&e->numbers, e->list.items[number], number, NULL))
+		e->failed = true;
+	return (uint32_t)number + 1;
+}
+
+/* Numbers of the table's texts become those of the section's. */
+static int renumber(uint64_t **out, struct encoder *e, const struct opk_value_column *column)
+{
+	uint64_t *numbers = *out = opk_alloc_array(e->table->count + 1, sizeof *numbers);
+
+	if (!numbers)
+		return opk_nomem(e->ctx, "values");
+	for (size_t i = 0; i < e->table->count; i++)
+		if (column->entries[i])
+			numbers[i] = number_of(e, e->table->texts.items[column->entries[i] - 1]);
+	return OPK_OK;
+}
+
+static int put_column(struct encoder *e, const struct opk_value_column *column)
+{
+	opk_autofree uint64_t *numbers = NULL;
+	size_t before = e->columns.size;
+	uint32_t encoding = 0;
+
+	if (column->role == OPK_VALUE_NAME)
+		TRY(renumber(&numbers, e, column));
+	opk_buf_add_u32(&e->headers, column->role);
+	opk_buf_add_u32(&e->headers, number_of(e, column->name));
+	opk_buf_add_u32(&e->headers, number_of(e, column->other));
+	TRY(opk_value_encode(&encoding, &e->columns, e->ctx, numbers ? numbers : column->entries,
+	                     entries_of(e->table, column->role), is_of_doubles(column->role)));
+	opk_buf_add_u32(&e->headers, encoding);
+	opk_buf_add_u64(&e->headers, e->columns.size - before);
+	return OPK_OK;
+}
+
+static void put_together(struct opk_buf *out, const struct encoder *e)
+{
+	const struct opk_value_table *table = e->table;
+
+	opk_buf_add_u32(out, table->kind);
+	opk_buf_add_u32(out, (uint32_t)table->column_count);
+	opk_buf_add_u64(out, table->first);
+	opk_buf_add_u64(out, table->count);
+	opk_buf_add_u64(out, table->members);
+	opk_buf_add_u32(out, (uint32_t)e->list.count);
+	opk_buf_add_u32(out, (uint32_t)e->texts.size);
+	opk_buf_add(out, e->texts.data, e->texts.size);
+	opk_buf_add(out, e->headers.data, e->headers.size);
+	opk_buf_add(out, e->columns.data, e->columns.size);
+	out->failed |= e->failed || e->texts.failed || e->headers.failed || e->columns.failed;
+}
+
+static void clear(struct encoder *e)
+{
+	opk_buf_clear(&e->texts);
+	opk_buf_clear(&e->headers);
+	opk_buf_clear(&e->columns);
+	opk_strlist_clear(&e->list);
+	opk_index_clear(&e->numbers);
+}
+
+int opk_writer_add_value_table(struct opk_writer *writer, struct opk_ctx *ctx,
+                               const struct opk_value_table *table)
+{
+	__attribute__((cleanup(clear))) struct encoder e = { .ctx = ctx, .table = table };
+	opk_autobuf struct opk_buf out = { 0 };
+
+	for (size_t i = 0; i < table->column_count; i++)
+		TRY(put_column(&e, &table->columns[i]));
+	put_together(&out, &e);
+	return opk_writer_add_buf(writer, OPK_SECTION_VALUES, &out, "values");
+}
+
+/* ---- reading ---------------------------------------------------------------------------------- */
+
+struct decoder {
+	struct opk_ctx *ctx;
+	struct opk_value_table *table;
+	struct opk_reader left;
+	uint32_t columns, texts, text_bytes;
+};
+
+static int refuse(struct decoder *d, const char *problem)
+{
+	return opk_fail(d->ctx, OPK_EINPUT, "%s", problem);
+}
+
+static int read_head(struct decoder *d)
+{
+	struct opk_value_table *table = d->table;
+	uint64_t longer;
+
+	table->kind = opk_read_u32(&d->left);
+	d->columns = opk_read_u32(&d->left);
+	table->first = opk_read_u64(&d->left);
+	table->count = opk_read_u64(&d->left);
+	table->members = opk_read_u64(&d->left);
+	d->texts = opk_read_u32(&d->left);
+	d->text_bytes = opk_read_u32(&d->left);
+	longer = table->count > table->members ? table->count : table->members;
+	if (d->left.failed || d->text_bytes > d->left.left || d->texts > d->text_bytes)
+		return refuse(d, "the table of values ends too early");
+	if (d->columns > MOST_COLUMNS || longer > MOST_ENTRIES
+	    || (d->columns && longer > MOST_ENTRIES / d->columns))
+		return refuse(d, "a table of values has too many entries");
+	if (table->first > UINT64_MAX - table->count)
+		return refuse(d, "the number of a row is out of range");
+	return OPK_OK;
+}
+
+static int read_texts(struct decoder *d)
+{
+	const char *at = opk_read_bytes(&d->left, d->text_bytes), *end = at + d->text_bytes;
+
+	for (uint32_t i = 0; i < d->texts; i++) {
+		size_t size = strnlen(at, (size_t)(end - at));
+
+		if (at + size == end || !opk_utf8_valid(at))
+			return refuse(d, "a text of the values is not whole, or not UTF-8");
+		if (!opk_strlist_add(&d->table->texts, at))
+			return opk_nomem(d->ctx, "values");
+		at += size + 1;
+	}
+	return at == end ? OPK_OK : refuse(d, "the texts of the values are of another length");
+}
+
+static int read_text(const char **out, struct decoder *d)
+{
+	uint32_t number = opk_read_u32(&d->left);
+
+	if (number > d->table->texts.count)
+		return refuse(d, "a column of values names a text that is not there");
+	*out = number ? d->table->texts.items[number - 1] : "";
+	return OPK_OK;
+}
+
+struct stored {
+	uint32_t encoding;
+	uint64_t size;
+};
+
+static int read_column_head(struct decoder *d, struct stored *stored)
+{
+	struct opk_value_column *column = &d->table->columns[d->table->column_count];
+
+	column->role = opk_read_u32(&d->left);
+	TRY(read_text(&column->name, d));
+	TRY(read_text(&column->other, d));
+	stored->encoding = opk_read_u32(&d->left);
+	stored->size = opk_read_u64(&d->left);
+	if (d->left.failed)
+		return refuse(d, "the table of values ends too early");
+	d->table->column_count++;
+	return OPK_OK;
+}
+
+/* Entries that stand for something else: texts, and entries of the table. */
+static const char *check_entries(const struct opk_value_table *table,
+                                 const struct opk_value_column *column)
+{
+	uint64_t count = entries_of(table, column->role), most = UINT64_MAX;
+
+	if (column->role == OPK_VALUE_NAME)
+		most = table->texts.count;
+	else if (column->role == OPK_VALUE_GROUP)
+		most = table->count;
+	for (uint64_t i = 0; i < count; i++)
+		if (column->entries[i] > most)
+			return column->role == OPK_VALUE_NAME
+			               ? "a row's name is not among the texts of the values"
+			               : "a row is in a sum that is not there";
+	return NULL;
+}
+
+static int read_column(struct decoder *d, struct opk_value_column *column,
+                       const struct stored *stored)
+{
+	uint64_t count = entries_of(d->table, column->role);
+	const uint8_t *data = stored->size > d->left.left
+	                              ? NULL
+	                              : opk_read_bytes(&d->left, (size_t)stored->size);
+	const char *wrong;
+
+	if (!data)
+		return refuse(d, "the table of values ends too early");
+	column->entries = opk_alloc_array(count + 1, sizeof *column->entries);
+	if (!column->entries)
+		return opk_nomem(d->ctx, "values");
+	wrong = opk_value_decode(column->entries, count, stored->encoding, data, stored->size);
+	wrong = wrong ? wrong : check_entries(d->table, column);
+	return wrong ? refuse(d, wrong) : OPK_OK;
+}
+
+/* Of remarks there may be several, each with its part. */
+static int check_twice(struct decoder *d)
+{
+	opk_autoindex struct opk_index seen = { 0 };
+	opk_autostrlist struct opk_strlist keys = { 0 };
+
+	for (size_t i = 0; i < d->table->column_count; i++) {
+		const struct opk_value_column *column = &d->table->columns[i];
+		bool of_part = column->role >= OPK_VALUE_REMARK;
+		char *key = opk_printf("%u %s %s", column->role, column->name,
+		                       of_part ? column->other : "");
+
+		if (!opk_strlist_take(&keys, key))
+			return opk_nomem(d->ctx, "values");
+		if (opk_index_find(NULL, &seen, key))
+			return refuse(d, "a column of values is there twice");
+		if (!opk_index_add(&seen, key, i, NULL))
+			return opk_nomem(d->ctx, "values");
+	}
+	return OPK_OK;
+}
+
+static int read_table(struct decoder *d)
+{
+	opk_autofree struct stored *stored = NULL;
+
+	TRY(read_head(d));
+	TRY(read_texts(d));
+	stored = opk_alloc_array(d->columns + 1, sizeof *stored);
+	d->table->columns = opk_alloc_array(d->columns + 1, sizeof *d->table->columns);
+	if (!stored || !d->table->columns)
+		return opk_nomem(d->ctx, "values");
+	for (uint32_t i = 0; i < d->columns; i++)
+		TRY(read_column_head(d, &stored[i]));
+	TRY(check_twice(d));
+	for (uint32_t i = 0; i < d->columns; i++)
+		TRY(read_column(d, &d->table->columns[i], &stored[i]));
+	return d->left.left ? refuse(d, "there is more after a table of values") : OPK_OK;
+}
+
+int opk_value_table_read(struct opk_value_table *table, struct opk_ctx *ctx,
+                         const struct opk_file *file, size_t section)
+{
+	opk_autofree void *data = NULL;
+	struct decoder d = { .ctx = ctx, .table = table };
+	int code;
+
+	TRY(opk_file_read(&data, &d.left.left, ctx, file, section));
+	d.left.data = data;
+	code = read_table(&d);
+	if (code)
+		opk_value_table_clear(table);
+	return code == OPK_EINPUT ? opk_file_add_place(ctx, code, file, section) : code;
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Writes the values of a recording's rows, so that they can be read without its images. */
+#include <math.h>
+#include <string.h>
+
+#include "baked/baked.h"
+#include "eval/eval_inside.h"
+
+/* Of a table in memory. */
+enum { ENTRIES_AT_ONCE = 1 << 22 };
+
+struct remark_column {
+	size_t metric, kind;
+	char *part;
+	uint64_t *entries;
+};
+
+struct baking {
+	struct opk_ctx *ctx;
+	struct opk_writer *writer;
+	struct opk_eval_task task;
+	struct opk_value_table table;
+	uint64_t room; /* rows of the table */
+	uint64_t **columns;
+	uint64_t *starts, *ends, *spans, *names;
+	OPK_LIST(struct remark_column) remarks;
+	double *values;
+	struct opk_baked_image *images;
+	size_t image_count;
+};
+
+static void clear(struct baking *b)
+{
+	for (size_t i = 0; i < b->remarks.count; i++)
+		free(b->remarks.items[i].part);
+	free(b->remarks.items);
+	free(b->columns);
+	free(b->values);
+	free(b->images);
+	opk_value_table_clear(&b->table);
+	opk_eval_task_clear(&b->task);
+}
+
+/* ---- a table ---------------------------------------------------------------------------------- */
+
+static int add_columns(struct baking *b)
+{
+	const struct opk_evaluation *evaluation = b->task.evaluation;
+	struct opk_value_table *table = &b->table;
+
+	for (size_t i = 0; i < evaluation->metrics.count; i++) {
+		b->columns[i] = NULL;
+		if (!opk_attribute_is_name(evaluation->metrics.items[i]))
+			TRY(opk_value_table_add(&b->columns[i], table, b->ctx, OPK_VALUE_METRIC,
+			                        evaluation->metrics.items[i],
+			                        evaluation->units.items[i]));
+	}
+	TRY(opk_value_table_add(&b->starts, table, b->ctx, OPK_VALUE_START, NULL, NULL));
+	TRY(opk_value_table_add(&b->ends, table, b->ctx, OPK_VALUE_END, NULL, NULL));
+	TRY(opk_value_table_add(&b->spans, table, b->ctx, OPK_VALUE_SPANS, NULL, NULL));
+	return opk_value_table_add(&b->names, table, b->ctx, OPK_VALUE_NAME, NULL, NULL);
+}
+
+static int begin_table(struct baking *b, uint64_t first)
+{
+	uint64_t left = b->task.evaluation->spools.total_rows - first;
+
+	b->room = ENTRIES_AT_ONCE / (b->task.evaluation->metrics.count + 4) + 1;
+	b->room = b->room < left ? b->room : left;
+	b->table = (struct opk_value_table){ .kind = OPK_VALUES_OF_ROWS,
+		                             .first = first,
+		                             .count = b->room };
+	return add_columns(b);
+}
+
+static bool is_empty(const struct opk_value_column *column, uint64_t count)
+{
+	for (uint64_t i = 0; i < count; i++)
+		if (column->entries[i])
+			return false;
+	return true;
+}
+
+/* What images do not say, or tables say, needs no column. */
+static void drop_empty(struct opk_value_table *table)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < table->column_count; i++) {
+		struct opk_value_column *column = &table->columns[i];
+
+		if (column->role > OPK_VALUE_METRIC && column->role <= OPK_VALUE_NAME
+		    && is_empty(column, table->count))
+			free(column->entries);
+		else
+			table->columns[kept++] = *column;
+	}
+	table->column_count = kept;
+}
+
+static int end_table(struct baking *b)
+{
+	int code;
+
+	drop_empty(&b->table);
+	code = opk_writer_add_value_table(b->writer, b->ctx, &b->table);
+	opk_value_table_clear(&b->table);
+	for (size_t i = 0; i < b->remarks.count; i++)
+		free(b->remarks.items[i].part);
+	b->remarks.count = 0;
+	return code;
+}
+
+/* ---- remarks ---------------------------------------------------------------------------------- */
+
+static int add_remark_column(struct remark_column **out, struct baking *b,
+                             const struct opk_remark *remark)
+{
+	struct remark_column *column = *out = opk_list_add(&b->remarks);
+
+	if (!column)
+		return opk_nomem(b->ctx, "remarks");
+	*column = (struct remark_column){ .metric = remark->metric,
+		                          .kind = remark->kind,
+		                          .part = opk_strdup(remark->part) };
+	if (!column->part)
+		return opk_nomem(b->ctx, "remarks");
+	TRY(opk_value_table_add(&column->entries, &b->table, b->ctx,
+	                        OPK_VALUE_REMARK + (uint32_t)remark->kind,
+	                        b->task.evaluation->metrics.items[remark->metric], remark->part));
+	for (uint64_t i = 0; i < b->table.count; i++)
+		column->entries[i] = opk_bits_of((double)NAN);
+	return OPK_OK;
+}
+
+/* Only of a part that lacks the value says anything. */
+static int take_remark(struct baking *b, const struct opk_remark *remark, uint64_t entry)
+{
+	struct remark_column *column = NULL;
+
+	for (size_t i = 0; !column && i < b->remarks.count; i++)
+		if (b->remarks.items[i].metric == remark->metric
+		    && b->remarks.items[i].kind == remark->kind
+		    && !strcmp(b->remarks.items[i].part, remark->part))
+			column = &b->remarks.items[i];
+	if (!column)
+		TRY(add_remark_column(&column, b, remark));
+	column->entries[entry] = opk_bits_of(remark->kind == OPK_PART_LACKS ? remark->most : 1);
+	return OPK_OK;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------- */
+
+/* Times and names that the segment's tables do not have. */
+static int take_facts(struct baking *b, const struct opk_spooled *read, uint64_t entry)
+{
+	const struct opk_segment *segment = &b->task.job.segments[read->row.segment];
+	const struct opk_range *range = segment->ranges ? &segment->ranges[read->row.row] : NULL;
+	bool timed = segment->times || (range && range->start_ns);
+
+	b->starts[entry] = timed ? 0 : read->row.start_ns;
+	b->ends[entry] = timed ? 0 : read->row.end_ns;
+	b->spans[entry] = read->row.spans_earlier;
+	if (!*read->name || (range && *range->name))
+		return OPK_OK;
+	if (!opk_strlist_add(&b->table.texts, read->name))
+		return opk_nomem(b->ctx, "names of ranges");
+	b->names[entry] = b->table.texts.count;
+	return OPK_OK;
+}
+
+static int take_row(struct baking *b, const struct opk_spooled *read)
+{
+	struct opk_spools *spools = &b->task.evaluation->spools;
+	uint64_t entry;
+
+	if (read->row.segment >= b->image_count)
+		return opk_fail(b->ctx, OPK_EINPUT, "the evaluation's result is damaged");
+	if (!b->table.columns)
+		TRY(begin_table(b, read->at.number));
+	entry = read->at.number - b->table.first;
+	if (entry >= b->table.count || read->row.dropped)
+		return opk_fail(b->ctx, OPK_EINPUT, "the evaluation's result is damaged");
+	b->images[read->row.segment].rows++;
+	for (size_t i = 0; i < b->task.evaluation->metrics.count; i++)
+		if (b->columns[i])
+			b->columns[i][entry] = opk_bits_of(b->values[i]);
+	TRY(take_facts(b, read, entry));
+	for (size_t i = 0; i < spools->of_row.count; i++)
+		TRY(take_remark(b, &spools->of_row.items[i], entry));
+	return entry + 1 == b->table.count ? end_table(b) : OPK_OK;
+}
+
+static int take_rows(struct baking *b)
+{
+	struct opk_spools *spools = &b->task.evaluation->spools;
+	struct opk_spooled read;
+
+	/* A table without rows has the units. */
+	if (opk_spools_ended(spools)) {
+		TRY(begin_table(b, 0));
+		return end_table(b);
+	}
+	while (!opk_spools_ended(spools)) {
+		TRY(opk_check_interrupt(b->ctx));
+		TRY(opk_spools_next(&read, b->values, b->ctx, spools));
+		TRY(take_row(b, &read));
+	}
+	return OPK_OK;
+}
+
+/* ---- all of it -------------------------------------------------------------------------------- */
+
+static int evaluate(struct baking *b, struct opk_file *file, const struct opk_bake_rows *wanted)
+{
+	struct opk_eval_options options = OPK_INIT(options);
+	struct opk_eval_inside inside = { .from_images = true };
+	struct opk_eval_task *task = &b->task;
+
+	options.metrics = wanted->metrics;
+	options.metric_count = wanted->metric_count;
+	options.inside = &inside;
+	TRY(opk_eval_task_begin(task, b->ctx, file, &options));
+	task->job.apart = true;
+	TRY(opk_evaluation_blame(b->ctx, file,
+	                         opk_eval_run(&task->evaluation->spools, b->ctx, &task->job,
+	                                      &options)));
+	task->evaluation->spools.apart = true;
+	return opk_evaluation_blame(b->ctx, file, opk_evaluation_finish(task->evaluation, b->ctx));
+}
+
+static int write_how(struct baking *b, const char *generator)
+{
+	const struct opk_spools *spools = &b->task.evaluation->spools;
+	const struct opk_baked baked = {
+		.cupti_version = spools->header.versions.cupti,
+		.nvperf_year = spools->header.versions.nvperf_year,
+		.nvperf_number = spools->header.versions.nvperf_number,
+		.generator = generator,
+		.images = b->images,
+		.image_count = b->image_count,
+	};
+
+	/* Which image they are of is not known. */
+	if (b->image_count)
+		b->images[0].incomplete = spools->incomplete_samples;
+	return opk_writer_add_baked(b->writer, b->ctx, &baked);
+}
+
+int opk_bake_rows(struct opk_ctx *ctx, struct opk_writer *writer, struct opk_file *file,
+                  const struct opk_bake_rows *wanted)
+{
+	__attribute__((cleanup(clear))) struct baking b = { .ctx = ctx, .writer = writer };
+	size_t count;
+
+	TRY(evaluate(&b, file, wanted));
+	count = b.task.evaluation->metrics.count;
+	b.image_count = b.task.job.end;
+	b.images = opk_alloc_array(b.image_count + 1, sizeof *b.images);
+	b.columns = opk_alloc_array(count + 1, sizeof *b.columns);
+	b.values = opk_alloc_array(count + 1, sizeof *b.values);
+	if (!b.images || !b.columns || !b.values)
+		return opk_nomem(ctx, "values");
+	TRY(take_rows(&b));
+	return write_how(&b, wanted->generator);
+}
