@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The parts of throughputs, for which "breakdown:" asks: NVIDIA's library knows those of a chip. */
+/* The parts that "breakdown:" asks for: NVIDIA's library knows a throughput's parts on a chip. */
 #include <string.h>
 
 #include "base/ctx.h"
