@@ -345,7 +345,9 @@ static int import_sets(struct opk_ctx *ctx)
 {
 	freed(opk_set_import) *import = NULL;
 
-	return opk_set_import_new(&import, ctx, in_folder("s.section"));
+	return opk_set_import_new(&import, ctx,
+	                          &(struct opk_set_import_options){
+					  .path = in_folder("s.section") });
 }
 
 /* A plan of the set, for functions that use one. */

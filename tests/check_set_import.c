@@ -175,7 +175,8 @@ CTX_TEST(bad_files)
 
 		snprintf(path, sizeof path, SECTIONS "%s", bad[i].file);
 		snprintf(wanted, sizeof wanted, "sections/%s:%s", bad[i].file, bad[i].wanted);
-		code = opk_set_import_new(&import, ctx, path);
+		code = opk_set_import_new(&import, ctx,
+		                          &(struct opk_set_import_options){ .path = path });
 		ck_row(&bad[i], code == OPK_EINPUT && !import, "code %d", code);
 		ck_row(&bad[i], !strcmp(cause(ctx), wanted), "got %s", cause(ctx));
 	}
@@ -222,7 +223,8 @@ CTX_TEST(good_files)
 		int code;
 
 		snprintf(path, sizeof path, SECTIONS "%s", good[i].file);
-		code = opk_set_import_new(&import, ctx, path);
+		code = opk_set_import_new(&import, ctx,
+		                          &(struct opk_set_import_options){ .path = path });
 		ck_row(&good[i], code == OPK_OK, "%s", errors_of(ctx));
 		for (char *name; (name = strsep(&rest, " ")); count++) {
 			ck_row(&good[i], count < opk_set_import_count(import), "%zu sets", count);
@@ -280,7 +282,9 @@ CTX_TEST(import_without_memory)
 			int code;
 
 			fail_allocation(n);
-			code = opk_set_import_new(&import, ctx, files[i]);
+			code = opk_set_import_new(&import, ctx,
+			                          &(struct opk_set_import_options){
+							  .path = files[i] });
 			failed = allocation_failed();
 			ck_assert_msg(!failed || (code == OPK_ENOMEM && !import),
 			              "%s, allocation %ld: %d", files[i], n, code);
@@ -298,7 +302,10 @@ static const char *refusal(struct opk_ctx *ctx, const char *file, const struct o
 	const char *colon;
 
 	put_file(file, text->data, text->size);
-	ck_code(ctx, opk_set_import_new(&import, ctx, in_folder(file)), wanted);
+	ck_code(ctx,
+	        opk_set_import_new(&import, ctx,
+	                           &(struct opk_set_import_options){ .path = in_folder(file) }),
+	        wanted);
 	ck_assert_ptr_null(import);
 	colon = strchr(cause(ctx), ':');
 	return colon ? colon : cause(ctx);
@@ -343,7 +350,9 @@ CTX_TEST(many_names)
 		opk_buf_add_printf(&text, "launch__%zu\n", i);
 	put_file("x.txt", text.data, text.size);
 	before = clock();
-	ck_ok(ctx, opk_set_import_new(&import, ctx, in_folder("x.txt")));
+	ck_ok(ctx,
+	      opk_set_import_new(&import, ctx,
+	                         &(struct opk_set_import_options){ .path = in_folder("x.txt") }));
 	ck_assert_int_lt(clock() - before, 2 * CLOCKS_PER_SEC);
 	ck_assert_uint_eq(opk_set_import_get(import, 0)->metric_count, 10000);
 	ck_assert_uint_eq(opk_set_import_get(import, 0)->left_out_count, 40000);
@@ -390,7 +399,8 @@ CTX_TEST_EACH(lists, lists_rows)
 	int code;
 
 	put_file("x.txt", row->text, strlen(row->text));
-	code = opk_set_import_new(&import, ctx, in_folder("x.txt"));
+	code = opk_set_import_new(&import, ctx,
+	                          &(struct opk_set_import_options){ .path = in_folder("x.txt") });
 	ck_row(row, code == (row->bad ? OPK_EINPUT : OPK_OK), "%d: %s", code, errors_of(ctx));
 	got = code ? strstr(cause(ctx), "x.txt:") : opk_set_import_get(import, 0)->yaml;
 	ck_row(row, strstr(got, row->wanted), "got %s", got);
@@ -408,7 +418,9 @@ CTX_TEST(many_passes)
 		                   "Metrics { Name: 'pmsampling:a__%zu.sum' Groups: 'g%zu' }", i,
 		                   i);
 	put_file("x.section", text.data, text.size);
-	ck_ok(ctx, opk_set_import_new(&import, ctx, in_folder("x.section")));
+	ck_ok(ctx, opk_set_import_new(&import, ctx,
+	                              &(struct opk_set_import_options){
+					      .path = in_folder("x.section") }));
 	ck_assert_uint_eq(opk_set_import_count(import), 16);
 	ck_assert_uint_eq(opk_set_import_get(import, 0)->left_out_count, 384);
 	ck_assert_str_eq(opk_set_import_get(import, 15)->name, "x-pm16");

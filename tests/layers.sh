@@ -29,7 +29,7 @@ lib/summary
 lib/compare
 lib/answers
 lib/repair
-lib/nsight
+lib/ncu lib/nsight
 lib/database lib/output
 lib/picture
 lib/report

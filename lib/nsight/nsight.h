@@ -86,9 +86,11 @@ struct opk_draft_reason {
 struct opk_draft {
 	char *name, *description;    /* may be "" */
 	struct opk_strlist comments; /* the first lines of the file */
+	struct opk_strlist notes;    /* further lines after these */
 	enum opk_profiler profiler;
-	struct opk_strlist chips; /* claimed by the set; empty: all chips */
-	opk_chip_mask claimed;    /* a metric for all of these needs no condition */
+	struct opk_strlist includes; /* names of shipped sets */
+	struct opk_strlist chips;    /* claimed by the set; empty: all chips */
+	opk_chip_mask claimed;       /* a metric for all of these needs no condition */
 	OPK_LIST(struct opk_draft_metric) metrics;
 	struct opk_index names; /* name -> metric */
 	OPK_LIST(struct opk_draft_heading) headings;
@@ -110,6 +112,11 @@ struct opk_draft_metric *opk_draft_find(const struct opk_draft *draft, const cha
 /* Adds a new metric below the last heading. */
 void opk_draft_add(struct opk_draft *draft, const struct opk_draft_metric *metric);
 void opk_draft_add_formula(struct opk_draft *draft, const char *name, const char *formula);
+/* Adds a line after those comments, once, and takes it over; NULL: memory is out. */
+void opk_draft_note(struct opk_draft *draft, char *text);
+/* Includes a shipped set, once. */
+void opk_draft_include(struct opk_draft *draft, const char *set);
+bool opk_draft_is_empty(const struct opk_draft *draft);
 /* Adds a left-out name, once for each reason. */
 void opk_draft_leave_out(struct opk_draft *draft, const char *reason, const char *name);
 size_t opk_draft_left_out_count(const struct opk_draft *draft);
@@ -142,8 +149,13 @@ struct opk_drafts {
 	struct opk_draft left; /* contains only what was left out of any set */
 	size_t asked;          /* number of metrics so far, with repetitions */
 	size_t patterns;       /* how many of them are patterns */
-	double seconds;        /* left for checking expressions */
-	int code;              /* of the first failure: after it nothing is added */
+	opk_chip_mask chips;   /* that the sets are for */
+	/* The chips whose throughputs are divided. */
+	const char *const *divided;
+	size_t divided_count;
+	bool undivided; /* parts of a throughput were left out, since there are no such chips */
+	double seconds; /* left for checking expressions */
+	int code;       /* of the first failure: after it nothing is added */
 };
 
 /* Counts one more metric; false if there are too many. */
@@ -164,9 +176,18 @@ void opk_drafts_leave_out(struct opk_drafts *drafts, const char *reason, const c
  */
 char *opk_drafts_name(struct opk_drafts *drafts, const struct opk_asked *asked, const char *text,
                       const struct opk_place *place);
-/* Leaves out a throughput's constituents, if the name asks for them. */
-void opk_drafts_leave_out_parts(struct opk_drafts *drafts, const struct opk_asked *asked,
-                                const char *text);
+/*
+ * If the name asks for a throughput's parts, adds them below the heading, on each chip of the
+ * options those that it has there; without such chips leaves them out.
+ */
+void opk_drafts_put_parts(struct opk_drafts *drafts, const struct opk_asked *asked,
+                          const char *text, const char *title);
+/*
+ * Adds a metric that a list or a command line names. `label` is the text of its comment, `comment`
+ * comes on a line above it; both may be NULL. False: it was left out, or a failure.
+ */
+bool opk_drafts_put_name(struct opk_drafts *drafts, const char *text, const struct opk_place *place,
+                         const char *label, const char *comment);
 
 /* Reads a section file of Nsight Compute. */
 

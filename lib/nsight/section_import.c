@@ -273,12 +273,12 @@ static void ask(struct importer *im, const struct request *request)
 		leave_out(im, request, reason);
 		return;
 	}
-	opk_drafts_leave_out_parts(im->drafts, &asked, request->name);
 	if (asked.profiler == OPK_PROFILER_PM)
 		put_sampled(im, request, name);
 	else
 		put(im, asked.device ? OPK_DRAFT_DEVICE : OPK_DRAFT_RANGE, request, name,
 		    request->chips);
+	opk_drafts_put_parts(im->drafts, &asked, request->name, request->scope->title);
 }
 
 static bool is_option(const struct opk_field *field)
@@ -517,8 +517,8 @@ static void read_head(struct importer *im, const struct opk_field *root)
 
 static void import_tree(struct importer *im, const struct opk_field *root)
 {
-	struct scope scope, all = { .filter.chips = opk_chips_all(), .title = "", .text = "" };
 	struct opk_drafts *drafts = im->drafts;
+	struct scope scope, all = { .filter.chips = drafts->chips, .title = "", .text = "" };
 
 	read_head(im, root);
 	find_definitions(im, root);

@@ -94,6 +94,25 @@ void opk_draft_add_formula(struct opk_draft *draft, const char *name, const char
 		*added = (struct opk_draft_formula){ copy(draft, name), copy(draft, formula) };
 }
 
+void opk_draft_note(struct opk_draft *draft, char *text)
+{
+	if (text && opk_strlist_contains(&draft->notes, text))
+		free(text);
+	else
+		draft->failed |= !opk_strlist_take(&draft->notes, text);
+}
+
+void opk_draft_include(struct opk_draft *draft, const char *set)
+{
+	if (!opk_strlist_contains(&draft->includes, set))
+		draft->failed |= !opk_strlist_add(&draft->includes, set);
+}
+
+bool opk_draft_is_empty(const struct opk_draft *draft)
+{
+	return !draft->metrics.count && !draft->includes.count;
+}
+
 static struct opk_draft_reason *reason_of(struct opk_draft *draft, const char *text)
 {
 	struct opk_draft_reason *added;
@@ -153,6 +172,8 @@ void opk_draft_clear(struct opk_draft *draft)
 	free(draft->formulas.items);
 	free(draft->reasons.items);
 	opk_strlist_clear(&draft->comments);
+	opk_strlist_clear(&draft->notes);
+	opk_strlist_clear(&draft->includes);
 	opk_strlist_clear(&draft->chips);
 	free(draft->name);
 	free(draft->description);
@@ -288,10 +309,28 @@ char *opk_drafts_name(struct opk_drafts *drafts, const struct opk_asked *asked, 
 	return drafts->code ? NULL : opk_take(wanted);
 }
 
-void opk_drafts_leave_out_parts(struct opk_drafts *drafts, const struct opk_asked *asked,
-                                const char *text)
+bool opk_drafts_put_name(struct opk_drafts *drafts, const char *text, const struct opk_place *place,
+                         const char *label, const char *comment)
 {
-	if (asked->breakdown)
-		opk_drafts_leave_out(drafts, "the parts of a throughput that is in the set itself",
-		                     text, NULL);
+	struct opk_asked asked = opk_asked_name(text);
+	bool legacy = !asked.group && !strstr(asked.name, "__");
+	size_t which = asked.profiler == OPK_PROFILER_PM ? OPK_DRAFT_PM
+	               : asked.device                    ? OPK_DRAFT_DEVICE
+	                                                 : OPK_DRAFT_RANGE;
+	opk_autofree char *name = NULL;
+
+	if (asked.reason && !legacy) {
+		opk_drafts_leave_out(drafts, asked.reason, text, label);
+		return false;
+	}
+	name = opk_drafts_name(drafts, &asked, text, place);
+	if (!name)
+		return false;
+	opk_drafts_put(drafts, which, "", "",
+	               &(struct opk_draft_metric){ .name = name,
+	                                           .label = (char *)label,
+	                                           .comment = (char *)comment,
+	                                           .chips = drafts->chips });
+	opk_drafts_put_parts(drafts, &asked, text, "");
+	return !drafts->code;
 }

@@ -7,8 +7,7 @@
 #include "base/file.h"
 #include "base/problems.h"
 #include "chip/chip.h"
-#include "nsight/door.h"
-#include "nsight/nsight.h"
+#include "nsight/command.h"
 #include "set/set.h"
 
 enum { MAX_FILE = 8 << 20, MAX_NAME = 1024 };
@@ -16,6 +15,8 @@ enum { MAX_FILE = 8 << 20, MAX_NAME = 1024 };
 struct opk_set_import {
 	struct opk_imported_set sets[OPK_DRAFTS];
 	size_t count;
+	struct opk_ncu_command command;
+	bool has_command;
 };
 
 /* ---- a list of names, as ncu --metrics takes it: lines, commas, comments */
@@ -63,27 +64,8 @@ static char *comment_at(const struct list *list, size_t at)
 
 static void put(struct list *list, const char *text, const char *label)
 {
-	struct opk_asked asked = opk_asked_name(text);
-	bool legacy = !asked.group && !strstr(asked.name, "__");
-	size_t which = asked.profiler == OPK_PROFILER_PM ? OPK_DRAFT_PM
-	               : asked.device                    ? OPK_DRAFT_DEVICE
-	                                                 : OPK_DRAFT_RANGE;
-	opk_autofree char *name = NULL;
-
-	if (asked.reason && !legacy) {
-		opk_drafts_leave_out(list->drafts, asked.reason, text, label);
-		return;
-	}
-	name = opk_drafts_name(list->drafts, &asked, text, &list->place);
-	if (!name)
-		return;
-	opk_drafts_leave_out_parts(list->drafts, &asked, text);
-	opk_drafts_put(list->drafts, which, "", "",
-	               &(struct opk_draft_metric){ .name = name,
-	                                           .label = (char *)label,
-	                                           .comment = list->comment,
-	                                           .chips = opk_chips_all() });
-	free(opk_take(list->comment));
+	if (opk_drafts_put_name(list->drafts, text, &list->place, label, list->comment))
+		free(opk_take(list->comment));
 }
 
 /* Reads one name from `list->at` on. */
@@ -166,15 +148,12 @@ static void import_list(struct opk_drafts *drafts, struct opk_source *source)
 		             .size = source->size,
 		             .place = { source, 1, 1 } };
 
-	drafts->name = stem(drafts->source);
-	if (!drafts->name)
-		fail_without_memory(&list);
 	while (!drafts->code && list.at < list.size)
 		read_next(&list);
 	free(list.comment);
 }
 
-/* ---- section or list */
+/* ---- section, command line or list */
 
 /* The first character that is neither a blank nor in a comment. */
 static size_t first_character(const char *text, size_t size)
@@ -212,13 +191,19 @@ static bool is_section(const char *path, const char *text, size_t size)
 
 /* ---- the resulting sets */
 
+/* An included set counts as many metrics. */
+static size_t weight(const struct opk_draft *draft)
+{
+	return draft->metrics.count + 100 * draft->includes.count;
+}
+
 /* The set that lists what was left out: the one with the most metrics. */
 static size_t largest(const struct opk_drafts *drafts)
 {
 	size_t best = 0;
 
 	for (size_t i = 1; i < OPK_DRAFTS; i++)
-		if (drafts->drafts[i].metrics.count > drafts->drafts[best].metrics.count)
+		if (weight(&drafts->drafts[i]) > weight(&drafts->drafts[best]))
 			best = i;
 	return best;
 }
@@ -241,16 +226,18 @@ static void add_comments(struct opk_draft *draft, const struct opk_drafts *draft
 	opk_draft_comment(draft, opk_printf("%s%sFrom %s by offpeak sets --import.",
 	                                    titled ? drafts->title : "", titled ? ". " : "",
 	                                    drafts->source));
+	for (size_t i = 0; i < draft->notes.count; i++)
+		opk_draft_comment(draft, opk_strdup(draft->notes.items[i]));
 	if (drafts->optional)
 		opk_draft_comment(draft, opk_strdup("Metrics are optional, as they are in Nsight "
 		                                    "Compute: what a chip does not have is left "
 		                                    "out there."));
 }
 
-/* Adds the chips that any of the metrics is for. */
-static bool add_claims(struct opk_draft *draft)
+/* Adds the chips that any of the metrics is for; an included set claims its own. */
+static bool add_claims(struct opk_draft *draft, const struct opk_drafts *drafts)
 {
-	opk_chip_mask chips = 0;
+	opk_chip_mask chips = draft->includes.count ? drafts->chips : 0;
 
 	for (size_t i = 0; i < draft->metrics.count; i++)
 		chips |= draft->metrics.items[i].chips;
@@ -274,12 +261,13 @@ static int write_set(struct opk_set_import *import, struct opk_drafts *drafts, s
 	struct opk_draft *draft = &drafts->drafts[which];
 
 	set->suffix = suffix_of(which, first);
-	if (!set->suffix || !add_names(draft, drafts, set->suffix) || !add_claims(draft))
+	if (!set->suffix || !add_names(draft, drafts, set->suffix) || !add_claims(draft, drafts))
 		return opk_nomem(drafts->ctx, "a metric set");
 	add_comments(draft, drafts);
 	set->name = opk_strdup(draft->name);
 	set->profiler = draft->profiler;
-	set->metric_count = draft->metrics.count;
+	set->metric_count = draft->metrics.count + draft->includes.count;
+	set->undivided = first && drafts->undivided;
 	set->left_out_count = opk_draft_left_out_count(draft);
 	set->yaml = opk_draft_write(draft);
 	return set->name && set->yaml ? OPK_OK : opk_nomem(drafts->ctx, "a metric set");
@@ -302,44 +290,82 @@ static int write_sets(struct opk_set_import *import, struct opk_drafts *drafts)
 	for (size_t i = 0; i < OPK_DRAFTS; i++)
 		if (drafts->drafts[i].failed)
 			return opk_nomem(drafts->ctx, "a metric set");
-	if (!drafts->drafts[first].metrics.count)
+	if (opk_draft_is_empty(&drafts->drafts[first]))
 		return opk_fail(drafts->ctx, OPK_EFAILED,
 		                "%s: there is no metric of the hardware's in it (%zu others)",
 		                drafts->path, opk_draft_left_out_count(&drafts->left));
 	give_reasons(&drafts->drafts[first], &drafts->left);
 	TRY(write_set(import, drafts, first, true));
 	for (size_t i = 0; i < OPK_DRAFTS; i++) {
-		if (i != first && drafts->drafts[i].metrics.count)
+		if (i != first && !opk_draft_is_empty(&drafts->drafts[i]))
 			TRY(write_set(import, drafts, i, false));
 	}
 	return OPK_OK;
 }
 
-static int import_file(struct opk_set_import *import, struct opk_drafts *drafts)
+/* The name of a set of a list or a command line: what comes from a pipe has none. */
+static void name_drafts(struct opk_drafts *drafts)
 {
-	opk_auto(opk_source) struct opk_source *source = NULL;
-	opk_autofree void *text = NULL;
-	size_t size = 0, mark;
+	drafts->name = strncmp(drafts->path, "/dev/", 5) ? stem(drafts->source) : opk_strdup("ncu");
+	if (!drafts->name)
+		drafts->code = opk_nomem(drafts->ctx, "a metric set");
+}
 
-	TRY(opk_read_small_file(&text, &size, drafts->ctx, drafts->path, MAX_FILE));
-	mark = size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
-	source = opk_source_new(drafts->path, (char *)text + mark, size - mark);
-	if (!source)
-		return opk_nomem(drafts->ctx, "a section");
-	if (is_section(drafts->path, source->text, source->size))
+static void import_text(struct opk_set_import *import, struct opk_drafts *drafts,
+                        struct opk_source *source)
+{
+	if (is_section(drafts->path, source->text, source->size)) {
 		opk_section_import(drafts, source);
+		return;
+	}
+	name_drafts(drafts);
+	if (drafts->code)
+		return;
+	import->has_command = opk_has_ncu_command(source->text, source->size);
+	if (import->has_command)
+		opk_command_import(&import->command, drafts, source);
 	else
 		import_list(drafts, source);
+}
+
+static int import_file(struct opk_set_import *import, struct opk_drafts *drafts, const char *text)
+{
+	opk_auto(opk_source) struct opk_source *source = NULL;
+	opk_autofree void *file = NULL;
+	size_t size = text ? strlen(text) : 0, mark;
+
+	if (!text) {
+		TRY(opk_read_small_file(&file, &size, drafts->ctx, drafts->path, MAX_FILE));
+		text = file;
+	}
+	mark = size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
+	source = opk_source_new(drafts->path, text + mark, size - mark);
+	if (!source)
+		return opk_nomem(drafts->ctx, "a metric set");
+	import_text(import, drafts, source);
 	return drafts->code ? drafts->code : write_sets(import, drafts);
+}
+
+/* The chips that words mean; they are checked when sets are made for them. */
+static int find_chips(struct opk_drafts *drafts, const struct opk_set_import_options *options)
+{
+	drafts->chips = options->chip_count ? 0 : opk_chips_all();
+	for (size_t i = 0; i < options->chip_count; i++) {
+		opk_autofree char *chip = NULL;
+
+		TRY(opk_chip_resolve(&chip, drafts->ctx, options->chips[i]));
+		drafts->chips |= opk_chips_meant(chip);
+	}
+	drafts->divided = options->chips;
+	drafts->divided_count = options->chip_count;
+	return OPK_OK;
 }
 
 static void init_drafts(struct opk_drafts *drafts, struct opk_ctx *ctx, const char *path)
 {
-	const char *slash = strrchr(path, '/');
-
 	*drafts = (struct opk_drafts){ .ctx = ctx, .path = path };
 	drafts->seconds = OPK_EXPRESSION_SECONDS;
-	drafts->source = slash ? slash + 1 : path;
+	drafts->source = opk_base_name(path);
 	opk_draft_init(&drafts->left, "", "", OPK_PROFILER_RANGE);
 	for (size_t i = 0; i < OPK_DRAFTS; i++)
 		opk_draft_init(&drafts->drafts[i], "", "",
@@ -356,7 +382,8 @@ static void clear_drafts(struct opk_drafts *drafts)
 	free(drafts->title);
 }
 
-int opk_set_import_new(struct opk_set_import **out, struct opk_ctx *ctx, const char *path)
+int opk_set_import_new(struct opk_set_import **out, struct opk_ctx *ctx,
+                       const struct opk_set_import_options *options)
 {
 	struct opk_set_import *import = opk_alloc(sizeof *import);
 	struct opk_drafts drafts;
@@ -364,8 +391,10 @@ int opk_set_import_new(struct opk_set_import **out, struct opk_ctx *ctx, const c
 
 	if (!import)
 		return opk_nomem(ctx, "a metric set");
-	init_drafts(&drafts, ctx, path);
-	code = import_file(import, &drafts);
+	init_drafts(&drafts, ctx, options->path);
+	code = find_chips(&drafts, options);
+	if (!code)
+		code = import_file(import, &drafts, options->text);
 	clear_drafts(&drafts);
 	if (code)
 		opk_set_import_free(import);
@@ -383,6 +412,7 @@ void opk_set_import_free(struct opk_set_import *import)
 		free((char *)import->sets[i].suffix);
 		free((char *)import->sets[i].yaml);
 	}
+	opk_ncu_command_clear(&import->command);
 	free(import);
 }
 
@@ -394,6 +424,11 @@ size_t opk_set_import_count(const struct opk_set_import *import)
 const struct opk_imported_set *opk_set_import_get(const struct opk_set_import *import, size_t i)
 {
 	return &import->sets[i];
+}
+
+const struct opk_ncu_command *opk_set_import_command(const struct opk_set_import *import)
+{
+	return import->has_command ? &import->command : NULL;
 }
 
 int opk_single_pass_set_yaml(char **out, struct opk_ctx *ctx, const struct opk_single_pass_set *set,

@@ -170,6 +170,11 @@ char *opk_draft_write(const struct opk_draft *draft)
 		opk_yaml_put_list(out, &draft->chips);
 		opk_buf_add_text(out, "\n");
 	}
+	if (draft->includes.count) {
+		opk_buf_add_text(out, "include: ");
+		opk_yaml_put_list(out, &draft->includes);
+		opk_buf_add_text(out, "\n");
+	}
 	put_formulas(out, draft);
 	if (draft->metrics.count)
 		opk_buf_add_text(out, "metrics:\n");

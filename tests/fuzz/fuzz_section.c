@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char path[32];
 	int fd = fuzz_file(path, data, size);
 
-	if (!opk_set_import_new(&import, ctx, path)) {
+	if (!opk_set_import_new(&import, ctx, &(struct opk_set_import_options){ .path = path })) {
 		for (size_t i = 0; i < opk_set_import_count(import); i++)
 			check(ctx, opk_set_import_get(import, i));
 		opk_set_import_free(import);

@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* offpeak import: makes a recording from a bare image. */
+/* offpeak import: makes a recording from a bare image, or from a report of Nsight Compute. */
 #include <string.h>
 
 #include "commands.h"
 #include "common/args.h"
 #include "common/files.h"
+#include "base/buf.h"
+#include "ncu/door.h"
 
 struct import_args {
 	struct raw_args raw;
-	const char *set_name, *config, *availability, *ranges;
+	const char *ncu, *set_name, *config, *availability, *ranges;
 	bool no_instances;
 };
 
 static const struct option_spec specs[] = {
+	{ "ncu", 0, "REPORT", "a report of Nsight Compute, as ncu prints it in CSV", OPTION_INPUT,
+	  offsetof(struct import_args, ncu) },
 	RAW_OPTIONS(struct import_args, raw),
 	{ "set-name", 0, "NAME", "name of the metric set, for the record", OPTION_TEXT,
 	  offsetof(struct import_args, set_name) },
@@ -50,6 +54,47 @@ static int import(struct app *app, const struct import_args *args,
 	return code ? opk_add(app->ctx, code, "can't import %s", args->raw.image) : OPK_OK;
 }
 
+/* ---- reports of Nsight Compute */
+
+/* Names what was left out: each of a few, or some of many. */
+static void note_names(const char *what, const struct opk_strlist *names)
+{
+	enum { NAMED = 5 };
+	opk_autobuf struct opk_buf text = { 0 };
+	size_t shown = names->count <= NAMED + 1 ? names->count : NAMED;
+
+	for (size_t i = 0; i < shown; i++)
+		opk_buf_add_printf(&text, "%s%s", i ? ", " : "", names->items[i]);
+	if (shown < names->count)
+		opk_buf_add_printf(&text, " and %zu more", names->count - shown);
+	opk_buf_add(&text, "", 1);
+	if (names->count && !text.failed)
+		app_note("%s: %s", what, (const char *)text.data);
+}
+
+static int import_report(struct app *app, const struct import_args *args)
+{
+	opk_autoimported struct opk_ncu_imported imported = { 0 };
+	int code = opk_ncu_import(&imported, app->ctx, args->ncu, args->raw.chip, app->output);
+
+	note_names("left out, since they are labels: 'ncu --page raw --csv' has the metrics' names",
+	           &imported.labels);
+	if (code)
+		return opk_add(app->ctx, code, "can't import %s", args->ncu);
+	note_names("left out, since their values are texts", &imported.texts);
+	note_names("left out, since recordings have no such facts about launches",
+	           &imported.unknown);
+	if (imported.decimal_comma)
+		app_note("its numbers have decimal commas");
+	return OPK_OK;
+}
+
+static bool is_raw(const struct import_args *args)
+{
+	return args->raw.image || args->raw.metrics || args->raw.set || args->set_name
+	       || args->config || args->availability || args->ranges || args->no_instances;
+}
+
 static int run(struct app *app, void *data)
 {
 	const struct import_args *args = data;
@@ -59,10 +104,15 @@ static int run(struct app *app, void *data)
 	const char *slash;
 	int code;
 
+	if (args->ncu && (is_raw(args) || !app->output))
+		return app_error(app, OPK_EUSAGE,
+		                 "import: --ncu REPORT.csv goes with -o OUT.opk and --chip alone");
+	if (args->ncu)
+		return import_report(app, args);
 	if (!args->raw.image || !app->output || (!args->raw.metrics && !args->raw.set))
 		return app_error(app, OPK_EUSAGE,
 		                 "import: --raw IMAGE, --metrics A,B (or --set SET) and -o OUT.opk "
-		                 "are required");
+		                 "are required, or --ncu REPORT.csv and -o OUT.opk");
 	slash = strrchr(args->raw.image, '/');
 	options.source = slash ? slash + 1 : args->raw.image;
 	options.set_name = args->set_name;
@@ -77,16 +127,22 @@ static int run(struct app *app, void *data)
 
 const struct command import_command = {
 	.name = "import",
-	.synopsis = "--raw IMAGE --metrics A,B -o OUT.opk",
-	.summary = "make a recording of a bare counter data image",
+	.synopsis = "--raw IMAGE --metrics A,B -o OUT.opk | --ncu REPORT -o OUT.opk",
+	.summary = "make a recording of a bare counter data image, or of a report of ncu",
 	.details =
-		"The image, from any CUPTI program, is evaluated once in a child process, to see that\n"
+		"--ncu: a report of Nsight Compute in CSV, its raw page or a row for each metric, as\n"
+		"docs/guide.md says; base units keep more digits. The recording has the values\n"
+		"themselves, so show, diff, report, eval and others read it without NVIDIA's libraries,\n"
+		"but evaluate no other metrics. --chip is needed where the compute capability is that of\n"
+		"several chips and the report lacks the device's name.\n"
+		"\n"
+		"--raw: the image, from any CUPTI program, is evaluated once in a child process, to see that\n"
 		"it can be; then it goes into OUT.opk with its metric list, compressed and\n"
 		"checksummed, and evaluates with no further arguments.",
 	.examples = {
 		{ "import --raw run.cd --metrics sm__cycles_active.sum -o new.opk",
 		  "a recording of a CUPTI program's image" },
-		{ "import --raw run.cd --set my.yaml -o new.opk", "the metrics of a set" },
+		{ "import --ncu report.csv -o new.opk", "the values of a report of Nsight Compute" },
 		{ "import --raw run.cd --metrics sm__cycles_active.sum --chip GH100 -o new.opk",
 		  "an image that does not say its chip" },
 	},

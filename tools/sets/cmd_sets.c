@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/ascii.h"
 #include "commands.h"
@@ -12,6 +13,7 @@
 #include "nsight/door.h"
 #include "plan/door.h"
 #include "sets/sets_check.h"
+#include "sets/sets_collect.h"
 #include "sets/sets_show.h"
 
 struct sets_args {
@@ -25,7 +27,7 @@ static const struct option_spec specs[] = {
 	{ "check", 0, "SET", "check this set: its form, and its metrics on the chips it claims",
 	  OPTION_INPUT, offsetof(struct sets_args, check) },
 	{ "chip", 0, "CHIP",
-	  "show or check it on this chip, or list all sets; several to check: GH100,GB202",
+	  "show, check or import it for this chip, or list all sets; GH100,GB202 to check, import",
 	  OPTION_LIST, offsetof(struct sets_args, chips) },
 	PARAM_OPTION(struct sets_args, params),
 	{ "table", 0, SETS_TABLES, "with SET: print this table alone; CSV has one, else metrics",
@@ -38,8 +40,8 @@ static const struct option_spec specs[] = {
 	{ "yaml", 0, NULL, "with --single-pass CHIP SET: as a metric set", OPTION_FLAG,
 	  offsetof(struct sets_args, yaml) },
 	{ "import", 0, "FILE",
-	  "make a metric set of a section file of Nsight Compute or a list of names", OPTION_INPUT,
-	  offsetof(struct sets_args, import) },
+	  "make a metric set of a section file or command line of Nsight Compute, or of names",
+	  OPTION_INPUT, offsetof(struct sets_args, import) },
 	{ 0 },
 };
 
@@ -144,6 +146,10 @@ static void report(const struct app *app, const struct opk_set_import *import)
 			"%zu imported for profiler %s, %zu left out: the last lines say which and why",
 			first->metric_count, opk_profiler_name(first->profiler),
 			first->left_out_count);
+	if (first->undivided)
+		app_note(
+			"breakdown: is left out, since chips differ: with --chip CHIP the set has its "
+			"parts there");
 	for (size_t i = 1; !app->output && i < opk_set_import_count(import); i++) {
 		const struct opk_imported_set *set = opk_set_import_get(import, i);
 
@@ -153,19 +159,84 @@ static void report(const struct app *app, const struct opk_set_import *import)
 	}
 }
 
-static int import(struct app *app, const char *path)
+/* Prints the commands, unless stdout has the set, and what they don't say. */
+static int report_commands(struct app *app, const struct opk_set_import *import,
+                           const struct sets_collect *collect)
 {
-	opk_auto(opk_set_import) struct opk_set_import *import = NULL;
+	const struct opk_ncu_command *command = opk_set_import_command(import);
+
+	if (app->output)
+		TRY(app_print(app, collect->text.data, collect->text.size));
+	if (command->sections)
+		app_note("sections are replaced by shipped sets of the same subjects: the first "
+		         "lines say which; --import FILE.section takes a section itself");
+	for (size_t i = 0; i < collect->defaults.count; i++)
+		app_note("%s", collect->defaults.items[i]);
+	for (size_t i = 0; i < collect->lost.count; i++)
+		app_note("not translated: %s", collect->lost.items[i]);
+	if (command->further)
+		app_note("only the first command line of ncu was read: there %s %zu more",
+		         command->further == 1 ? "is" : "are", command->further);
+	return OPK_OK;
+}
+
+static int write_import(struct app *app, const struct opk_set_import *import, const char *yaml)
+{
 	opk_autostrlist struct opk_strlist others = { 0 };
 
-	TRY(opk_set_import_new(&import, app->ctx, path));
 	/* Check that all can be written before the first is written. */
 	if (app->output)
 		TRY(name_others(app, &others, import));
-	TRY(write_text(app, opk_set_import_get(import, 0)->yaml));
+	TRY(write_text(app, yaml));
 	TRY(write_others(app, &others, import));
 	report(app, import);
 	return OPK_OK;
+}
+
+static int import_line(struct app *app, const struct opk_set_import *import,
+                       const struct opk_strlist *chips)
+{
+	const struct opk_imported_set *first = opk_set_import_get(import, 0);
+	opk_autofree char *path = app->output ? opk_strdup(app->output)
+	                                      : opk_printf("%s.yaml", first->name);
+	sets_autocollect struct sets_collect collect = { 0 };
+	opk_autofree char *yaml = NULL;
+
+	if (!path)
+		return app_nomem(app);
+	TRY(sets_collect_init(&collect, app, import, path,
+	                      chips->count == 1 ? chips->items[0] : NULL));
+	yaml = sets_collect_yaml(&collect, first->yaml);
+	if (!yaml)
+		return app_nomem(app);
+	TRY(write_import(app, import, yaml));
+	return report_commands(app, import, &collect);
+}
+
+/* A command line itself, where no file has such a name. */
+static bool is_text(const char *path)
+{
+	return strchr(path, ' ') && access(path, F_OK);
+}
+
+static int import(struct app *app, const char *path, const struct option_list *wanted)
+{
+	opk_auto(opk_set_import) struct opk_set_import *import = NULL;
+	opk_autostrlist struct opk_strlist chips = { 0 };
+	struct opk_set_import_options options = { .path = path };
+
+	if (!sets_split_chips(&chips, wanted))
+		return app_nomem(app);
+	options.chips = opk_strlist_items(&chips);
+	options.chip_count = chips.count;
+	if (is_text(path)) {
+		options.path = "ncu";
+		options.text = path;
+	}
+	TRY(opk_set_import_new(&import, app->ctx, &options));
+	return opk_set_import_command(import)
+	               ? import_line(app, import, &chips)
+	               : write_import(app, import, opk_set_import_get(import, 0)->yaml);
 }
 
 /* ---- single-pass sets */
@@ -259,15 +330,14 @@ static int check_usage(struct app *app, const struct sets_args *args)
 	if (!!args->check + !!args->single_pass + !!args->import > 1)
 		return app_error(app, OPK_EUSAGE,
 		                 "sets: one of --check, --single-pass and --import");
-	if ((args->single_pass || args->import) && args->chips.count)
-		return app_error(app, OPK_EUSAGE,
-		                 "sets: --chip goes without --single-pass and --import");
+	if (args->single_pass && args->chips.count)
+		return app_error(app, OPK_EUSAGE, "sets: --chip goes without --single-pass");
 	if (!args->check && !shows_set(app, args) && (args->params.count || args->table))
 		return app_error(app, OPK_EUSAGE,
 		                 "sets: --param goes with SET or --check SET, --table with SET");
 	if (args->check && args->table)
 		return app_error(app, OPK_EUSAGE, "sets: --table goes with SET");
-	if (!args->check && args->chips.count > 1)
+	if (!args->check && !args->import && args->chips.count > 1)
 		return app_error(app, OPK_EUSAGE,
 		                 "sets: SET is shown on one chip, and all are listed on one");
 	if (args->yaml && !(args->single_pass && app->argument_count))
@@ -310,7 +380,7 @@ static int run(struct app *app, void *data)
 	if (args->single_pass)
 		return single_pass(app, args->single_pass, app->arguments[0], args->yaml);
 	if (args->import)
-		return import(app, args->import);
+		return import(app, args->import, &args->chips);
 	if (shows_set(app, args))
 		return sets_show(app, app->arguments[0], &args->chips, &args->params, args->table);
 	if (!args->check)
@@ -348,17 +418,22 @@ const struct command sets_command = {
 		"counts metrics of the set that did not fit. With SET, it lists the set's metrics; plan and\n"
 		"build take it as single-pass:SET, and --yaml writes it as a metric set.\n"
 		"\n"
-		"--import makes a metric set, as YAML, of a .section file of Nsight Compute or of metric\n"
-		"names as ncu takes them, with lines, commas and # comments. What no hardware\n"
+		"--import makes a metric set, as YAML, of a .section file of Nsight Compute, of metric\n"
+		"names as ncu takes them, with lines, commas and # comments, or of a command line of ncu\n"
+		"itself, in a file, from stdin (-), or quoted as the argument. What no hardware\n"
 		"counter can give is left out, and the last lines say why. Metrics of the two profilers,\n"
 		"of several passes of PM sampling, and of links and buses go into sets of their own: with\n"
 		"-o FILE.yaml these are FILE.yaml, FILE-pm.yaml, FILE-device.yaml and so on; without it,\n"
-		"the largest is shown.",
+		"the largest is shown. Of a command line, the commands of offpeak that do the same come\n"
+		"to stdout, and into the set as comments; notes name each option that has no\n"
+		"counterpart. With --chip the set is for these chips, and has the parts of throughputs\n"
+		"for which breakdown: asks.",
 	.examples = {
 		{ "sets --chip GB202", "the shipped ones, and their passes on a chip" },
-		{ "sets memory", "what one has: prose, metrics, units" },
 		{ "sets --check my.yaml --chip GH100,GB202",
 		  "what is wrong with your own, and its passes" },
+		{ "sets --import 'ncu -k gemm ./app' -o my.yaml",
+		  "what ncu would collect, and how to collect it" },
 	},
 	.options = specs,
 	.args_size = sizeof(struct sets_args),

@@ -81,8 +81,7 @@ static void print_errors(const struct opk_set *set, const struct opk_listing *ch
 
 /* ---- the command */
 
-/* "GH100,GA100" are two chips. */
-static bool split(struct opk_strlist *names, const struct option_list *wanted)
+bool sets_split_chips(struct opk_strlist *names, const struct option_list *wanted)
 {
 	for (size_t i = 0; i < wanted->count; i++) {
 		const char *rest = wanted->items[i];
@@ -155,7 +154,7 @@ int sets_check(struct app *app, const char *spec, const struct option_list *chip
 	if (!set)
 		return read;
 	code = give_parameters(app, params, set);
-	if (!code && !split(&names, chips))
+	if (!code && !sets_split_chips(&names, chips))
 		code = app_nomem(app);
 	if (code)
 		return app_fail(app, code);

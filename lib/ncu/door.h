@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the command uses of this folder. */
+#ifndef OPK_NCU_DOOR_H
+#define OPK_NCU_DOOR_H
+
+#include "base/strlist.h"
+#include "offpeak.h"
+
+/* What was made of a report. */
+struct opk_ncu_imported {
+	size_t launches, metrics;
+	bool decimal_comma; /* the report has decimal commas */
+	/* Names that were left out. */
+	struct opk_strlist labels;  /* are for people: no name of a metric looks so */
+	struct opk_strlist texts;   /* have texts as values */
+	struct opk_strlist unknown; /* are facts about launches that recordings do not have */
+};
+void opk_ncu_imported_clear(struct opk_ncu_imported *imported);
+#define opk_autoimported __attribute__((cleanup(opk_ncu_imported_clear)))
+/*
+ * Makes a recording with the values of a report of Nsight Compute, which that has printed in CSV, the
+ * raw page or a row for each metric. `chip` NULL: by the compute capability and the device's name;
+ * OPK_EFAILED: these are not enough. OPK_EINPUT: errors carry file:line. Opens no NVIDIA library.
+ */
+int opk_ncu_import(struct opk_ncu_imported *out, struct opk_ctx *ctx, const char *report,
+                   const char *chip, const char *path);
+
+#endif

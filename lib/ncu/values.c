@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What becomes of a report's values: those that were measured are a table, those of launches and
+ * devices are facts, which offpeak keeps elsewhere.
+ */
+#include "ncu/values.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- facts about launches: members of struct opk_range */
+
+static const struct {
+	const char *name;
+	size_t offset;
+	bool plus_1;
+} launch_facts[] = {
+#define OF(member) offsetof(struct opk_range, member)
+	{ "launch__registers_per_thread", OF(registers), false },
+	{ "launch__shared_mem_per_block_dynamic", OF(shared_bytes), false },
+	{ "launch__shared_mem_per_block_static", OF(static_shared_plus_1), true },
+	{ "launch__cluster_dim_x", OF(cluster[0]), false },
+	{ "launch__cluster_dim_y", OF(cluster[1]), false },
+	{ "launch__cluster_dim_z", OF(cluster[2]), false },
+#undef OF
+};
+
+enum { LAUNCH_FACTS = sizeof launch_facts / sizeof *launch_facts };
+
+static void take_launch_fact(struct opk_range *launch, const char *name, double value)
+{
+	for (size_t i = 0; i < LAUNCH_FACTS; i++) {
+		uint32_t *member = (uint32_t *)((char *)launch + launch_facts[i].offset);
+
+		if (!strcmp(launch_facts[i].name, name) && value >= 0 && value < UINT32_MAX)
+			*member = (uint32_t)value + launch_facts[i].plus_1;
+	}
+}
+
+/* ---- facts about devices */
+
+static const char device_prefix[] = "device__attribute_";
+
+/* "device.0.name" of "device__attribute_display_name". free() */
+static char *device_fact(const char *name, int32_t device)
+{
+	static const struct {
+		const char *attribute, *fact;
+	} others[] = {
+		{ "clock_rate", "max_sm_clock_khz" },
+		{ "display_name", "name" },
+		{ "memory_clock_rate", "max_memory_clock_khz" },
+		{ "multiprocessor_count", "multiprocessors" },
+	};
+
+	name += sizeof device_prefix - 1;
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		if (!strcmp(name, others[i].attribute))
+			name = others[i].fact;
+	return opk_printf("device.%d.%s", device >= 0 ? device : 0, name);
+}
+
+/* Takes the texts over. The first value of a fact counts. */
+static bool put_fact(struct opk_ncu_values *out, char *name, char *value)
+{
+	opk_autofree char *own_name = name, *own_value = value;
+	struct opk_property *added;
+
+	if (name && value && opk_index_find(NULL, &out->fact_names, name))
+		return true;
+	added = name && value ? opk_list_add(&out->facts) : NULL;
+	if (!added)
+		return false;
+	*added = (struct opk_property){ opk_take(own_name), opk_take(own_value) };
+	return opk_index_add(&out->fact_names, added->name, 0, NULL);
+}
+
+static bool take_device_fact(struct opk_ncu_values *out, const struct opk_range *launch,
+                             const char *name, double value, const char *text)
+{
+	char *fact = isnan(value) ? opk_strdup(text) : opk_printf("%.17g", value);
+
+	return put_fact(out, device_fact(name, launch->device), fact);
+}
+
+/* "9.0" as two facts, by which occupancy is computed. */
+static bool put_capability(struct opk_ncu_values *out, size_t device, const char *text)
+{
+	size_t major = strcspn(text, ".");
+
+	return put_fact(out, opk_printf("device.%zu.compute_capability_major", device),
+	                opk_strndup(text, major))
+	       && put_fact(out, opk_printf("device.%zu.compute_capability_minor", device),
+	                   opk_strdup(text[major] ? text + major + 1 : "0"));
+}
+
+static bool put_facts(struct opk_ncu_values *out, const struct opk_ncu_report *report)
+{
+	for (size_t i = 0; i < report->capabilities.count; i++)
+		if (report->capabilities.items[i]
+		    && !put_capability(out, i, report->capabilities.items[i]))
+			return false;
+	return report->processes.count != 1
+	       || put_fact(out, opk_strdup("command"), opk_strdup(report->processes.items[0]));
+}
+
+/* ---- which metrics are values */
+
+enum use {
+	USE_VALUE,
+	USE_DEVICE,
+	USE_LAUNCH,   /* a member of struct opk_range */
+	USE_COMPUTED, /* computed by offpeak itself, from members */
+	USE_TEXT,
+	USE_NOT, /* a fact of launches that offpeak does not know */
+};
+
+static enum use use_of(const char *name)
+{
+	if (!strncmp(name, device_prefix, sizeof device_prefix - 1))
+		return USE_DEVICE;
+	for (size_t i = 0; i < LAUNCH_FACTS; i++)
+		if (!strcmp(launch_facts[i].name, name))
+			return USE_LAUNCH;
+	if (opk_attribute_is_name(name))
+		return opk_attribute_exists(name) ? USE_COMPUTED : USE_NOT;
+	return USE_VALUE;
+}
+
+static bool leave_out(struct opk_ncu_values *out, enum use use, const char *name)
+{
+	return use == USE_TEXT  ? opk_strlist_add(&out->texts, name)
+	       : use == USE_NOT ? opk_strlist_add(&out->unknown, name)
+	                        : true;
+}
+
+/* Metrics that have a text anywhere are not values: "CachePreferNone". */
+static void find_texts(enum use *uses, const struct opk_ncu_report *report)
+{
+	for (size_t i = 0; i < report->values.count; i++) {
+		const struct opk_ncu_value *value = &report->values.items[i];
+		double number;
+
+		if (uses[value->metric] == USE_VALUE
+		    && opk_printed_read(&number, &report->printed, value->text, value->power)
+		               == OPK_PRINTED_TEXT)
+			uses[value->metric] = USE_TEXT;
+	}
+}
+
+/* Numbers the metrics that are values; others get SIZE_MAX. */
+static bool number_metrics(struct opk_ncu_values *out, size_t *numbers, const enum use *uses,
+                           const struct opk_ncu_report *report)
+{
+	out->names = opk_alloc_array(report->metrics.count + 1, sizeof *out->names);
+	out->units = opk_alloc_array(report->metrics.count + 1, sizeof *out->units);
+	if (!out->names || !out->units)
+		return false;
+	for (size_t i = 0; i < report->metrics.count; i++) {
+		const struct opk_ncu_metric *metric = &report->metrics.items[i];
+
+		numbers[i] = SIZE_MAX;
+		if (!leave_out(out, uses[i], metric->name))
+			return false;
+		if (uses[i] != USE_VALUE)
+			continue;
+		numbers[i] = out->metric_count;
+		out->names[out->metric_count] = metric->name;
+		out->units[out->metric_count++] = metric->unit ? metric->unit : "";
+	}
+	return true;
+}
+
+static bool take_value(struct opk_ncu_values *out, struct opk_ncu_report *report,
+                       const struct opk_ncu_value *value, enum use use, size_t number)
+{
+	struct opk_range *launch = &report->launches.rows.items[value->launch];
+	const char *name = report->metrics.items[value->metric].name;
+	double read;
+	enum opk_printed_kind kind = opk_printed_read(&read, &report->printed, value->text,
+	                                              value->power);
+
+	if (use == USE_LAUNCH)
+		take_launch_fact(launch, name, read);
+	if (use == USE_DEVICE && kind != OPK_PRINTED_NONE)
+		return take_device_fact(out, launch, name, read, value->text);
+	if (use == USE_VALUE)
+		out->values[value->launch * out->metric_count + number] = read;
+	return true;
+}
+
+static bool fill(struct opk_ncu_values *out, struct opk_ncu_report *report, enum use *uses,
+                 size_t *numbers)
+{
+	size_t cells;
+
+	for (size_t i = 0; i < report->metrics.count; i++)
+		uses[i] = use_of(report->metrics.items[i].name);
+	find_texts(uses, report);
+	if (!number_metrics(out, numbers, uses, report))
+		return false;
+	cells = out->metric_count * report->launches.rows.count;
+	out->values = opk_alloc_array(cells + 1, sizeof *out->values);
+	for (size_t i = 0; out->values && i < cells; i++)
+		out->values[i] = (double)NAN;
+	for (size_t i = 0; out->values && i < report->values.count; i++) {
+		const struct opk_ncu_value *value = &report->values.items[i];
+
+		if (!take_value(out, report, value, uses[value->metric], numbers[value->metric]))
+			return false;
+	}
+	return out->values && put_facts(out, report);
+}
+
+int opk_ncu_values_init(struct opk_ncu_values *out, struct opk_ctx *ctx,
+                        struct opk_ncu_report *report)
+{
+	opk_autofree enum use *uses = opk_alloc_array(report->metrics.count + 1, sizeof *uses);
+	opk_autofree size_t *numbers = opk_alloc_array(report->metrics.count + 1, sizeof *numbers);
+
+	*out = (struct opk_ncu_values){ 0 };
+	return uses && numbers && fill(out, report, uses, numbers) ? OPK_OK
+	                                                           : opk_nomem(ctx, "a report");
+}
+
+void opk_ncu_values_clear(struct opk_ncu_values *values)
+{
+	for (size_t i = 0; i < values->facts.count; i++) {
+		free((char *)values->facts.items[i].name);
+		free((char *)values->facts.items[i].value);
+	}
+	free(values->facts.items);
+	opk_index_clear(&values->fact_names);
+	opk_strlist_clear(&values->texts);
+	opk_strlist_clear(&values->unknown);
+	free(values->names);
+	free(values->units);
+	free(values->values);
+	*values = (struct opk_ncu_values){ 0 };
+}

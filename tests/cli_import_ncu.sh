@@ -1,0 +1,86 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Reports of Nsight Compute in CSV: offpeak import --ncu, and what reads the recordings that it makes.
+cold=yes
+. "${SOURCE:?}/tests/tap.sh"
+
+reports=$SOURCE/tests/files/reports
+# None of these commands may need NVIDIA's libraries.
+OFFPEAK_CUDA=$tmp/nowhere
+export OFFPEAK_CUDA
+
+section 'a row for each metric'
+works import --ncu "$reports/simple.csv" -o simple.opk
+columns "$(printf '%s,' range name kernel grid block device dram__throughput.avg.pct_of_peak_sustained_elapsed gpu__time_duration.sum \
+	lts__t_sector_hit_rate.pct sm__cycles_elapsed.max sm__warps_active.avg.pct_of_peak_sustained_active smsp__inst_executed.sum)$(
+	)smsp__sass_thread_inst_executed_op_ffma_pred_on.sum" eval simple.opk
+lines_are 6
+out_has '^1,1,"fma_chain\(float \*, int, int\)",16384x1x1,256x1x1,0,19.77,25536,52.640000000000001,50163,83.590000000000003,20578304,419430400$'
+shows '^0,0,.*,gpu__time_duration.sum,nanoseconds,17824$' eval simple.opk --layout long
+gives 'j["chip"] == "GH100" and j["made_by"] == "import" and j["source"] == "simple.csv" and j["recorded_ranges"] == 5' info simple.opk
+works verify simple.opk
+# The same file twice in one, as >> makes it, is ten launches.
+cat "$reports/simple.csv" "$reports/simple.csv" >twice.csv
+works import --ncu twice.csv -o twice.opk
+works eval twice.opk
+lines_are 11
+pass 'from a pipe' sh -c '"$0" import --ncu - -o piped.opk <"$1"' "$OFFPEAK" "$reports/simple.csv"
+
+section 'the raw page'
+notes 'left out, since recordings have no such facts about launches: launch__func_cache_config' import --ncu "$reports/raw.csv" -o raw.opk
+run 0 eval raw.opk --layout long
+out_has ',"void gemm<4>\(const float \*, float \*\)",64x32x1,256x1x1,0,step/layer 1\\/attention/NCCL@all:reduce,dram__bytes.sum,bytes,33550000$' \
+	'dram__bytes.sum.per_second,bytes/second,401250000000$' 'gpc__cycles_elapsed.avg.per_second,hz,1120000000$' \
+	'gpu__time_duration.sum,nanoseconds,2411170$' 'warm-up,sm__warps_active.avg.pct_of_peak_sustained_active,percent,nan$' \
+	'smsp__inst_executed.sum,instructions,262144$' 'warm-up,memory_l1_wavefronts_shared,,1024$'
+gives 'j["chip"] == "GA102"' info raw.opk
+run 0 eval raw.opk --metrics launch__registers_per_thread,launch__shared_mem_per_block_static,launch__waves_per_multiprocessor,device__attribute_multiprocessor_count
+out_has ',32,1020,4.7407407407407405,72$' ',255,0,'
+run 0 eval raw.opk --where 'nvtx=warm-up'
+lines_are 2
+
+works eval raw.opk -o raw.sqlite
+
+section 'decimal commas'
+refuses 1 'compute capability 8.9 is that of several chips, AD102, AD103, AD104, AD106, AD107: name the chip' import --ncu "$reports/comma.csv" -o no.opk
+notes 'its numbers have decimal commas' import --ncu "$reports/comma.csv" --chip RTX-4090 -o comma.opk
+shows ',dram__bytes.sum,bytes,27595520$' eval comma.opk --layout long
+out_has ',gpu__time_duration.sum,nanoseconds,117344$' ',sm__throughput.avg.pct_of_peak_sustained_elapsed,percent,65.7699999999' \
+	',dram__throughput.avg.pct_of_peak_sustained_elapsed,,nan$'
+gives 'j["chip"] == "AD102"' info comma.opk
+
+section 'what is left out'
+sed 's/gpu__time_duration.sum/Duration/' "$reports/simple.csv" >labels.csv
+notes "left out, since they are labels: 'ncu --page raw --csv' has the metrics' names: Duration" import --ncu labels.csv -o labels.opk
+sed 's/"17,824.00"/"long"/' "$reports/simple.csv" >texts.csv
+notes 'left out, since their values are texts: gpu__time_duration.sum' import --ncu texts.csv -o texts.opk
+{
+	head -n 1 "$reports/simple.csv"
+	grep gpu__time "$reports/simple.csv" | sed 's/gpu__time_duration.sum/Duration/'
+} >none.csv
+refuses 1 'there is no metric with a value in it' import --ncu none.csv -o no.opk
+err_has "labels: 'ncu --page raw --csv'"
+
+section 'bad ones'
+head -c 1000 "$reports/simple.csv" >cut.csv
+refuses 4 "can't import cut.csv" import --ncu cut.csv -o no.opk
+err_has 'cut.csv:5: a quote that begins in this line is not closed'
+refuses 4 'no line begins with "ID"' import --ncu "$SOURCE/README.md" -o no.opk
+refuses 4 "can't open" import --ncu nowhere.csv -o no.opk
+refuses 2 "'XX1' is not a chip" import --ncu "$reports/simple.csv" --chip XX1 -o no.opk
+refuses 2 '--ncu REPORT.csv goes with -o OUT.opk and --chip alone' import --ncu "$reports/simple.csv"
+refuses 2 '--ncu REPORT.csv goes with -o OUT.opk and --chip alone' import --ncu "$reports/simple.csv" --raw x -o no.opk
+echo precious >mine.txt
+refuses 2 'mine.txt' import --ncu "$reports/simple.csv" -o mine.txt
+same 'files made' "$(ls no.opk 2>/dev/null)" ''
+
+unset OFFPEAK_CUDA
+if have_cupti; then
+	section 'beside a recording'
+	run 0 diff simple.opk "$SOURCE/data/recordings/gh100-simple.opk" --format csv
+	out_has '^"dgemm_naive\(const double \*, const double \*, double \*, int\)",32x32x1,16x16x1,smsp__inst_executed.sum,instructions,19480576,19480576,0,same,'
+	same 'kernels' "$(tail -n +2 out | cut -d'"' -f2 | sort -u | wc -l)" 5
+else
+	skip 'beside a recording: no libcupti'
+fi
+finish
