@@ -61,7 +61,7 @@ err_is 'offpeak-collect: --dump-when writes what --keep holds: add --keep 30s'
 
 section 'a disk that is full for a while'
 # A limit on the size of files has the same effect; stderr must not be a file then.
-# limited OPTIONS: a watch of 6 s, which can write nothing between about 2 and 4 s.
+# limited OPTIONS: a watch of 6 s, which can write nothing between about 2.5 and 4.5 s, from the middle of a file on.
 limited() {
 	rm -rf full err
 	mkdir full
@@ -70,7 +70,7 @@ limited() {
 	"$collector" --cupti "$cupti" --watch -c pm.opk -o full/run.opk --interval 1ms --duration 6s "$@" >pipe 2>&1 </dev/null &
 	watch=$!
 	last="offpeak-collect $*, for a while without room"
-	sleep 2
+	sleep 2.5
 	pid=$(pgrep -P "$watch")
 	prlimit --pid "$pid" --fsize=0:
 	sleep 1.8

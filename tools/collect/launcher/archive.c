@@ -49,23 +49,32 @@ static bool is_old(const struct settings *settings, const struct part *part)
 	       && (double)(time(NULL) - info.st_mtime) > (double)settings->keep_ns * 1e-9;
 }
 
+static bool has_end(const char *path)
+{
+	opk_autopeek struct peek peek = peek_at(path);
+
+	return peek.file && opk_file_complete(peek.file);
+}
+
 /*
  * Names finished parts, all if `last`. Those that can't be named keep their names, and are tried
- * again in the end only: this is called again and again.
+ * again in the end only: this is called again and again. The library ends what a full disk left
+ * without an end once there is room.
  */
 static int name_parts(const struct settings *settings, const struct parts *parts, bool last)
 {
-	static unsigned tried;
+	static unsigned failed;
 	int code = OPK_OK;
 
 	for (size_t i = 0; i + !last < parts->count; i++) {
-		int problem = last || parts->items[i].image > tried
-		                      ? name_part(settings, &parts->items[i])
-		                      : OPK_OK;
+		const struct part *part = &parts->items[i];
 
-		if (parts->items[i].image > tried)
-			tried = parts->items[i].image;
-		code = problem ? problem : code;
+		if (!last && (part->image <= failed || !has_end(part->path)))
+			continue;
+		if (name_part(settings, part)) {
+			code = OPK_EFAILED;
+			failed = part->image > failed ? part->image : failed;
+		}
 	}
 	return code;
 }
@@ -95,10 +104,7 @@ unsigned archive_current(const struct settings *settings)
 /* Without its end only where the disk was full. */
 static bool is_whole(const char *path)
 {
-	opk_autopeek struct peek peek = peek_at(path);
-
-	return (peek.file && opk_file_complete(peek.file))
-	       || say(false, "note: %s is cut off, and the dump is without it", path);
+	return has_end(path) || say(false, "note: %s is cut off, and the dump is without it", path);
 }
 
 int archive_dump(const struct settings *settings, unsigned last)

@@ -20,6 +20,9 @@ struct rotating {
 	uint64_t last;          /* the segment with which the file shall end */
 	bool cut;               /* it shall */
 	bool full;              /* nothing could be written since */
+	/* A file that could not be ended then, and what it has: it is tried again. */
+	char unended[4096];
+	struct opk_stats unended_stats;
 };
 
 static const char unwritten[] = "the file could not be written";
@@ -144,32 +147,54 @@ static bool is_due(struct segments *segments)
 	                      >= (double)rotating->settings->rotate_ns);
 }
 
-/* A file that failed gets an end after what is whole in it; without any samples it is removed. */
-static int end_failed_file(struct segments *segments, const struct opk_stats *stats)
+/* Adds an end after what is whole in a file. */
+static int complete(struct segments *segments, const char *path, const struct opk_stats *stats)
 {
-	const struct rotating *rotating = &segments->rotating;
+	opk_auto(opk_writer) struct opk_writer *writer = NULL;
 	opk_auto(opk_file) struct opk_file *file = NULL;
 	const struct opk_section *last;
 
-	opk_writer_free(segments->writer);
-	segments->writer = NULL;
-	opk_clear_errors(segments->ctx);
-	if (!rotating->here && !rotating->records) {
-		unlink(rotating->path);
-		return OPK_EFAILED;
-	}
-	TRY(opk_file_open(&file, segments->ctx, rotating->path));
-	TRY(opk_writer_resume(&segments->writer, segments->ctx, file));
+	TRY(opk_file_open(&file, segments->ctx, path));
+	TRY(opk_writer_resume(&writer, segments->ctx, file));
 	last = opk_file_section(file, opk_file_section_count(file) - 1);
-	return last->type == OPK_SECTION_STATS ? opk_writer_finish(segments->writer)
-	                                       : end_file(segments, stats);
+	if (last->type != OPK_SECTION_STATS)
+		TRY(opk_writer_add_stats(writer, stats));
+	return opk_writer_finish(writer);
+}
+
+/* Ends a file that failed, or leaves it for later; without any samples it is removed. */
+static bool end_failed_file(struct segments *segments, const struct opk_stats *stats)
+{
+	struct rotating *rotating = &segments->rotating;
+
+	if (!stats->ranges && !stats->activities) {
+		unlink(rotating->path);
+		return false;
+	}
+	if (!complete(segments, rotating->path, stats))
+		return true;
+	if (!*rotating->unended) {
+		snprintf(rotating->unended, sizeof rotating->unended, "%s", rotating->path);
+		rotating->unended_stats = (struct opk_stats){ .ranges = stats->ranges,
+			                                      .activities = stats->activities };
+	}
+	return false;
+}
+
+static void end_earlier_file(struct segments *segments)
+{
+	struct rotating *rotating = &segments->rotating;
+
+	if (*rotating->unended && !complete(segments, rotating->unended, &rotating->unended_stats))
+		*rotating->unended = '\0';
+	opk_clear_errors(segments->ctx);
 }
 
 /* Ends one of several files; `drops`: those of `stats`, with room for one more. */
 static void end_one(struct segments *segments, struct opk_stats *stats, struct opk_drop *drops)
 {
 	struct rotating *rotating = &segments->rotating;
-	bool ended;
+	bool begun = segments->writer, ended;
 
 	stats->ranges = rotating->here;
 	stats->activities = rotating->records;
@@ -179,10 +204,10 @@ static void end_one(struct segments *segments, struct opk_stats *stats, struct o
 	ended = !segments->failed && !end_file(segments, stats);
 	if (!ended)
 		fail(segments);
-	if (segments->writer && (ended || !end_failed_file(segments, stats)))
-		rotating->lost = 0;
 	opk_writer_free(segments->writer);
 	segments->writer = NULL;
+	if (begun && (ended || end_failed_file(segments, stats)))
+		rotating->lost = 0;
 	opk_clear_errors(segments->ctx);
 	rotating->here = rotating->records = 0;
 }
@@ -196,6 +221,7 @@ static void next_file(struct segments *segments)
 	unsigned image;
 
 	end_one(segments, &stats, &drop);
+	end_earlier_file(segments);
 	rotating->begun = clock_now();
 	image = recording_path(rotating->path, sizeof rotating->path, rotating->settings,
 	                       rotating->image + 1);
@@ -239,6 +265,7 @@ static void end(struct segments *segments)
 	for (size_t i = 0; i < stats.drop_count; i++)
 		drops[i] = stats.drops[i];
 	end_one(segments, &stats, drops);
+	end_earlier_file(segments);
 }
 
 static void *run(void *data)
