@@ -137,14 +137,6 @@ static int ask(struct probe *probe)
 	return OPK_OK;
 }
 
-static int write_images(const struct probe *probe, struct opk_writer *writer)
-{
-	for (size_t i = 0; i < probe->images.count; i++)
-		TRY(opk_writer_add(writer, OPK_SECTION_AVAILABILITY, probe->images.items[i].data,
-		                   probe->images.items[i].size));
-	return opk_writer_finish(writer);
-}
-
 /* Writes the metadata: facts as in a recording, and what each image is for. */
 static int write_meta(const struct probe *probe, struct opk_writer *writer)
 {
@@ -169,7 +161,10 @@ static int write_all(const struct probe *probe, struct opk_ctx *ctx, const char 
 
 	TRY(opk_writer_new(&writer, ctx, path));
 	TRY(write_meta(probe, writer));
-	return write_images(probe, writer);
+	for (size_t i = 0; i < probe->images.count; i++)
+		TRY(opk_writer_add(writer, OPK_SECTION_AVAILABILITY, probe->images.items[i].data,
+		                   probe->images.items[i].size));
+	return opk_writer_finish(writer);
 }
 
 static int write_file(const struct probe *probe)

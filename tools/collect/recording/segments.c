@@ -151,8 +151,7 @@ static int end_failed_file(struct segments *segments, const struct opk_stats *st
 	opk_auto(opk_file) struct opk_file *file = NULL;
 	const struct opk_section *last;
 
-	opk_writer_free(segments->writer);
-	segments->writer = NULL;
+	opk_writer_free(opk_take(segments->writer));
 	opk_clear_errors(segments->ctx);
 	if (!rotating->here && !rotating->records) {
 		unlink(rotating->path);
@@ -181,8 +180,7 @@ static void end_one(struct segments *segments, struct opk_stats *stats, struct o
 		fail(segments);
 	if (segments->writer && (ended || !end_failed_file(segments, stats)))
 		rotating->lost = 0;
-	opk_writer_free(segments->writer);
-	segments->writer = NULL;
+	opk_writer_free(opk_take(segments->writer));
 	opk_clear_errors(segments->ctx);
 	rotating->here = rotating->records = 0;
 }
@@ -207,8 +205,7 @@ static void next_file(struct segments *segments)
 	fail(segments);
 	if (segments->writer)
 		unlink(rotating->path);
-	opk_writer_free(segments->writer);
-	segments->writer = NULL;
+	opk_writer_free(opk_take(segments->writer));
 }
 
 static void write_one(struct segments *segments, const struct segment *segment)
@@ -325,10 +322,11 @@ void segments_settle(struct segments *segments)
 
 void segments_finish(struct segments *segments, const struct opk_stats *stats)
 {
-	pthread_mutex_lock(&segments->lock);
+	pthread_mutex_t *held = opk_lock(&segments->lock);
+
 	segments->ending = true;
 	segments->stats = stats;
 	pthread_cond_broadcast(&segments->changed);
-	pthread_mutex_unlock(&segments->lock);
+	opk_unlock(&held);
 	pthread_join(segments->thread, NULL);
 }
