@@ -183,7 +183,7 @@ static int write_file(const struct probe *probe)
 	return !code ? OPK_OK : say(code, "%s", outer_cause(ctx));
 }
 
-__attribute__((visibility("default"))) int offpeak_probe(void)
+EXPORT int offpeak_probe(void)
 {
 	opk_autoprobe struct probe probe = { 0 };
 
@@ -193,7 +193,7 @@ __attribute__((visibility("default"))) int offpeak_probe(void)
 }
 
 /* Writes a fact per line, with a tab after its name. */
-__attribute__((visibility("default"))) int offpeak_describe(int fd)
+EXPORT int offpeak_describe(int fd)
 {
 	struct probe probe = { 0 };
 	opk_autofacts struct facts facts = { 0 };
@@ -206,7 +206,7 @@ __attribute__((visibility("default"))) int offpeak_describe(int fd)
 	return OPK_OK;
 }
 
-__attribute__((visibility("default"))) int offpeak_hold_clocks(int fd)
+EXPORT int offpeak_hold_clocks(int fd)
 {
 	struct probe probe = { 0 };
 

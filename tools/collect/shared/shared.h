@@ -17,6 +17,9 @@
 #include "base/try.h"
 #include "container/door.h"
 
+/* What programs, the preloaded library or the launcher look up in the library. */
+#define EXPORT __attribute__((visibility("default")))
+
 /*
  * --nvtx-include and --nvtx-exclude, in Nsight Compute's grammar for push/pop ranges:
  *
