@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What launcher and library both need: settings, the set, names of files, the NVTX filter,
- * threads and clocks. It brings the headers of libc that most files use, base/mem.h, locks and TRY().
+ * threads and clocks. It brings the headers of libc that most files use, memory, locks and TRY().
  */
 #ifndef OPK_COLLECT_SHARED_H
 #define OPK_COLLECT_SHARED_H
