@@ -259,7 +259,7 @@ bool collector_watch(void)
 	return left > 0;
 }
 
-__attribute__((visibility("default"))) void offpeak_cut(void)
+EXPORT void offpeak_cut(void)
 {
 	collector_auto bool locked = collector_lock();
 
@@ -267,7 +267,7 @@ __attribute__((visibility("default"))) void offpeak_cut(void)
 		segments_cut(collector.profiling.segments);
 }
 
-__attribute__((visibility("default"))) size_t offpeak_watched(size_t *lost)
+EXPORT size_t offpeak_watched(size_t *lost)
 {
 	bool locked;
 	size_t watched = 0;

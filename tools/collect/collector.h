@@ -148,8 +148,6 @@ void collector_close_code(struct collector_context *entry);
 struct sass *collector_sass(CUcontext context);
 /* Likewise, where they are sampled, before a launch: another context may be sampled until then. */
 struct pc_sampler *collector_pc(CUcontext context);
-/* The same without a change of that. */
-struct pc_sampler *collector_pc_of(CUcontext context);
 
 /* ---- collector_report.c ---- */
 

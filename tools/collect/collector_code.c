@@ -117,10 +117,3 @@ struct pc_sampler *collector_pc(CUcontext context)
 		sample_instead(entry);
 	return entry ? entry->pc : NULL;
 }
-
-struct pc_sampler *collector_pc_of(CUcontext context)
-{
-	const struct collector_context *entry = collector_find(context);
-
-	return entry ? entry->pc : NULL;
-}

@@ -159,10 +159,10 @@ static void sample_instructions(const struct launch *launch)
 static void count_sampled(const struct launch *launch)
 {
 	collector_auto bool locked = collector_lock();
-	struct pc_sampler *sampler = locked ? collector_pc_of(launch->context) : NULL;
+	const struct collector_context *entry = locked ? collector_find(launch->context) : NULL;
 
-	if (sampler)
-		pc_sampler_launched(sampler, launch);
+	if (entry && entry->pc)
+		pc_sampler_launched(entry->pc, launch);
 }
 
 bool collector_begin_launch(const struct launch *launch)

@@ -42,7 +42,7 @@ void collector_end_scope(enum collect_capture of)
 	want_samples(false);
 }
 
-__attribute__((visibility("default"))) void offpeak_pause(void)
+EXPORT void offpeak_pause(void)
 {
 	collector_auto bool locked = collector_lock();
 
@@ -50,12 +50,12 @@ __attribute__((visibility("default"))) void offpeak_pause(void)
 		want_samples(false);
 }
 
-__attribute__((visibility("default"))) void offpeak_collect_start(void)
+EXPORT void offpeak_collect_start(void)
 {
 	collector_begin_scope(CAPTURE_OFFPEAK);
 }
 
-__attribute__((visibility("default"))) void offpeak_collect_stop(void)
+EXPORT void offpeak_collect_stop(void)
 {
 	collector_end_scope(CAPTURE_OFFPEAK);
 }

@@ -103,7 +103,7 @@ static void give(unsigned use)
 	}
 }
 
-__attribute__((visibility("default"))) void offpeak_make_way(unsigned use)
+EXPORT void offpeak_make_way(unsigned use)
 {
 	/* A fork has neither the GPU nor the threads that may hold locks. */
 	if (collector.settings.own_cupti || collector.pid != getpid())

@@ -374,7 +374,7 @@ static void *tick(void *data)
 	return data;
 }
 
-__attribute__((visibility("default"))) int InitializeInjection(void)
+EXPORT int InitializeInjection(void)
 {
 	if (!collector_init())
 		return 1;

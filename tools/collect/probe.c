@@ -137,14 +137,6 @@ static int ask(struct probe *probe)
 	return OPK_OK;
 }
 
-static int write_images(const struct probe *probe, struct opk_writer *writer)
-{
-	for (size_t i = 0; i < probe->images.count; i++)
-		TRY(opk_writer_add(writer, OPK_SECTION_AVAILABILITY, probe->images.items[i].data,
-		                   probe->images.items[i].size));
-	return opk_writer_finish(writer);
-}
-
 /* Writes the metadata: facts as in a recording, and what each image is for. */
 static int write_meta(const struct probe *probe, struct opk_writer *writer)
 {
@@ -169,7 +161,10 @@ static int write_all(const struct probe *probe, struct opk_ctx *ctx, const char 
 
 	TRY(opk_writer_new(&writer, ctx, path));
 	TRY(write_meta(probe, writer));
-	return write_images(probe, writer);
+	for (size_t i = 0; i < probe->images.count; i++)
+		TRY(opk_writer_add(writer, OPK_SECTION_AVAILABILITY, probe->images.items[i].data,
+		                   probe->images.items[i].size));
+	return opk_writer_finish(writer);
 }
 
 static int write_file(const struct probe *probe)
@@ -188,7 +183,7 @@ static int write_file(const struct probe *probe)
 	return !code ? OPK_OK : say(code, "%s", outer_cause(ctx));
 }
 
-__attribute__((visibility("default"))) int offpeak_probe(void)
+EXPORT int offpeak_probe(void)
 {
 	opk_autoprobe struct probe probe = { 0 };
 
@@ -198,7 +193,7 @@ __attribute__((visibility("default"))) int offpeak_probe(void)
 }
 
 /* Writes a fact per line, with a tab after its name. */
-__attribute__((visibility("default"))) int offpeak_describe(int fd)
+EXPORT int offpeak_describe(int fd)
 {
 	struct probe probe = { 0 };
 	opk_autofacts struct facts facts = { 0 };
@@ -211,7 +206,7 @@ __attribute__((visibility("default"))) int offpeak_describe(int fd)
 	return OPK_OK;
 }
 
-__attribute__((visibility("default"))) int offpeak_hold_clocks(int fd)
+EXPORT int offpeak_hold_clocks(int fd)
 {
 	struct probe probe = { 0 };
 

@@ -146,7 +146,7 @@ static void divide_kept(struct settings *settings)
 	settings_export(SETTING_ROTATE_FILES, text);
 }
 
-static int check_watch(const struct settings *settings, const char *program)
+static int check_watch(struct settings *settings, const char *program)
 {
 	if (settings->keep_ns && settings->rotate_ns)
 		return say(OPK_EUSAGE,
@@ -158,6 +158,12 @@ static int check_watch(const struct settings *settings, const char *program)
 		           settings->cache ? "cache" : "best-effort");
 	if (settings->trace || settings->capture_range || settings->source)
 		return say(OPK_EUSAGE, "--watch samples by a PM-sampling set alone");
+	if (!settings->set_path || !settings->output)
+		return say(OPK_EUSAGE,
+		           "--watch needs a PM-sampling set, -c SET.opk, and -o RUN.opk; "
+		           "--help says more");
+	if (settings->keep_ns)
+		divide_kept(settings);
 	return OPK_OK;
 }
 
@@ -178,42 +184,35 @@ int command_line_read(struct settings *settings, struct opk_strlist *sets, char 
 {
 	struct option options[SETTINGS_TOTAL + 4];
 	char letters[2 * SETTINGS_TOTAL + 4];
-	int found, code = OPK_OK;
+	int found;
 
 	*program = NULL;
 	list_options(options, letters);
 	settings_begin(settings);
-	while (!code && (found = getopt_long(argc, argv, letters, options, NULL)) != -1) {
+	while ((found = getopt_long(argc, argv, letters, options, NULL)) != -1) {
 		if (found == '?' || found == ':')
 			return refuse_option(found, argv[optind - 1]);
 		if (found == 'h' || found == 'V')
 			return answer(found, argv[optind]);
-		code = take(settings, sets, found);
+		TRY(take(settings, sets, found));
 	}
 	*program = argv + optind;
-	if (!code && settings->probe)
-		return check_probe(settings, argv[optind]);
-	if (!code && settings->dump)
-		return argv[optind] ? say(OPK_EUSAGE, "--dump runs no program: %s", argv[optind])
-		                    : OPK_OK;
-	if (!code && settings->watch)
-		code = check_watch(settings, argv[optind]);
-	if (!code && settings->watch && settings->keep_ns)
-		divide_kept(settings);
-	if (settings->watch)
+	if (settings->probe)
+		return check_probe(settings, **program);
+	if (settings->dump)
+		return **program ? say(OPK_EUSAGE, "--dump runs no program: %s", **program)
+		                 : OPK_OK;
+	if (settings->watch) {
+		TRY(check_watch(settings, **program));
 		*program = watch_program;
-	if (!code && settings->watch && (!settings->set_path || !settings->output))
-		return say(OPK_EUSAGE,
-		           "--watch needs a PM-sampling set, -c SET.opk, and -o RUN.opk; "
-		           "--help says more");
-	if (!code && !settings->cache)
-		code = check_uncached(settings);
-	if (!code
-	    && ((!settings->set_path && !settings->trace && settings->source != SOURCE_PC)
-	        || !settings->output || !**program))
-		return say(
-			OPK_EUSAGE,
-			"-c SET.opk, --source pc or --trace, -o RUN.opk and a program are needed; --help says "
-			"more");
-	return code;
+	}
+	if (!settings->cache)
+		TRY(check_uncached(settings));
+	if ((settings->set_path || settings->trace || settings->source == SOURCE_PC)
+	    && settings->output && **program)
+		return OPK_OK;
+	return say(
+		OPK_EUSAGE,
+		"-c SET.opk, --source pc or --trace, -o RUN.opk and a program are needed; --help says "
+		"more");
 }

@@ -94,24 +94,16 @@ static int print(bool whole)
 	return OPK_OK;
 }
 
-static const struct setting *find(const char *name)
-{
-	for (size_t i = 0; i < SETTINGS_TOTAL; i++)
-		if (settings_table[i].help && !strcmp(settings_table[i].name, name))
-			return &settings_table[i];
-	return NULL;
-}
-
 int help_print(const char *topic)
 {
 	const char *name = topic ? topic + strspn(topic, "-") : "";
-	const struct setting *row = find(name);
 	opk_autofree char *meant = NULL;
 
-	if (row) {
-		print_option(row, true);
-		return OPK_OK;
-	}
+	for (size_t i = 0; i < SETTINGS_TOTAL; i++)
+		if (settings_table[i].help && !strcmp(settings_table[i].name, name)) {
+			print_option(&settings_table[i], true);
+			return OPK_OK;
+		}
 	/* Other options may follow. */
 	if (!topic || *topic == '-' || !strcmp(name, "all"))
 		return print(!strcmp(name, "all"));

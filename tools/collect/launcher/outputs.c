@@ -193,15 +193,6 @@ static bool is_private(const char *path)
 	return !peek.meta;
 }
 
-/* The mode of a new file: by the umask, or for the owner alone. The launcher has one thread. */
-static mode_t new_mode(bool private)
-{
-	mode_t mask = umask(0);
-
-	umask(mask);
-	return private ? 0600 : 0666 & ~mask;
-}
-
 /*
  * Checks the older file that a recording replaces, if there is one: it must be a regular file. The
  * recording gets its mode; if it is another user's, only the permissions that both modes have.
@@ -234,8 +225,12 @@ static bool set_mode(const char *path, mode_t mode)
 
 int part_rename(const struct part *part, const char *path)
 {
-	mode_t mode = new_mode(is_private(part->path));
+	/* The launcher has one thread. */
+	mode_t mask = umask(0), mode;
 
+	umask(mask);
+	/* A new file's: by the umask, or for the owner alone. */
+	mode = is_private(part->path) ? 0600 : 0666 & ~mask;
 	if (!take_place(&mode, path))
 		return say(OPK_EFAILED, "the recording stays %s", part->path);
 	if (!set_mode(part->path, mode) || !opk_move_file(part->path, path))

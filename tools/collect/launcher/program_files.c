@@ -95,10 +95,9 @@ static bool add_libraries(struct opk_strlist *names, char *text)
 static int ask_loader(struct opk_strlist *names, const char *loader, const char *program)
 {
 	opk_autobuf struct opk_buf buf = { 0 };
-	opk_autofree char *text = NULL;
 	int status = child_ask(&buf, list, &(struct loading){ loader, program });
+	opk_autofree char *text = opk_buf_take_text(&buf);
 
-	text = opk_buf_take_text(&buf);
 	if (!text)
 		return say(OPK_EFAILED, "out of memory");
 	if (status)

@@ -89,21 +89,15 @@ static void make_dump(struct dump *dump, const struct settings *settings)
 	*dump = (struct dump){ 0 };
 }
 
-/* Asks for the next file, at whose beginning the dump can be made. */
-static void ask_dump(struct dump *dump, const struct settings *settings,
-                     const struct sampling *sampling, bool *asked)
-{
-	if (!*asked || dump->last || !(dump->last = archive_current(settings)))
-		return;
-	sampling->cut();
-	*asked = false;
-}
-
 /* What is to be done again and again while sampling goes on. */
 static void go_on(struct dump *dump, const struct settings *settings,
                   const struct sampling *sampling, bool *asked)
 {
-	ask_dump(dump, settings, sampling, asked);
+	/* A dump can be made when the next file begins. */
+	if (*asked && !dump->last && (dump->last = archive_current(settings))) {
+		sampling->cut();
+		*asked = false;
+	}
 	make_dump(dump, settings);
 	if (dump->maker && waitpid(dump->maker, NULL, WNOHANG) == dump->maker)
 		*dump = (struct dump){ 0 };

@@ -80,8 +80,11 @@ static void add_place(struct pc_sampler *sampler, const CUpti_PCSamplingPCData *
 	place.interval = sampler->interval;
 	values = code_rows_at(&sampler->rows, &place);
 	count = values ? pc_reasons_add(values, &sampler->reasons, record) : 0;
-	if (function)
-		pc_function_sampled(function, place.module, count);
+	if (function) {
+		function->several |= function->samples && function->module != place.module;
+		function->module = place.module;
+		function->samples += count;
+	}
 	sampler->counts.ranges += count;
 	/* It also has samples that are not written yet. */
 	__atomic_fetch_add(&tally->ranges, count, __ATOMIC_RELAXED);

@@ -22,14 +22,6 @@ void pc_functions_clear(struct pc_functions *functions)
 	pthread_mutex_destroy(&functions->lock);
 }
 
-void pc_function_sampled(struct launched_function *function, uint64_t module, uint64_t samples)
-{
-	if (function->samples && function->module != module)
-		function->several = true;
-	function->module = module;
-	function->samples += samples;
-}
-
 void pc_functions_begin(struct pc_functions *functions)
 {
 	opk_autounlock pthread_mutex_t *held = opk_lock(&functions->lock);

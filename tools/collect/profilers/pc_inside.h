@@ -23,7 +23,6 @@ struct pc_functions {
 bool pc_functions_init(struct pc_functions *functions);
 void pc_functions_clear(struct pc_functions *functions);
 
-void pc_function_sampled(struct launched_function *function, uint64_t module, uint64_t samples);
 /* The fewest samples of a function that was launched, at most `enough`; none is a half. */
 double pc_functions_fewest(struct pc_functions *functions, double enough);
 

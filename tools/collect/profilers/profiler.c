@@ -2,12 +2,6 @@
 /* Common parts of both range profilers, and partly of PM sampling. */
 #include "collect/profilers/profilers.h"
 
-/* Seen on an H100 with 12.6, without replay by the GPU; 12.8 and later do not count them. */
-bool profiler_counts_memsets(void)
-{
-	return target.cupti_version < CUPTI_12_8;
-}
-
 const struct profiler_ops *profiler_choose(bool legacy)
 {
 	/*

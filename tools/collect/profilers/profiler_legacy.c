@@ -38,17 +38,13 @@ static size_t new_scratch(struct profiler *profiler)
 	               : 0;
 }
 
-/* User replay always starts at the first pass. */
-static CUpti_ProfilerReplayMode replay_mode(const struct profiler *profiler)
-{
-	return profiler->kernel_replay ? CUPTI_KernelReplay
-	       : profiler->pass        ? CUPTI_ApplicationReplay
-	                               : CUPTI_UserReplay;
-}
-
 static bool begin_session(struct profiler *profiler)
 {
 	size_t scratch = new_scratch(profiler);
+	/* User replay always starts at the first pass. */
+	CUpti_ProfilerReplayMode mode = profiler->kernel_replay ? CUPTI_KernelReplay
+	                                : profiler->pass        ? CUPTI_ApplicationReplay
+	                                                        : CUPTI_UserReplay;
 
 	profiler->in_session = scratch
 	                       && CALL(profiler, BeginSession,
@@ -57,8 +53,7 @@ static bool begin_session(struct profiler *profiler)
 	                               .counterDataImageSize = profiler->image_size,
 	                               .pCounterDataImage = profiler->image,
 	                               .range = profiler->push ? CUPTI_UserRange : CUPTI_AutoRange,
-	                               .replayMode = replay_mode(profiler),
-	                               .maxRangesPerPass = profiler->slots,
+	                               .replayMode = mode, .maxRangesPerPass = profiler->slots,
 	                               .maxLaunchesPerPass = profiler->slots);
 	return profiler->in_session;
 }

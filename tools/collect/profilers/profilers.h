@@ -58,11 +58,6 @@ struct profiling {
 
 /* The profiler that works in this libcupti, the range profiler first; else NULL with a message. */
 const struct profiler_ops *profiler_choose(bool legacy);
-/*
- * Whether the running profiler also makes a range for each memset. Kernel replay of several passes
- * does not.
- */
-bool profiler_counts_memsets(void);
 /* Prepares CUPTI's profiler after the driver, in 60 to 100 ms. False with a message on stderr. */
 bool profiler_initialize(void);
 /*

@@ -159,14 +159,6 @@ static bool enable(struct sampler *sampler)
 	return true;
 }
 
-/* CUPTI 12.6 refuses the larger struct of later releases. */
-static size_t size_of_config(void)
-{
-	return target.cupti_version < CUPTI_12_8
-	               ? CUPTI_PROFILER_STRUCT_SIZE(CUpti_PmSampling_SetConfig_Params, triggerMode)
-	               : CUpti_PmSampling_SetConfig_Params_STRUCT_SIZE;
-}
-
 /* Turing and GA100 count the interval in SYSCLK cycles: about the SM's clock. */
 static bool set_config(struct sampler *sampler)
 {
@@ -178,7 +170,10 @@ static bool set_config(struct sampler *sampler)
 	              .triggerMode = CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL);
 	int khz = 0;
 
-	params.structSize = size_of_config();
+	/* CUPTI 12.6 refuses the larger struct of later releases. */
+	if (target.cupti_version < CUPTI_12_8)
+		params.structSize = CUPTI_PROFILER_STRUCT_SIZE(CUpti_PmSampling_SetConfig_Params,
+		                                               triggerMode);
 	if (!target.cuptiPmSamplingSetConfig(&params))
 		return true;
 	target.cuDeviceGetAttribute(&khz, CU_DEVICE_ATTRIBUTE_CLOCK_RATE, sampler->device);
@@ -478,11 +473,10 @@ static void tell(struct sampler *sampler, bool *what, bool value)
 /* Starts or stops as the program's thread wants; that thread waits only for this. */
 static void follow(struct sampler *sampler)
 {
-	bool wanted;
+	pthread_mutex_t *held = opk_lock(&sampler->lock);
+	bool wanted = sampler->wanted;
 
-	pthread_mutex_lock(&sampler->lock);
-	wanted = sampler->wanted;
-	pthread_mutex_unlock(&sampler->lock);
+	opk_unlock(&held);
 	if (wanted == sampler->on)
 		return;
 	/* The time without sampling does not count as a gap. */

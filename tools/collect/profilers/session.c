@@ -158,13 +158,14 @@ static void free_all(struct session *session)
 	free(session);
 }
 
-/* Whether the profiler would make other ranges, too, such as of unwanted launches. */
-static bool makes_other_ranges(const struct profiling *profiling)
+/*
+ * Whether the profiler would make other ranges, too: of unwanted launches, or of memsets (seen on
+ * an H100 with 12.6, without replay by the GPU; not with 12.8 and later).
+ */
+static bool makes_other_ranges(const struct settings *settings)
 {
-	const struct settings *settings = profiling->settings;
-
 	return settings_filter(settings)
-	       || (settings->mode == MODE_LAUNCH_RANGE && profiler_counts_memsets());
+	       || (settings->mode == MODE_LAUNCH_RANGE && target.cupti_version < CUPTI_12_8);
 }
 
 struct session *session_new(const struct profiling *profiling, CUcontext context)
@@ -195,7 +196,7 @@ struct session *session_new(const struct profiling *profiling, CUcontext context
 			 */
 			.launch_us = settings->application ? NULL : calloc(passes, sizeof(double)),
 		};
-	session->selective = !session->profiler.push && makes_other_ranges(profiling);
+	session->selective = !session->profiler.push && makes_other_ranges(settings);
 	if (prepare(session))
 		return session;
 	free_all(session);

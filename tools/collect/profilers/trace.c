@@ -321,12 +321,6 @@ static void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_
 
 /* ---- the program's ranges ----------------------------------------------------------------- */
 
-static char *name_of(const struct user_range *range)
-{
-	return *range->domain ? opk_printf("%s@%s", range->domain, range->name)
-	                      : strdup(range->name);
-}
-
 static void add_range(const struct user_range *range, uint64_t thread)
 {
 	uint64_t end = clock_host_ns();
@@ -337,7 +331,8 @@ static void add_range(const struct user_range *range, uint64_t thread)
 		return;
 	activity = trace.ending || trace.paused ? NULL : add(OPK_ACTIVITY_RANGE);
 	if (activity) {
-		activity->name = name_of(range);
+		activity->name = opk_printf("%s%s%s", range->domain, *range->domain ? "@" : "",
+		                            range->name);
 		activity->start_ns = range->begun_ns;
 		/* The host's clock may have been set back. */
 		activity->end_ns = end > range->begun_ns ? end : range->begun_ns;

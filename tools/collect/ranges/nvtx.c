@@ -212,7 +212,7 @@ static void fill(const struct nvtx_callbacks *callbacks, int module, const struc
 			*table[entries->id] = entries->function;
 }
 
-__attribute__((visibility("default"))) int InitializeInjectionNvtx2(nvtx_get_table *get_table)
+EXPORT int InitializeInjectionNvtx2(nvtx_get_table *get_table)
 {
 	const struct nvtx_callbacks *callbacks = get_table(NVTX_TABLE_CALLBACKS);
 
@@ -224,8 +224,7 @@ __attribute__((visibility("default"))) int InitializeInjectionNvtx2(nvtx_get_tab
 }
 
 /* Functions of extensions without an entry here do nothing, as without a tool. */
-__attribute__((visibility("default"))) int InitializeInjectionNvtxExtension(
-	struct nvtx_extension *extension)
+EXPORT int InitializeInjectionNvtxExtension(struct nvtx_extension *extension)
 {
 	const struct entry *entry = payload;
 

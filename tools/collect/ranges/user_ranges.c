@@ -310,12 +310,12 @@ bool started_range_match(const struct nvtx_filter *filter)
 
 /* ---- offpeak_range.h ----------------------------------------------------------------------- */
 
-__attribute__((visibility("default"))) void offpeak_collect_push(const char *name)
+EXPORT void offpeak_collect_push(const char *name)
 {
 	user_range_push("", name);
 }
 
-__attribute__((visibility("default"))) void offpeak_collect_pop(void)
+EXPORT void offpeak_collect_pop(void)
 {
 	user_range_pop("");
 }

@@ -204,8 +204,7 @@ static void end_one(struct segments *segments, struct opk_stats *stats, struct o
 	ended = !segments->failed && !end_file(segments, stats);
 	if (!ended)
 		fail(segments);
-	opk_writer_free(segments->writer);
-	segments->writer = NULL;
+	opk_writer_free(opk_take(segments->writer));
 	if (begun && (ended || end_failed_file(segments, stats)))
 		rotating->lost = 0;
 	opk_clear_errors(segments->ctx);
@@ -233,8 +232,7 @@ static void next_file(struct segments *segments)
 	fail(segments);
 	if (segments->writer)
 		unlink(rotating->path);
-	opk_writer_free(segments->writer);
-	segments->writer = NULL;
+	opk_writer_free(opk_take(segments->writer));
 }
 
 static void write_one(struct segments *segments, const struct segment *segment)
@@ -352,10 +350,11 @@ void segments_settle(struct segments *segments)
 
 void segments_finish(struct segments *segments, const struct opk_stats *stats)
 {
-	pthread_mutex_lock(&segments->lock);
+	pthread_mutex_t *held = opk_lock(&segments->lock);
+
 	segments->ending = true;
 	segments->stats = stats;
 	pthread_cond_broadcast(&segments->changed);
-	pthread_mutex_unlock(&segments->lock);
+	opk_unlock(&held);
 	pthread_join(segments->thread, NULL);
 }

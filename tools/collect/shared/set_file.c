@@ -17,15 +17,6 @@ static int read_section(const struct collect_set *set, uint32_t type, void **dat
 	return i < 0 ? OPK_EINPUT : opk_file_read(data, size, set->ctx, set->file, (size_t)i);
 }
 
-static int read_images(struct collect_set *set)
-{
-	struct image_set *images = &set->images;
-
-	TRY(read_section(set, set->rotates ? OPK_SECTION_ROTATION : OPK_SECTION_CONFIG,
-	                 &images->config, &images->config_size));
-	return read_section(set, OPK_SECTION_PREFIX, &images->prefix, &images->prefix_size);
-}
-
 /* Rotation is best with many passes in which a launch costs little. */
 static void choose_plan(struct collect_set *set, const struct settings *settings)
 {
@@ -72,10 +63,14 @@ int collect_set_open(struct collect_set *set, const struct settings *settings, c
 
 int collect_set_load(struct collect_set *set, const struct settings *settings, const char *path)
 {
+	struct image_set *images = &set->images;
 	int code;
 
 	TRY(collect_set_open(set, settings, path));
-	code = read_images(set);
+	code = read_section(set, set->rotates ? OPK_SECTION_ROTATION : OPK_SECTION_CONFIG,
+	                    &images->config, &images->config_size);
+	if (!code)
+		code = read_section(set, OPK_SECTION_PREFIX, &images->prefix, &images->prefix_size);
 	if (code && opk_error_count(set->ctx))
 		return report(set->ctx, code);
 	return !code ? OPK_OK

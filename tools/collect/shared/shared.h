@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What launcher and library both need: settings, the set, names of files, the NVTX filter,
- * threads and clocks. It brings the headers of libc that most files use, base/mem.h, locks and TRY().
+ * threads and clocks. It brings the headers of libc that most files use, memory, locks and TRY().
  */
 #ifndef OPK_COLLECT_SHARED_H
 #define OPK_COLLECT_SHARED_H
@@ -16,6 +16,9 @@
 #include "base/lock.h"
 #include "base/try.h"
 #include "container/door.h"
+
+/* What programs, the preloaded library or the launcher look up in the library. */
+#define EXPORT __attribute__((visibility("default")))
 
 /*
  * --nvtx-include and --nvtx-exclude, in Nsight Compute's grammar for push/pop ranges:

@@ -63,12 +63,9 @@ void tally_begin(const struct settings *settings, unsigned image)
 	if (!tallies)
 		return;
 	if (shmctl((int)settings->tallies, IPC_STAT, &info) || info.shm_segsz < sizeof *tallies
-	    || strncmp(tallies->token, settings->token, sizeof tallies->token)) {
-		shmdt(tallies);
-		return;
-	}
-	number = __atomic_fetch_add(&tallies->count, 1, __ATOMIC_RELAXED);
-	if (number >= MOST_TALLIES) {
+	    || strncmp(tallies->token, settings->token, sizeof tallies->token)
+	    || (number = __atomic_fetch_add(&tallies->count, 1, __ATOMIC_RELAXED))
+	               >= MOST_TALLIES) {
 		shmdt(tallies);
 		return;
 	}
