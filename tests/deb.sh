@@ -23,7 +23,8 @@ fresh() {
 		mmdebstrap --variant=apt --include=python3-venv,man-db,bash-completion,gcc,libc6-dev,pkg-config "$suite" "$cache/new.tar" &&
 			mv "$cache/new.tar" "$cache/$suite.tar" || return
 	}
-	python3 -m pip download -q --disable-pip-version-check --no-deps --only-binary :all: -d "$cache/wheels" nvidia-cuda-cupti==13.0.85
+	grep '^nvidia-cuda-cupti==13.0.85 ' "$SOURCE/tools/packaging/pins.txt" >"$cache/cupti.txt"
+	python3 -m pip download -q --disable-pip-version-check --no-deps --only-binary :all: --require-hashes -d "$cache/wheels" -r "$cache/cupti.txt"
 }
 
 # inside COMMAND: runs a shell command in it.

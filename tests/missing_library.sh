@@ -94,7 +94,7 @@ data is not a library
 other is a library of 32 bits, and this program has 64
 arm is for other processors, and this program is for
 FLAWS
-refuses 3 "^offpeak: $tmp/text/libcupti.so.13 is a file: name the folder" chips --cuda "$tmp/text/libcupti.so.13"
+refuses 3 "^offpeak: $tmp/text/libcupti.so.13 is a file: name its folder" chips --cuda "$tmp/text/libcupti.so.13"
 # Root may read all files.
 cp -r "$tmp/text" "$tmp/secret"
 chmod 0 "$tmp/secret/libcupti.so.13"

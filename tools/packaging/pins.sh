@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # usage: tools/packaging/pins.sh NAME==VERSION...
 # Prints lines for pins.txt: the hashes of these packages' files, for x86-64 and arm64 and each Python from 3.9 on. pip asks the index
-# for them, and nothing is fetched but what pip wants to read.
+# for them, and installs nothing.
 set -euo pipefail
 
 platforms() {

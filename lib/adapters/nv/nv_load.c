@@ -368,10 +368,9 @@ static int fail_not_found(struct opk_ctx *ctx, const struct opk_nv *nv)
 	if (nv->unusable)
 		return opk_add(ctx, OPK_ENVIDIA, "no libcupti that works: %s", nv->unusable);
 	if (named && !stat(named, &info) && S_ISREG(info.st_mode))
-		return opk_add(
-			ctx, OPK_ENVIDIA,
-			"%s is a file: name the folder of the CUDA toolkit, or that of the file",
-			named);
+		return opk_add(ctx, OPK_ENVIDIA,
+		               "%s is a file: name its folder, or the folder of the CUDA toolkit",
+		               named);
 	opk_add(ctx, OPK_ENVIDIA,
 	        "libcupti not found: set OFFPEAK_CUDA to the CUDA toolkit's folder, or install %s",
 	        ctx->env.wheels ? "it: pip install \"pyoffpeak[cupti]\""
