@@ -244,7 +244,7 @@ values_of mixed-sum.opk | sed 's/^\([^,]*,\)*//' >got
 equal got wanted
 
 section 'eval --aggregate'
-columns group,name,device,metric,unit,count,sum,mean,min,max,p50,p90,p99,weighted_by eval "$simple" --aggregate device
+columns group,name,device,metric,unit,count,sum,mean,min,max,p50,p90,p99,std,mean_low,mean_high,weighted_by eval "$simple" --aggregate device
 lines_are 8
 out_has '^0,,0,smsp__inst_executed.sum,instructions,5,49233920,9846784,2621440,20578304,3932160,20139212\.8[0-9]*,'
 out_has '^0,,0,gpu__time_duration.sum,nanoseconds,5,502176,100435\.2,21216,358080,26560,'
@@ -261,7 +261,7 @@ json 'j[0]["name"] == "step" and j[0]["duration_ns"] == 382613988'
 # Aggregates another metric, over several files.
 notes 'nested.opk: no device is recorded of its ranges' \
 	eval "$simple" "$nested" --aggregate device --level all --metrics smsp__inst_executed.avg.per_second
-header_is group,name,file,device,metric,unit,count,sum,mean,min,max,p50,p90,p99,weighted_by
+header_is group,name,file,device,metric,unit,count,sum,mean,min,max,p50,p90,p99,std,mean_low,mean_high,weighted_by
 lines_are 3
 out_has "^1,,$nested,,smsp__inst_executed.avg.per_second,instructions/second,4,nan,"
 
@@ -370,7 +370,7 @@ out_has ',2,nan,4\.692237623138[0-9]*,4\.68[0-9]*,5\.00[0-9]*,4\.84[0-9]*,.*,den
 notes 'the mean of 1 of 1 metrics, such as sm__warps_active.*the column weighted_by' \
 	eval "$ranks" --aggregate kernel --columns kernel,mean --metrics "$active"
 works eval hosts.opk --aggregate kernel --by host --metrics $inst
-header_is group,name,kernel,grid,block,device,host,metric,unit,count,sum,mean,min,max,p50,p90,p99,weighted_by
+header_is group,name,kernel,grid,block,device,host,metric,unit,count,sum,mean,min,max,p50,p90,p99,std,mean_low,mean_high,weighted_by
 lines_are 5
 works eval hosts.opk --aggregate kernel,device --metrics $inst --columns host,device,count
 same 'by device' "$(sed 1d out | cut -d , -f 1-3 | tr '\n' ' ')" 'node1,0,2 node1,0,1 node2,0,1 node2,0,1 '
@@ -400,7 +400,7 @@ notes 'launches of different kernels' eval uneven.opk --aggregate device
 out_has '^0,.*,smsp__inst_executed.sum,instructions,10,147701760,.*,2621440,20578304,.*,yes$'
 out_has '^0,.*,gpu__time_duration.sum,nanoseconds,5,1506528,.*,21216,358080,.*,yes$'
 out_has '^0,.*,dram__throughput.avg.pct_of_peak_sustained_elapsed,percent,10,nan,9\.2021749184557713,.*,no$'
-out_has '^0,.*,lts__t_sector_hit_rate.pct,percent,5,nan,74\.506878719330246,nan,nan,nan,nan,nan,denominator,no$'
+out_has '^0,.*,lts__t_sector_hit_rate.pct,percent,5,nan,74\.506878719330246,nan,nan,nan,nan,nan,nan,nan,nan,denominator,no$'
 notes 'launches of different kernels' eval mixed.opk --aggregate device
 out_has '^0,.*,gpu__time_duration.sum,nanoseconds,10,1004352,100435\.2,'
 out_has '^0,.*,sm__warps_active.avg.pct_of_peak_sustained_active,percent,10,nan,82\.2[0-9]*,75\.3'
@@ -410,7 +410,7 @@ notes '1 of 1 key groups have launches of different kernels or shapes, each of o
 works eval "$recordings/gh100-rotated.opk" --aggregate kernel --where 'kernel=vadd*' \
 	--metrics gpu__time_duration.sum,lts__t_sector_hit_rate.pct
 out_has '^0,.*,gpu__time_duration.sum,nanoseconds,3,59456,19818\.6666666666[0-9]*,19104,21216,'
-out_has '^0,.*,lts__t_sector_hit_rate.pct,percent,2,nan,36\.960790714199[0-9]*,nan,nan,nan,nan,nan,denominator$'
+out_has '^0,.*,lts__t_sector_hit_rate.pct,percent,2,nan,36\.960790714199[0-9]*,nan,nan,nan,nan,nan,nan,nan,nan,denominator$'
 notes '1 sample begins at an earlier event.*; left out' eval "$pm" --aggregate device
 out_has '^0,,,gpu__time_duration.sum,nanoseconds,382,3820000,10000,9984,10016,10000,'
 out_has '^0,,,dram__throughput.avg.pct_of_peak_sustained_elapsed,percent,382,nan,4\.455577424631385'
@@ -434,7 +434,7 @@ out_has '^0,step/forward,'
 lines 2 eval "$nvtx" --aggregate name --where range=step --columns name,p50,$inst,mean
 header_is name,p50,mean,metric,unit
 out_has "^step,508797190,508797190,$inst,instructions$"
-columns metric,unit,count,sum,mean,min,max,p50,p90,p99,weighted_by eval "$nvtx" --aggregate name --columns $inst,sm__cycles_active.avg
+columns metric,unit,count,sum,mean,min,max,p50,p90,p99,std,mean_low,mean_high,weighted_by eval "$nvtx" --aggregate name --columns $inst,sm__cycles_active.avg
 same 'metrics in their order' "$(sed -n '2,3p' out | cut -d , -f 1 | tr '\n' ' ')" "$inst sm__cycles_active.avg "
 notes 'no range meets device=9: there are no groups$' eval "$nvtx" --aggregate name --where device=9
 lines_are 1

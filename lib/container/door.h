@@ -426,6 +426,7 @@ struct opk_segment {
 	const struct opk_time *times;   /* NULL where it has none */
 	uint32_t pass;                  /* the pass of its counters, from 1; 0: all passes */
 	const char *host, *gpu;         /* of samples without a range table; "" if unknown */
+	int32_t rank;                   /* likewise; -1: unknown */
 };
 
 /*

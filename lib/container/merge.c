@@ -305,6 +305,7 @@ static int add_placed_rows(struct opk_merger *m, struct opk_writer *writer,
 		rows[i].device = (int32_t)segment->times[i].device;
 		rows[i].host = segment->host;
 		rows[i].gpu = segment->gpu;
+		rows[i].rank = segment->rank;
 	}
 	return opk_writer_add_ranges(writer, rows, segment->row_count, sizeof(struct opk_range));
 }

@@ -201,6 +201,8 @@ static int check_passes(size_t *bad, struct opk_ctx *ctx, const struct opk_file 
 
 static void place(struct opk_recording *recording, const struct opk_meta *meta)
 {
+	int32_t rank = opk_meta_rank(meta);
+
 	opk_ranges_place(recording->ranges.rows.items, recording->ranges.rows.count, meta);
 	for (size_t i = 0; i < recording->count; i++) {
 		struct opk_segment *segment = &recording->segments[i];
@@ -208,6 +210,7 @@ static void place(struct opk_recording *recording, const struct opk_meta *meta)
 
 		segment->host = opk_meta_host(meta);
 		segment->gpu = opk_meta_gpu(meta, device);
+		segment->rank = rank;
 	}
 }
 

@@ -526,6 +526,7 @@ static void describe_by_time(struct opk_row *row, struct opk_range *room,
 	room->device = (int32_t)time->device;
 	room->host = segment->host;
 	room->gpu = segment->gpu;
+	room->rank = segment->rank;
 	if (!row->range)
 		row->range = room;
 }

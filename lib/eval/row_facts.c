@@ -44,7 +44,7 @@ static const struct {
 	[OPK_FACT_CONTEXT] = { { "context", OPK_CELL_OPTIONAL }, OF_RANGES },
 	[OPK_FACT_NVTX] = { { "nvtx", OPK_CELL_STRING }, OF_RANGES },
 	[OPK_FACT_PROCESS] = { { "process", OPK_CELL_OPTIONAL }, OF_RANGES },
-	[OPK_FACT_RANK] = { { "rank", OPK_CELL_OPTIONAL }, OF_RANGES },
+	[OPK_FACT_RANK] = { { "rank", OPK_CELL_OPTIONAL }, OF_RANGES | OF_SAMPLES },
 	[OPK_FACT_HOST] = { { "host", OPK_CELL_STRING }, OF_RANGES | OF_SAMPLES },
 	[OPK_FACT_GPU] = { { "gpu", OPK_CELL_STRING }, OF_RANGES | OF_SAMPLES },
 	[OPK_FACT_SM_MHZ] = { { "sm_mhz", OPK_CELL_OPTIONAL }, OF_RANGES },

@@ -159,6 +159,7 @@ static void fill_column(const struct opk_aggregate *a, const struct columns *c, 
 	int degree = a->column_traits[column].degree;
 
 	out->min = out->max = out->p50 = out->p90 = out->p99 = (double)NAN;
+	out->std = out->mean_low = out->mean_high = (double)NAN;
 	out->count = constant ? a->rows[group].range.count : c->least[column];
 	out->sum = degree == 1 && equal ? c->of_totals[column] : (double)NAN;
 	out->weighted_by = name_weight(a, c, column);
@@ -263,6 +264,7 @@ static int order_column(struct opk_aggregate *a, struct opk_ctx *ctx, struct ord
 		/* Equal values have the same mean with any weights. */
 		if (of->min == of->max)
 			of->weighted_by = NULL;
+		opk_statistics_spread(of, o->of_group, count);
 	}
 	return OPK_OK;
 }

@@ -37,6 +37,11 @@ struct opk_statistics {
 	 */
 	double min, max, p50, p90, p99;
 	/*
+	 * Their standard deviation, and between which numbers `mean` is with a probability of 95%
+	 * if many more ranges are recorded: NaN if ranges weigh differently, or are too few.
+	 */
+	double std, mean_low, mean_high;
+	/*
 	 * The weights of ranges in `mean`. NULL: all weigh the same, or their values are equal.
 	 * "denominator": `mean` is the ratio of all ranges together, and each range weighs as its
 	 * denominator. Else the ranges are from several GPUs, and numerator and denominator of the
@@ -110,6 +115,8 @@ void opk_moments_add(struct opk_moments *moments, double value);
 void opk_moments_merge(struct opk_moments *moments, const struct opk_moments *other);
 /* The deviation of single values, by count - 1; NaN for less than two. */
 double opk_moments_deviation(const struct opk_moments *moments);
+/* How far the mean of many more values may be from this one, by their deviation; NaN: unknown. */
+double opk_mean_within(const struct opk_moments *moments, double level);
 
 /* What the mean of a metric over some launches says of the mean of any number of launches. */
 struct opk_precision {

@@ -154,6 +154,8 @@ void opk_sort_values(double *values, size_t count);
 double opk_quantile(const double *sorted, size_t count, double share);
 /* Fills in min, max and percentiles; sorts the values. All are NaN without values or with a NaN. */
 void opk_statistics_order(struct opk_statistics *out, double *values, size_t count);
+/* Deviation, and the interval of the mean, whose weights are known; the order of values matters. */
+void opk_statistics_spread(struct opk_statistics *out, const double *values, size_t count);
 
 /* Ranges inside others: a sum never adds a range and its parts. */
 

@@ -67,6 +67,16 @@ static uint64_t launches_of_constant(double mean)
 	return mean == 0 ? 2 : 3;
 }
 
+double opk_mean_within(const struct opk_moments *moments, double level)
+{
+	double deviation = opk_moments_deviation(moments);
+
+	if (deviation == 0)
+		return moments->count < launches_of_constant(moments->mean) ? (double)NAN : 0;
+	return isnan(deviation) ? (double)NAN
+	                        : half_width(deviation, (double)moments->count, level);
+}
+
 void opk_precision_find(struct opk_precision *out, uint64_t count, double mean, double deviation,
                         double level, double within)
 {

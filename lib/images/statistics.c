@@ -28,6 +28,19 @@ double opk_quantile(const double *sorted, size_t count, double share)
 	return sorted[below] + rest * (sorted[below + 1] - sorted[below]);
 }
 
+void opk_statistics_spread(struct opk_statistics *out, const double *values, size_t count)
+{
+	struct opk_moments moments = { 0 };
+	double within;
+
+	for (size_t i = 0; i < count; i++)
+		opk_moments_add(&moments, values[i]);
+	out->std = opk_moments_deviation(&moments);
+	within = out->weighted_by ? (double)NAN : opk_mean_within(&moments, 0.95);
+	out->mean_low = out->mean - within;
+	out->mean_high = out->mean + within;
+}
+
 void opk_statistics_order(struct opk_statistics *out, double *values, size_t count)
 {
 	bool known = count > 0;

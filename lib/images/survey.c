@@ -240,6 +240,7 @@ static int list_images(struct opk_survey *survey, struct opk_ctx *ctx, struct op
 		};
 		image->sample.host = segments[i].host;
 		image->sample.gpu = segments[i].gpu;
+		image->sample.rank = segments[i].rank;
 		if (segments[i].times)
 			image->sample.device = (int32_t)segments[i].times->device;
 	}

@@ -12,6 +12,8 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
+import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -20,6 +22,7 @@ TOP = HERE / "source" if IN_SDIST else HERE.parent.parent
 BASE = (HERE if IN_SDIST else TOP) / "build-python"  # setuptools writes there, too
 NATIVE = BASE / "native"
 LIBRARIES = NATIVE / ".libs"
+SAY_S = 5  # seconds between reports
 
 # The sources of the library and the program.
 SOURCES = [
@@ -35,9 +38,46 @@ def version() -> str:
     return re.search(r"AC_INIT\(\[offpeak\], \[(.*?)\]\)", (TOP / "configure.ac").read_text()).group(1)
 
 
+def say(what: str) -> None:
+    """Says what is done: on standard output, which `pip -v` shows, and on the terminal, where pip alone shows nothing for minutes."""
+    print(what, flush=True)
+    try:
+        with open("/dev/tty", "w") as terminal:
+            if not sys.stdout.isatty():
+                terminal.write(f"\r\x1b[Kpyoffpeak: {what}\n")
+    except OSError:  # there is no terminal
+        pass
+
+
 def run(*command: str | Path, folder: Path) -> None:
-    print("+", shlex.join(map(str, command)), flush=True)
-    subprocess.run(command, cwd=folder, check=True, stdin=subprocess.DEVNULL)
+    say("+ " + shlex.join(map(str, command)))
+    subprocess.run(command, cwd=folder, check=True, stdin=subprocess.DEVNULL, env={**shell(), **os.environ})
+
+
+def shell() -> dict[str, str]:
+    """dash, if there is one, runs configure, and libtool for each object, in half of the time that bash takes."""
+    dash = shutil.which("dash")
+    return {"CONFIG_SHELL": dash} if dash else {}
+
+
+def compile_all(*command: str | Path, folder: Path) -> None:
+    """Runs make, and says every few seconds how many files are compiled."""
+    total = sum(len(list(TOP.glob(pattern))) for pattern in ("lib/*/*.c", "lib/*/*/*.c", "tools/*.c", "tools/*/*.c"))
+    total -= len(list(TOP.glob("tools/collect/*.c")))
+    say(f"+ {shlex.join(map(str, command))}: about {total} files")
+    done, said = 0, time.monotonic()
+    with subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        for line in process.stdout:
+            if not re.match(r"  \w+ ", line):
+                print(line, end="", flush=True)
+            done += line.startswith("  CC ")
+            if time.monotonic() > said + SAY_S:
+                said = time.monotonic()
+                say(f"compiled {done} of about {total} files")
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, command)
+    say(f"compiled {done} files")
 
 
 def make_configure() -> None:
@@ -75,7 +115,8 @@ def build() -> None:
         NATIVE.mkdir()
         run(TOP / "configure", "-q", *configure_arguments(), folder=NATIVE)
         configured.write_text(wanted)
-    run("make", "-s", f"-j{os.cpu_count() or 1}", "liboffpeak.la", "tools/offpeak", folder=NATIVE)
+    # Neither tests nor manual pages.
+    compile_all("make", f"-j{len(os.sched_getaffinity(0))}", "liboffpeak.la", "tools/offpeak", folder=NATIVE)
 
 
 def pack(package: Path) -> None:

@@ -54,6 +54,9 @@ enum opk_table_kind {
 	OPK_TABLE_P50,
 	OPK_TABLE_P90,
 	OPK_TABLE_P99,
+	OPK_TABLE_STD,
+	OPK_TABLE_MEAN_LOW,
+	OPK_TABLE_MEAN_HIGH,
 	OPK_TABLE_WEIGHTED,
 	OPK_TABLE_INFLATED, /* whether the metric counts idle time around short kernels */
 	OPK_TABLE_KINDS

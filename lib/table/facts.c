@@ -58,15 +58,22 @@ int opk_facts_find_recorded(bool found[OPK_FACT_COUNT], struct opk_ctx *ctx, str
 	const struct opk_meta *meta;
 	const struct opk_range *ranges;
 	const struct opk_time *times;
-	size_t range_count, time_count;
+	const struct opk_segment *segments;
+	size_t range_count, time_count, segment_count;
 
 	TRY(opk_file_meta(&meta, ctx, file));
 	TRY(opk_file_ranges(&ranges, &range_count, ctx, file));
 	TRY(opk_file_times(&times, &time_count, ctx, file));
+	TRY(opk_file_segments(&segments, &segment_count, ctx, file));
 	for (size_t i = 0; i < time_count; i++)
 		found[OPK_FACT_DEVICE] |= times[i].device > 0;
 	if (meta->profiler == OPK_PROFILER_RANGE)
 		opk_facts_find(found, ranges, range_count, all);
+	for (size_t i = 0; i < segment_count; i++)
+		found[OPK_FACT_RANK] |= meta->profiler == OPK_PROFILER_PM && segments[i].rank >= 0
+		                        && !segments[i].ranges;
+	for (size_t i = 0; meta->profiler == OPK_PROFILER_PM && i < range_count; i++)
+		found[OPK_FACT_RANK] |= ranges[i].rank >= 0;
 	for (size_t i = 0; i < range_count; i++)
 		found[OPK_FACT_HOST] |= strcmp(ranges[i].host, ranges->host) != 0;
 	return OPK_OK;

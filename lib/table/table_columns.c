@@ -60,9 +60,9 @@ static void add_chosen(struct opk_table *table)
 	for (enum opk_table_kind kind = OPK_TABLE_METRIC; kind <= OPK_TABLE_NUMBER; kind++)
 		if (!is_listed(table, kind, kind))
 			add_kinds(table, kind, kind);
-	if (is_listed(table, OPK_TABLE_COUNT, OPK_TABLE_P99))
+	if (is_listed(table, OPK_TABLE_COUNT, OPK_TABLE_MEAN_HIGH))
 		return;
-	add_kinds(table, OPK_TABLE_COUNT, OPK_TABLE_P99);
+	add_kinds(table, OPK_TABLE_COUNT, OPK_TABLE_MEAN_HIGH);
 	if (!is_listed(table, OPK_TABLE_WEIGHTED, OPK_TABLE_WEIGHTED))
 		add_kinds(table, OPK_TABLE_WEIGHTED, OPK_TABLE_WEIGHTED);
 }

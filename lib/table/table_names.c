@@ -29,6 +29,9 @@ static const struct {
 	[OPK_TABLE_P50] = { { "p50", OPK_CELL_DOUBLE }, GROUPS },
 	[OPK_TABLE_P90] = { { "p90", OPK_CELL_DOUBLE }, GROUPS },
 	[OPK_TABLE_P99] = { { "p99", OPK_CELL_DOUBLE }, GROUPS },
+	[OPK_TABLE_STD] = { { "std", OPK_CELL_DOUBLE }, GROUPS },
+	[OPK_TABLE_MEAN_LOW] = { { "mean_low", OPK_CELL_DOUBLE }, GROUPS },
+	[OPK_TABLE_MEAN_HIGH] = { { "mean_high", OPK_CELL_DOUBLE }, GROUPS },
 	[OPK_TABLE_WEIGHTED] = { { "weighted_by", OPK_CELL_STRING }, GROUPS },
 	[OPK_TABLE_INFLATED] = { { "inflated", OPK_CELL_BOOL }, LONG | GROUPS },
 };

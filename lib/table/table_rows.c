@@ -80,8 +80,14 @@ static double statistic(enum opk_table_kind kind, const struct opk_statistics *o
 		return of->p50;
 	case OPK_TABLE_P90:
 		return of->p90;
-	default:
+	case OPK_TABLE_P99:
 		return of->p99;
+	case OPK_TABLE_STD:
+		return of->std;
+	case OPK_TABLE_MEAN_LOW:
+		return of->mean_low;
+	default:
+		return of->mean_high;
 	}
 }
 

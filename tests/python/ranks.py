@@ -32,8 +32,8 @@ def _put(out, fields, payload):
     return header
 
 
-def from_machine(data, host, gpu):
-    """The bytes of a recording, as if it had been made on this host, with this GPU as its device 0."""
+def from_machine(data, host, gpu, rank=None):
+    """The bytes of a recording, as if it had been made on this host, with this GPU as its device 0, by this rank."""
     out = bytearray(data[:16])
     checked = bytes(data[:16])
     sections = _sections(data)
@@ -41,6 +41,8 @@ def from_machine(data, host, gpu):
         if fields[0] == b"META":
             meta = json.loads(zlib.decompress(payload) if fields[1] & _DEFLATED else payload)
             meta.setdefault("run", {}).update({"hostname": host, "device.0.uuid": gpu})
+            if rank is not None:
+                meta["run"]["env.RANK"] = str(rank)
             text = json.dumps(meta).encode()
             payload, fields[1], fields[3] = zlib.compress(text), fields[1] | _DEFLATED, len(text)
         checked += _put(out, fields, payload)

@@ -96,6 +96,9 @@ static const struct {
 	{ "p50", offsetof(struct opk_statistics, p50) },
 	{ "p90", offsetof(struct opk_statistics, p90) },
 	{ "p99", offsetof(struct opk_statistics, p99) },
+	{ "std", offsetof(struct opk_statistics, std) },
+	{ "mean_low", offsetof(struct opk_statistics, mean_low) },
+	{ "mean_high", offsetof(struct opk_statistics, mean_high) },
 };
 
 static bool find_statistic(size_t *offset, const char *name)
@@ -137,8 +140,9 @@ static int key_of_metric(struct eval_key_cell *out, struct eval *eval,
 	else if (find_statistic(&offset, statistic))
 		*out = eval_key_of_number(get_statistic(of, offset));
 	else
-		return refuse_key(eval, key,
-		                  "a statistic is count, sum, mean, min, max, p50, p90 or p99");
+		return refuse_key(
+			eval, key,
+			"a statistic is count, sum, mean, min, max, p50, p90, p99, std, mean_low or mean_high");
 	return OPK_OK;
 }
 

@@ -25,11 +25,7 @@ class Chip(NamedTuple):
 
 
 def chips() -> Records[Chip]:
-    """The chips that libcupti supports, in its order, as a list; it has to_pandas(). NvidiaError: there is no libcupti.
-
-    >>> [chip.name for chip in opk.chips() if chip.compute_capability == "9.0"]
-    ['GH100']
-    """
+    """The chips that libcupti supports, in its order, as a list; it has to_pandas(). NvidiaError: there is no libcupti."""
     found = rows(_context.new(), lib.opk_chip_list, ffi.NULL, lib.OPK_CHIP_FACTS)
     return Records(Chip(*row.values()) for row in found)
 

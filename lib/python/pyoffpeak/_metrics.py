@@ -100,9 +100,6 @@ def metrics(
     counter-availability image, or the path of one, of a recording or of a probe.
 
     UsageError: no such chip, or a malformed expression. NvidiaError: CUPTI is missing, or does not know scopes.
-
-    >>> [metric.metric for metric in opk.metrics("GH100", "dram__bytes*")]
-    ['dram__bytes', 'dram__bytes_read', 'dram__bytes_write']
     """
     if scope not in _SCOPES:
         raise misuse(f"scope {scope!r}: any, context or device")
