@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "baked/door.h"
 #include "base/ctx.h"
 #include "base/strlist.h"
 #include "container/container.h"
@@ -125,6 +126,9 @@ int opk_writer_add_baked(struct opk_writer *writer, struct opk_ctx *ctx,
 
 /* A file's BAKE section. */
 struct opk_baked_file;
+/* Reads this section. */
+int opk_baked_read(struct opk_baked_file **out, struct opk_ctx *ctx, const struct opk_file *file,
+                   size_t section);
 /* *out is NULL if the file has none. */
 int opk_baked_open(struct opk_baked_file **out, struct opk_ctx *ctx, const struct opk_file *file);
 void opk_baked_file_free(struct opk_baked_file *baked);
