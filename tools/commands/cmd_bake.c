@@ -24,8 +24,8 @@ static int bake(struct app *app, const struct bake_args *args, const struct opk_
 {
 	const struct opk_bake_options options = {
 		.only = args->only,
-		.metrics = also->metrics,
-		.metric_count = also->metric_count,
+		.metrics = also->set ? NULL : also->metrics,
+		.metric_count = also->set ? 0 : also->metric_count,
 		.set = also->set,
 	};
 	opk_auto(opk_file) struct opk_file *file = NULL;
