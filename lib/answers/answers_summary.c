@@ -40,16 +40,18 @@ static int list_metrics(struct opk_answers *a, struct opk_ctx *ctx, const struct
 	return OPK_OK;
 }
 
-int opk_answers_begin(struct opk_answers **out, struct opk_ctx *ctx, const struct opk_meta *meta)
+int opk_answers_begin(struct opk_answers **out, struct opk_ctx *ctx, struct opk_file *file)
 {
 	static const struct opk_wanted all = { 0 };
 	opk_auto(opk_answers) struct opk_answers *a = NULL;
+	const struct opk_meta *meta;
 
+	TRY(opk_file_meta(&meta, ctx, file));
 	TRY(opk_answers_prepare(&a, ctx, meta));
 	if (!opk_answers_have_needs(a, meta))
 		return opk_fail(ctx, OPK_EUSAGE, "it lacks what answers need");
 	choose_recorded(&a->set->items, meta);
-	TRY(opk_set_meta_init(&a->set_meta, ctx, a->set, meta->chip, meta->profiler, meta));
+	TRY(opk_set_meta_init(&a->set_meta, ctx, a->set, file, meta->chip, meta->profiler, meta));
 	TRY(opk_columns_init(&a->set_columns, ctx, &a->set_meta.meta, &all));
 	TRY(list_metrics(a, ctx, meta));
 	a->timed = SIZE_MAX;
@@ -60,6 +62,11 @@ int opk_answers_begin(struct opk_answers **out, struct opk_ctx *ctx, const struc
 const struct opk_strlist *opk_answers_metrics(const struct opk_answers *answers)
 {
 	return &answers->metrics;
+}
+
+const char *opk_answers_set_hash(const struct opk_answers *answers)
+{
+	return answers->set_meta.resolved.hash;
 }
 
 /* ---- while it is made ----------------------------------------------------------------------- */

@@ -66,8 +66,10 @@ int opk_answers_new(struct opk_answers **out, struct opk_ctx *ctx, struct opk_fi
  * these metrics besides, let the answers see the values of launches, finish. The summary must
  * outlive the answers. OPK_EUSAGE: the recording lacks what answers need.
  */
-int opk_answers_begin(struct opk_answers **out, struct opk_ctx *ctx, const struct opk_meta *meta);
+int opk_answers_begin(struct opk_answers **out, struct opk_ctx *ctx, struct opk_file *file);
 const struct opk_strlist *opk_answers_metrics(const struct opk_answers *answers);
+/* What the set "answers" means on this chip; after opk_answers_begin(). */
+const char *opk_answers_set_hash(const struct opk_answers *answers);
 /* The evaluation's column with the times of launches. */
 void opk_answers_watch(struct opk_answers *answers, size_t time_column);
 /* As `take` of struct opk_summary_values. */

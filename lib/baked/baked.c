@@ -13,6 +13,20 @@ static const struct opk_member image_members[] = {
 };
 static const struct opk_members image_table = OPK_MEMBERS(image_members, opk_baked_image);
 
+#define TEXT(type, member) OPK_MEMBER(type, member, #member)
+
+static const struct opk_member metric_members[] = {
+	TEXT(opk_baked_metric, name),
+	TEXT(opk_baked_metric, type),
+	TEXT(opk_baked_metric, hw_unit),
+	TEXT(opk_baked_metric, unit),
+	TEXT(opk_baked_metric, description),
+	OPK_MEMBER(opk_baked_metric, suffixes, "suffixes", .form = OPK_MEMBER_PAIRS,
+	           .rules = OPK_MEMBER_STRICT,
+	           .count = offsetof(struct opk_baked_metric, suffix_count)),
+};
+static const struct opk_members metric_table = OPK_MEMBERS(metric_members, opk_baked_metric);
+
 static const struct opk_member members[] = {
 	NUMBER(opk_baked, cupti_version),
 	NUMBER(opk_baked, nvperf_year),
@@ -21,6 +35,11 @@ static const struct opk_member members[] = {
 	OPK_MEMBER(opk_baked, images, "images", .form = OPK_MEMBER_OBJECTS,
 	           .elements = &image_table, .rules = OPK_MEMBER_STRICT,
 	           .count = offsetof(struct opk_baked, image_count)),
+	OPK_MEMBER(opk_baked, metrics, "metrics", .form = OPK_MEMBER_OBJECTS,
+	           .elements = &metric_table, .rules = OPK_MEMBER_STRICT,
+	           .count = offsetof(struct opk_baked, metric_count)),
+	OPK_MEMBER(opk_baked, sets, "sets", .form = OPK_MEMBER_TEXTS, .rules = OPK_MEMBER_STRICT,
+	           .count = offsetof(struct opk_baked, set_count)),
 };
 static const struct opk_members baked_table = OPK_MEMBERS(members, opk_baked);
 

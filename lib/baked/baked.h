@@ -54,6 +54,14 @@ int opk_value_table_add(uint64_t **entries, struct opk_value_table *table, struc
 int opk_writer_add_value_table(struct opk_writer *writer, struct opk_ctx *ctx,
                                const struct opk_value_table *table);
 
+/* Takes tables, and remembers the names of their metrics. Begins zeroed, but for the writer. */
+struct opk_value_sink {
+	struct opk_writer *writer;
+	struct opk_strlist names; /* each once */
+};
+int opk_sink_add(struct opk_value_sink *sink, struct opk_ctx *ctx,
+                 const struct opk_value_table *table);
+
 static inline double opk_double_of(uint64_t bits)
 {
 	double value;
@@ -69,16 +77,48 @@ static inline uint64_t opk_bits_of(double value)
 	return bits;
 }
 
+/* ---- values of groups of rows: groups.c */
+
+/* Sums or means of rows: each row of the file is in one group at most. */
+struct opk_value_groups {
+	uint32_t kind;          /* OPK_VALUES_OF_SUMS or OPK_VALUES_OF_MEANS */
+	const size_t *group_of; /* one per row of the file; SIZE_MAX: none */
+	size_t row_count, group_count;
+	const char *const *metrics; /* attributes have no column */
+	size_t metric_count;
+};
+/*
+ * Gathers the values of groups from all tables that have groups of the same rows. *found is false
+ * if some are not there. `table` begins zeroed, and gets an entry for each group.
+ */
+int opk_value_groups_gather(bool *found, struct opk_value_table *table, struct opk_ctx *ctx,
+                            const struct opk_file *file, const struct opk_value_groups *wanted);
+/* Begins a table of these groups, with OPK_VALUE_GROUP. */
+int opk_value_groups_begin(struct opk_value_table *table, struct opk_ctx *ctx,
+                           const struct opk_value_groups *groups);
+
 /* ---- how values were made: baked.c */
 
 struct opk_baked_image {
 	uint64_t rows, incomplete;
+};
+/* What the chip's catalog said of a base metric whose values are in the file. */
+struct opk_baked_metric {
+	const char *name, *type; /* "counter" */
+	const char *hw_unit, *unit, *description;
+	const struct opk_property *suffixes; /* of the metrics, ".sum", and their units */
+	size_t suffix_count;
 };
 struct opk_baked {
 	uint32_t cupti_version, nvperf_year, nvperf_number; /* 0: another tool evaluated */
 	const char *generator;
 	const struct opk_baked_image *images; /* one per image of the file */
 	size_t image_count;
+	const struct opk_baked_metric *metrics; /* sorted by name */
+	size_t metric_count;
+	/* Hashes of the sets that were evaluated, too, as they are on this chip. */
+	const char *const *sets;
+	size_t set_count;
 };
 int opk_writer_add_baked(struct opk_writer *writer, struct opk_ctx *ctx,
                          const struct opk_baked *baked);

@@ -169,6 +169,20 @@ int opk_writer_add_value_table(struct opk_writer *writer, struct opk_ctx *ctx,
 	return opk_writer_add_buf(writer, OPK_SECTION_VALUES, &out, "values");
 }
 
+int opk_sink_add(struct opk_value_sink *sink, struct opk_ctx *ctx,
+                 const struct opk_value_table *table)
+{
+	for (size_t i = 0; i < table->column_count; i++) {
+		const struct opk_value_column *column = &table->columns[i];
+
+		if (column->role == OPK_VALUE_METRIC
+		    && !opk_strlist_contains(&sink->names, column->name)
+		    && !opk_strlist_add(&sink->names, column->name))
+			return opk_nomem(ctx, "values");
+	}
+	return opk_writer_add_value_table(sink->writer, ctx, table);
+}
+
 /* ---- reading ---------------------------------------------------------------------------------- */
 
 struct decoder {

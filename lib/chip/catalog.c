@@ -135,6 +135,27 @@ static int fill(struct opk_catalog *catalog, struct opk_ctx *ctx, const char *ch
 	return OPK_OK;
 }
 
+int opk_catalog_of_table(struct opk_catalog **out, struct opk_ctx *ctx,
+                         struct opk_catalog_table *table, const char *chip,
+                         enum opk_profiler profiler)
+{
+	struct opk_catalog *catalog = opk_alloc(sizeof *catalog);
+
+	if (!catalog)
+		return opk_nomem(ctx, "a catalog");
+	catalog->profiler = profiler;
+	catalog->complete = true;
+	catalog->table = *table;
+	*table = (struct opk_catalog_table){ 0 };
+	catalog->chip = opk_strdup(chip);
+	if (catalog->chip && make_metrics(catalog)) {
+		*out = catalog;
+		return OPK_OK;
+	}
+	opk_catalog_free(catalog);
+	return opk_nomem(ctx, "a catalog");
+}
+
 int opk_catalog_new(struct opk_catalog **out, struct opk_ctx *ctx, const char *chip,
                     enum opk_profiler profiler)
 {

@@ -136,6 +136,24 @@ struct opk_catalog {
 	size_t availability_size;
 };
 
+/* Makes a catalog of a table that has all its submetrics, and takes it over. */
+int opk_catalog_of_table(struct opk_catalog **out, struct opk_ctx *ctx,
+                         struct opk_catalog_table *table, const char *chip,
+                         enum opk_profiler profiler);
+
+/* Excerpts of catalogs in recordings with values: catalog_excerpt.c */
+
+struct opk_excerpt {
+	struct opk_baked_metric *items;
+	size_t count;
+	struct opk_strlist names;      /* full ones, sorted */
+	struct opk_property *suffixes; /* of all items */
+};
+/* What the complete catalog says of these full names, as far as it has them. Begins zeroed. */
+int opk_excerpt_make(struct opk_excerpt *out, struct opk_ctx *ctx,
+                     const struct opk_catalog *catalog, const struct opk_strlist *names);
+void opk_excerpt_clear(struct opk_excerpt *excerpt);
+
 /* Reads the table from the cache folder; false if it is missing. */
 bool opk_catalog_cache_read(struct opk_catalog_table *table, struct opk_ctx *ctx, const char *chip,
                             enum opk_profiler profiler);

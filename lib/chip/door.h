@@ -72,6 +72,12 @@ const char *opk_refusal_name(int passes);
 struct opk_catalog;
 int opk_catalog_new(struct opk_catalog **out, struct opk_ctx *ctx, const char *chip,
                     enum opk_profiler profiler);
+/*
+ * What a recording with values says of the metrics that it has; *out is NULL if it says nothing.
+ * Needs no NVIDIA library. `chip` and `profiler` are the recording's.
+ */
+int opk_catalog_of_file(struct opk_catalog **out, struct opk_ctx *ctx, const struct opk_file *file,
+                        const char *chip, enum opk_profiler profiler);
 void opk_catalog_free(struct opk_catalog *catalog);
 const char *opk_catalog_chip(const struct opk_catalog *catalog);
 /*

@@ -84,7 +84,7 @@ static int begin(struct opk_compared_source *source, struct opk_ctx *ctx, const 
 		                "instructions, lines or functions",
 		                source->file->path);
 	if (set && strcmp(source->meta->mode, "trace") != 0) {
-		code = opk_set_meta_init(&source->set, ctx, set, source->meta->chip,
+		code = opk_set_meta_init(&source->set, ctx, set, source->file, source->meta->chip,
 		                         source->meta->profiler, source->meta);
 		source->names = &source->set.meta;
 	}

@@ -8,6 +8,7 @@
 #include "adapters/nv/nv.h"
 #include "base/buf.h"
 #include "base/option_struct.h"
+#include "chip/door.h"
 #include "database/door.h"
 #include "eval/door.h"
 #include "eval/eval.h"
@@ -114,12 +115,29 @@ static const char *known(const char *text)
 	return text && *text ? text : NULL;
 }
 
+/* What says what metrics are; NULL: it is not there. */
+struct sources {
+	struct opk_catalog *catalog; /* the recording's */
+	struct opk_nv_host *host;
+};
+
 /* A metric without CUPTI properties is stored without a description. */
-static void describe_full(struct metric *metric, struct opk_ctx *ctx, struct opk_nv_host *host)
+static void describe_full(struct metric *metric, struct opk_ctx *ctx, const struct sources *sources)
 {
+	const struct opk_metric *known_one = sources->catalog
+	                                             ? opk_catalog_find(sources->catalog,
+	                                                                metric->fields[METRIC])
+	                                             : NULL;
+	struct opk_nv_host *host = sources->host;
 	struct opk_errors_mark mark;
 	struct opk_metric properties;
 
+	if (known_one) {
+		metric->fields[TYPE] = opk_metric_type_name(known_one->type);
+		metric->fields[HW_UNIT] = known(known_one->hw_unit);
+		metric->fields[DESCRIPTION] = known(known_one->description);
+		return;
+	}
 	opk_errors_mark(&mark, ctx);
 	if (host && !opk_nv_properties(&properties, ctx, host, metric->fields[METRIC])) {
 		metric->fields[TYPE] = opk_metric_type_name(properties.type);
@@ -130,7 +148,7 @@ static void describe_full(struct metric *metric, struct opk_ctx *ctx, struct opk
 }
 
 static struct metric describe(const struct opk_evaluation *evaluation, size_t column,
-                              struct opk_ctx *ctx, struct opk_nv_host *host)
+                              struct opk_ctx *ctx, const struct sources *sources)
 {
 	const struct opk_columns *columns = opk_evaluation_columns(evaluation);
 	size_t source = columns->sources[column];
@@ -146,7 +164,7 @@ static struct metric describe(const struct opk_evaluation *evaluation, size_t co
 		return metric;
 	}
 	metric.fields[METRIC] = opk_evaluation_metric(evaluation, source - columns->derived_count);
-	describe_full(&metric, ctx, host);
+	describe_full(&metric, ctx, sources);
 	return metric;
 }
 
@@ -195,9 +213,9 @@ static int add_run_metric(struct opk_database *database, size_t metric, bool inf
 
 /* Skips a column that shows the same metric as an earlier one. */
 static int add_column(struct opk_database *database, const struct opk_database_run *run,
-                      size_t column, struct opk_nv_host *host)
+                      size_t column, const struct sources *sources)
 {
-	struct metric metric = describe(run->evaluation, column, database->ctx, host);
+	struct metric metric = describe(run->evaluation, column, database->ctx, sources);
 	size_t number;
 	int code = find_or_insert(&number, database, &metric);
 
@@ -221,21 +239,33 @@ static int reserve(struct opk_database *database, size_t count)
 	                                              : opk_nomem(database->ctx, "a database");
 }
 
+/* Without a host object, for example without libcupti, descriptions are missing. */
+static int open_sources(struct sources *sources, struct opk_ctx *ctx,
+                        const struct opk_database_run *run)
+{
+	const char *chip = opk_evaluation_chip(run->evaluation);
+	enum opk_profiler profiler = opk_evaluation_profiler(run->evaluation);
+
+	if (run->recording && !opk_profiler_is_code(profiler))
+		TRY(opk_catalog_of_file(&sources->catalog, ctx, run->recording, chip, profiler));
+	if (!sources->catalog && opk_nv_host_new(&sources->host, ctx, chip, profiler, NULL))
+		opk_clear_errors(ctx);
+	return OPK_OK;
+}
+
 static int add_metrics(struct opk_database *database, const struct opk_database_run *run)
 {
 	size_t all = opk_evaluation_column_count(run->evaluation);
 	size_t count = run->columns ? run->column_count : all;
-	struct opk_nv_host *host = NULL;
+	struct sources sources = { 0 };
 	int code = reserve(database, count);
 
-	/* Without a host object, for example without libcupti, descriptions are missing. */
-	if (!code
-	    && opk_nv_host_new(&host, database->ctx, opk_evaluation_chip(run->evaluation),
-	                       opk_evaluation_profiler(run->evaluation), NULL))
-		opk_clear_errors(database->ctx);
+	if (!code)
+		code = open_sources(&sources, database->ctx, run);
 	for (size_t i = 0; !code && i < count; i++)
-		code = add_column(database, run, run->columns ? run->columns[i] : i, host);
-	opk_nv_host_free(host);
+		code = add_column(database, run, run->columns ? run->columns[i] : i, &sources);
+	opk_nv_host_free(sources.host);
+	opk_catalog_free(sources.catalog);
 	return code;
 }
 

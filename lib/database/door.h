@@ -38,6 +38,7 @@ struct opk_database_run {
 	size_t column_count;
 	const bool *inflated; /* one for each column of the evaluation; NULL: no column is */
 	const char *set_name; /* the evaluated set; "": no set; NULL: the set of `meta` */
+	const struct opk_file *recording; /* may say what its metrics are; or NULL */
 };
 
 /*

@@ -17,7 +17,7 @@ struct remark_column {
 
 struct baking {
 	struct opk_ctx *ctx;
-	struct opk_writer *writer;
+	struct opk_value_sink *sink;
 	struct opk_eval_task task;
 	struct opk_value_table table;
 	uint64_t room; /* rows of the table */
@@ -43,18 +43,25 @@ static void clear(struct baking *b)
 
 /* ---- a table ---------------------------------------------------------------------------------- */
 
-static int add_columns(struct baking *b)
+static int add_metrics(struct baking *b)
 {
 	const struct opk_evaluation *evaluation = b->task.evaluation;
-	struct opk_value_table *table = &b->table;
 
 	for (size_t i = 0; i < evaluation->metrics.count; i++) {
 		b->columns[i] = NULL;
 		if (!opk_attribute_is_name(evaluation->metrics.items[i]))
-			TRY(opk_value_table_add(&b->columns[i], table, b->ctx, OPK_VALUE_METRIC,
+			TRY(opk_value_table_add(&b->columns[i], &b->table, b->ctx, OPK_VALUE_METRIC,
 			                        evaluation->metrics.items[i],
 			                        evaluation->units.items[i]));
 	}
+	return OPK_OK;
+}
+
+static int add_columns(struct baking *b)
+{
+	struct opk_value_table *table = &b->table;
+
+	TRY(add_metrics(b));
 	TRY(opk_value_table_add(&b->starts, table, b->ctx, OPK_VALUE_START, NULL, NULL));
 	TRY(opk_value_table_add(&b->ends, table, b->ctx, OPK_VALUE_END, NULL, NULL));
 	TRY(opk_value_table_add(&b->spans, table, b->ctx, OPK_VALUE_SPANS, NULL, NULL));
@@ -103,7 +110,7 @@ static int end_table(struct baking *b)
 	int code;
 
 	drop_empty(&b->table);
-	code = opk_writer_add_value_table(b->writer, b->ctx, &b->table);
+	code = opk_sink_add(b->sink, b->ctx, &b->table);
 	opk_value_table_clear(&b->table);
 	for (size_t i = 0; i < b->remarks.count; i++)
 		free(b->remarks.items[i].part);
@@ -169,6 +176,13 @@ static int take_facts(struct baking *b, const struct opk_spooled *read, uint64_t
 	return OPK_OK;
 }
 
+static void take_values(struct baking *b, uint64_t entry)
+{
+	for (size_t i = 0; i < b->task.evaluation->metrics.count; i++)
+		if (b->columns[i])
+			b->columns[i][entry] = opk_bits_of(b->values[i]);
+}
+
 static int take_row(struct baking *b, const struct opk_spooled *read)
 {
 	struct opk_spools *spools = &b->task.evaluation->spools;
@@ -182,9 +196,7 @@ static int take_row(struct baking *b, const struct opk_spooled *read)
 	if (entry >= b->table.count || read->row.dropped)
 		return opk_fail(b->ctx, OPK_EINPUT, "the evaluation's result is damaged");
 	b->images[read->row.segment].rows++;
-	for (size_t i = 0; i < b->task.evaluation->metrics.count; i++)
-		if (b->columns[i])
-			b->columns[i][entry] = opk_bits_of(b->values[i]);
+	take_values(b, entry);
 	TRY(take_facts(b, read, entry));
 	for (size_t i = 0; i < spools->of_row.count; i++)
 		TRY(take_remark(b, &spools->of_row.items[i], entry));
@@ -211,14 +223,16 @@ static int take_rows(struct baking *b)
 
 /* ---- all of it -------------------------------------------------------------------------------- */
 
-static int evaluate(struct baking *b, struct opk_file *file, const struct opk_bake_rows *wanted)
+static int evaluate(struct baking *b, struct opk_file *file, const struct opk_strlist *metrics,
+                    const char *join)
 {
 	struct opk_eval_options options = OPK_INIT(options);
-	struct opk_eval_inside inside = { .from_images = true };
+	struct opk_eval_inside inside = { .from_images = true, .join = join };
 	struct opk_eval_task *task = &b->task;
+	size_t count;
 
-	options.metrics = wanted->metrics;
-	options.metric_count = wanted->metric_count;
+	options.metrics = opk_strlist_items(metrics);
+	options.metric_count = metrics->count;
 	options.inside = &inside;
 	TRY(opk_eval_task_begin(task, b->ctx, file, &options));
 	task->job.apart = true;
@@ -226,41 +240,69 @@ static int evaluate(struct baking *b, struct opk_file *file, const struct opk_ba
 	                         opk_eval_run(&task->evaluation->spools, b->ctx, &task->job,
 	                                      &options)));
 	task->evaluation->spools.apart = true;
-	return opk_evaluation_blame(b->ctx, file, opk_evaluation_finish(task->evaluation, b->ctx));
+	TRY(opk_evaluation_blame(b->ctx, file, opk_evaluation_finish(task->evaluation, b->ctx)));
+	count = task->evaluation->metrics.count;
+	b->columns = opk_alloc_array(count + 1, sizeof *b->columns);
+	b->values = opk_alloc_array(count + 1, sizeof *b->values);
+	return b->columns && b->values ? OPK_OK : opk_nomem(b->ctx, "values");
 }
 
-static int write_how(struct baking *b, const char *generator)
+/* Of recordings whose rows are means of ranges. */
+static int add_joined(struct baking *b, const struct opk_value_groups *groups)
+{
+	struct opk_spools *spools = &b->task.evaluation->spools;
+	struct opk_spooled read;
+
+	TRY(opk_value_groups_begin(&b->table, b->ctx, groups));
+	TRY(add_metrics(b));
+	while (!opk_spools_ended(spools)) {
+		TRY(opk_spools_next(&read, b->values, b->ctx, spools));
+		if (read.row.row >= groups->group_count)
+			return opk_fail(b->ctx, OPK_EINPUT, "the evaluation's result is damaged");
+		take_values(b, read.row.row);
+		for (size_t i = 0; i < spools->of_row.count; i++)
+			TRY(take_remark(b, &spools->of_row.items[i], read.row.row));
+	}
+	return end_table(b);
+}
+
+/* Hands over how the values were made. */
+static void take_how(struct opk_baked *baked, struct baking *b)
 {
 	const struct opk_spools *spools = &b->task.evaluation->spools;
-	const struct opk_baked baked = {
-		.cupti_version = spools->header.versions.cupti,
-		.nvperf_year = spools->header.versions.nvperf_year,
-		.nvperf_number = spools->header.versions.nvperf_number,
-		.generator = generator,
-		.images = b->images,
-		.image_count = b->image_count,
-	};
 
+	baked->cupti_version = spools->header.versions.cupti;
+	baked->nvperf_year = spools->header.versions.nvperf_year;
+	baked->nvperf_number = spools->header.versions.nvperf_number;
 	/* Which image they are of is not known. */
 	if (b->image_count)
 		b->images[0].incomplete = spools->incomplete_samples;
-	return opk_writer_add_baked(b->writer, b->ctx, &baked);
+	baked->image_count = b->image_count;
+	baked->images = opk_take(b->images);
 }
 
-int opk_bake_rows(struct opk_ctx *ctx, struct opk_writer *writer, struct opk_file *file,
-                  const struct opk_bake_rows *wanted)
+int opk_bake_rows(struct opk_baked *baked, struct opk_ctx *ctx, struct opk_value_sink *sink,
+                  struct opk_file *file, const struct opk_strlist *metrics)
 {
-	__attribute__((cleanup(clear))) struct baking b = { .ctx = ctx, .writer = writer };
-	size_t count;
+	__attribute__((cleanup(clear))) struct baking b = { .ctx = ctx, .sink = sink };
 
-	TRY(evaluate(&b, file, wanted));
-	count = b.task.evaluation->metrics.count;
+	TRY(evaluate(&b, file, metrics, NULL));
 	b.image_count = b.task.job.end;
 	b.images = opk_alloc_array(b.image_count + 1, sizeof *b.images);
-	b.columns = opk_alloc_array(count + 1, sizeof *b.columns);
-	b.values = opk_alloc_array(count + 1, sizeof *b.values);
-	if (!b.images || !b.columns || !b.values)
+	if (!b.images)
 		return opk_nomem(ctx, "values");
 	TRY(take_rows(&b));
-	return write_how(&b, wanted->generator);
+	take_how(baked, &b);
+	return OPK_OK;
+}
+
+int opk_bake_joined(struct opk_ctx *ctx, struct opk_value_sink *sink, struct opk_file *file,
+                    const struct opk_strlist *metrics)
+{
+	__attribute__((cleanup(clear))) struct baking b = { .ctx = ctx, .sink = sink };
+	struct opk_value_groups groups;
+
+	TRY(evaluate(&b, file, metrics, ""));
+	groups = opk_joining_groups(b.task.evaluation->joining, &b.task.job);
+	return add_joined(&b, &groups);
 }

@@ -5,11 +5,17 @@
 #include "eval/eval_inside.h"
 
 int opk_set_meta_init(struct opk_set_meta *out, struct opk_ctx *ctx, const struct opk_set *set,
-                      const char *chip, enum opk_profiler profiler, const struct opk_meta *recorded)
+                      const struct opk_file *file, const char *chip, enum opk_profiler profiler,
+                      const struct opk_meta *recorded)
 {
+	const struct opk_baked_origin of = { file, chip, profiler };
 	struct opk_meta meta = { 0 };
+	bool found = false;
 
-	TRY(opk_set_resolve(&out->resolved, ctx, set, chip, profiler));
+	if (file)
+		TRY(opk_set_resolve_baked(&found, &out->resolved, ctx, set, &of));
+	if (!found)
+		TRY(opk_set_resolve(&out->resolved, ctx, set, chip, profiler));
 	TRY(opk_resolved_to_meta(&meta, &out->labels, ctx, &out->resolved));
 	meta.metrics = opk_strlist_items(&out->resolved.metrics);
 	meta.metric_count = out->resolved.metrics.count;
@@ -27,13 +33,13 @@ void opk_set_meta_clear(struct opk_set_meta *meta)
 }
 
 /* Uses a set, resolved for the recording's chip, instead of the recording's metadata. */
-static int use_set(struct opk_evaluation *evaluation, struct opk_ctx *ctx, const char *chip,
-                   enum opk_profiler profiler, const struct opk_set *set,
-                   const struct opk_wanted *wanted)
+static int use_set(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
+                   const struct opk_file *file, const char *chip, enum opk_profiler profiler,
+                   const struct opk_set *set, const struct opk_wanted *wanted)
 {
 	struct opk_set_meta *as = &evaluation->set;
 
-	TRY(opk_set_meta_init(as, ctx, set, chip, profiler, evaluation->meta));
+	TRY(opk_set_meta_init(as, ctx, set, file, chip, profiler, evaluation->meta));
 	return opk_columns_init(&evaluation->columns, ctx, &as->meta, wanted);
 }
 
@@ -68,8 +74,8 @@ static int choose_columns(struct opk_evaluation *evaluation, struct opk_ctx *ctx
 	for (size_t i = 0; i < inside->also_count; i++)
 		also[conditions + i] = inside->also[i];
 	if (options->set && chip)
-		return use_set(evaluation, ctx, chip, profiler_of_set(job, options), options->set,
-		               &wanted);
+		return use_set(evaluation, ctx, inside->from_images ? NULL : job->file, chip,
+		               profiler_of_set(job, options), options->set, &wanted);
 	wanted.shown = options->metrics;
 	wanted.shown_count = options->metrics ? options->metric_count : 0;
 	TRY(opk_nvprof_names_add(&evaluation->nvprof, ctx, &meta, options, &wanted));

@@ -4,6 +4,7 @@
 #define OPK_EVAL_H
 
 #include "adapters/nv/nv.h"
+#include "baked/baked.h"
 #include "base/ctx.h"
 #include "base/index.h"
 #include "base/strlist.h"
@@ -231,16 +232,14 @@ void opk_columns_compute_also(double *out, const struct opk_columns *columns,
  */
 void opk_columns_least(uint64_t *out, const struct opk_columns *columns, const uint64_t *metrics);
 
-/* Writes the values of all rows: bake_rows.c */
+/* Values of all rows, from the images, for a file that has them: bake_rows.c */
 
-struct opk_bake_rows {
-	const char *const *metrics; /* full names */
-	size_t metric_count;
-	const char *generator;
-};
-/* Evaluates the file's images, and adds a section BAKE, and VALS with their rows. */
-int opk_bake_rows(struct opk_ctx *ctx, struct opk_writer *writer, struct opk_file *file,
-                  const struct opk_bake_rows *wanted);
+/* Fills in all but the generator, metrics and sets; free() the images. */
+int opk_bake_rows(struct opk_baked *baked, struct opk_ctx *ctx, struct opk_value_sink *sink,
+                  struct opk_file *file, const struct opk_strlist *metrics);
+/* The means of ranges that the metadata's `join` asks for. */
+int opk_bake_joined(struct opk_ctx *ctx, struct opk_value_sink *sink, struct opk_file *file,
+                    const struct opk_strlist *metrics);
 
 /* What names of metrics and formulas reveal about a value: traits.c. */
 struct opk_traits {
@@ -274,9 +273,12 @@ struct opk_set_meta {
 	struct opk_meta_label *labels;
 	struct opk_meta meta; /* borrows from the above and from the recording's */
 };
-/* *out begins zeroed and has to be cleared even after a failure; `recorded` may be NULL. */
+/*
+ * *out begins zeroed and has to be cleared even after a failure; `recorded` may be NULL. `file`,
+ * which may be NULL, is a recording that may have the set's values.
+ */
 int opk_set_meta_init(struct opk_set_meta *out, struct opk_ctx *ctx, const struct opk_set *set,
-                      const char *chip, enum opk_profiler profiler,
+                      const struct opk_file *file, const char *chip, enum opk_profiler profiler,
                       const struct opk_meta *recorded);
 void opk_set_meta_clear(struct opk_set_meta *meta);
 

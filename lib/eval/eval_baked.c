@@ -318,6 +318,34 @@ static int read_tables(struct reading *r)
 	return OPK_OK;
 }
 
+/* ---- joined rows ------------------------------------------------------------------------------ */
+
+static int take_joined(struct reading *r)
+{
+	const struct opk_joining *joining = r->job->joining;
+	struct opk_value_table *table = opk_append(&r->tables, &r->table_capacity, &r->table_count,
+	                                           sizeof *r->tables);
+	struct opk_value_groups groups;
+	bool found;
+
+	if (!table)
+		return opk_nomem(r->ctx, "values");
+	groups = opk_joining_groups(joining, r->job);
+	TRY(opk_value_groups_gather(&found, table, r->ctx, r->job->file, &groups));
+	r->lacks = !found;
+	if (!found)
+		return OPK_OK;
+	find_columns(r);
+	TRY(put_header(r));
+	for (size_t i = 0; i < joining->count; i++) {
+		struct opk_spool_row row = { .row = i };
+
+		put_row(r, &row, "", i);
+		r->counts.rows++;
+	}
+	return OPK_OK;
+}
+
 /* ---- all of it -------------------------------------------------------------------------------- */
 
 static int check_images(struct opk_ctx *ctx, const struct opk_baked *baked,
@@ -377,7 +405,7 @@ int opk_eval_by_baked(bool *served, struct opk_spools *spools, struct opk_ctx *c
 	opk_auto(opk_baked_file) struct opk_baked_file *file = NULL;
 
 	*served = false;
-	if (!job->file || job->file->joint || job->joining || job->bins || job->apart)
+	if (!job->file || job->file->joint || job->bins || job->apart)
 		return OPK_OK;
 	TRY(opk_baked_open(&file, ctx, job->file));
 	if (!file)
@@ -385,7 +413,7 @@ int opk_eval_by_baked(bool *served, struct opk_spools *spools, struct opk_ctx *c
 	r.baked = opk_baked_get(file);
 	TRY(check_images(ctx, r.baked, job->segments, job->end));
 	TRY(allocate(&r));
-	TRY(read_tables(&r));
+	TRY(job->joining ? take_joined(&r) : read_tables(&r));
 	if (r.lacks)
 		return OPK_OK;
 	*served = true;

@@ -3,6 +3,7 @@
 #ifndef OPK_EVAL_INSIDE_H
 #define OPK_EVAL_INSIDE_H
 
+#include "baked/baked.h"
 #include "base/ctx.h"
 #include "container/container.h"
 #include "eval/door.h"
@@ -163,6 +164,9 @@ struct opk_joining {
 int opk_joining_new(struct opk_joining **out, struct opk_ctx *ctx, const struct opk_eval_job *job,
                     const char *how);
 void opk_joining_free(struct opk_joining *joining);
+/* What the rows are means of; borrows from both. */
+struct opk_value_groups opk_joining_groups(const struct opk_joining *joining,
+                                           const struct opk_eval_job *job);
 
 /*
  * In a child: makes the image of this number; NULL if the job's segments have no ranges for it. A

@@ -252,6 +252,22 @@ int opk_joining_new(struct opk_joining **out, struct opk_ctx *ctx, const struct 
 	return make_images(joining, ctx, job);
 }
 
+struct opk_value_groups opk_joining_groups(const struct opk_joining *joining,
+                                           const struct opk_eval_job *job)
+{
+	struct opk_value_groups groups = {
+		.kind = OPK_VALUES_OF_MEANS,
+		.group_of = joining->group_of,
+		.group_count = joining->count,
+		.metrics = job->metrics,
+		.metric_count = job->metric_count,
+	};
+
+	for (size_t i = job->first; i < job->end; i++)
+		groups.row_count += job->segments[i].row_count;
+	return groups;
+}
+
 void opk_joining_free(struct opk_joining *joining)
 {
 	if (!joining)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "adapters/nv/nv.h"
+#include "baked/baked.h"
 #include "base/option_struct.h"
 #include "eval/door.h"
 #include "images/door.h"
@@ -226,6 +227,15 @@ struct order {
 	const struct opk_aggregate_options *options;
 };
 
+/* Whether the evaluation of sums has the same column as that of rows. */
+static bool is_own(const struct opk_aggregate *a, size_t column)
+{
+	return a->own == a->evaluation
+	       || (column < a->column_count
+	           && !strcmp(opk_evaluation_column(a->own, column),
+	                      opk_evaluation_column(a->evaluation, column)));
+}
+
 static int order_column(struct opk_aggregate *a, struct opk_ctx *ctx, struct order *o,
                         size_t column)
 {
@@ -246,7 +256,7 @@ static int order_column(struct opk_aggregate *a, struct opk_ctx *ctx, struct ord
 		if (o->options->values)
 			o->options->values(o->options->values_data, i, column, o->of_group,
 			                   o->rows_of_group, count);
-		if (a->own != a->evaluation)
+		if (!is_own(a, column))
 			continue;
 		of = &a->statistics[i * a->column_count + column];
 		opk_statistics_order(of, o->of_group, count);
@@ -378,15 +388,17 @@ static int has_tables(bool *out, struct opk_ctx *ctx, struct opk_file *file)
 
 /* Sums the rows of each group, and evaluates the sums. */
 static int sum_rows(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk_file *file,
-                    const struct opk_sums_options *wanted, bool assume)
+                    const struct opk_sums_options *wanted, bool assume, struct opk_value_sink *bake)
 {
+	const struct opk_totals_options options = { .bake = bake };
+
 	TRY(assume ? opk_survey_assume(&a->survey, ctx, file, &a->names)
 	           : opk_survey_make_some(&a->survey, ctx, file, a->left_out, a->row_count));
 	if (a->survey.row_count != a->row_count)
 		return opk_fail(ctx, OPK_EINPUT, "there are %zu ranges, and %zu were evaluated",
 		                a->survey.row_count, a->row_count);
 	TRY(opk_sums_init(&a->sums, ctx, &a->survey, wanted));
-	return opk_totals_init(&a->totals, ctx, a->evaluation, file, &a->sums);
+	return opk_totals_init(&a->totals, ctx, a->evaluation, file, &a->sums, &options);
 }
 
 static void forget_sums(struct opk_aggregate *a)
@@ -396,13 +408,51 @@ static void forget_sums(struct opk_aggregate *a)
 	opk_survey_clear(&a->survey);
 }
 
+/* Takes the sums' values from the file; *found is false if it lacks some. */
+static int read_sums(bool *found, struct opk_aggregate *a, struct opk_ctx *ctx,
+                     struct opk_file *file, const struct opk_sums_options *wanted)
+{
+	const struct opk_totals_options options = { .baked = true };
+	int code;
+
+	TRY(opk_survey_of_baked(&a->survey, ctx, file, &a->names));
+	if (a->survey.row_count != a->row_count)
+		return opk_fail(ctx, OPK_EINPUT, "there are %zu ranges, and %zu were evaluated",
+		                a->survey.row_count, a->row_count);
+	TRY(opk_sums_init(&a->sums, ctx, &a->survey, wanted));
+	code = opk_totals_init(&a->totals, ctx, a->evaluation, file, &a->sums, &options);
+	*found = code != OPK_EUSAGE;
+	if (*found)
+		return code;
+	opk_clear_errors(ctx);
+	a->names = a->survey.names;
+	a->survey.names = (struct opk_strlist){ 0 };
+	forget_sums(a);
+	return OPK_OK;
+}
+
+static int sum_images(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk_file *file,
+                      const struct opk_sums_options *wanted, struct opk_value_sink *bake)
+{
+	bool assume;
+	int code;
+
+	TRY(has_tables(&assume, ctx, file));
+	code = sum_rows(a, ctx, file, wanted, assume, bake);
+	if (code == OPK_EINPUT && assume) {
+		opk_clear_errors(ctx);
+		forget_sums(a);
+		code = sum_rows(a, ctx, file, wanted, false, bake);
+	}
+	return code;
+}
+
 static int aggregate(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk_file *file,
                      const struct opk_aggregate_options *options)
 {
 	struct opk_sums_options wanted = { 0 };
 	const struct opk_meta *meta;
-	bool assume;
-	int code;
+	bool found = false;
 
 	TRY(check_conditions(ctx, a->own));
 	TRY(find_key(&wanted.key, ctx, a->evaluation, options->key));
@@ -410,14 +460,10 @@ static int aggregate(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk_fi
 	TRY(read_rows(a, ctx, options->keep_first_sample));
 	wanted.left_out = a->left_out;
 	TRY(find_traits(a, ctx));
-	TRY(has_tables(&assume, ctx, file));
-	code = sum_rows(a, ctx, file, &wanted, assume);
-	if (code == OPK_EINPUT && assume) {
-		opk_clear_errors(ctx);
-		forget_sums(a);
-		code = sum_rows(a, ctx, file, &wanted, false);
-	}
-	TRY(code);
+	if (opk_file_is_baked(file) && !options->bake)
+		TRY(read_sums(&found, a, ctx, file, &wanted));
+	if (!found)
+		TRY(sum_images(a, ctx, file, &wanted, options->bake));
 	TRY(opk_file_meta(&meta, ctx, file));
 	TRY(opk_totals_add_attributes(&a->totals, ctx, a->evaluation, meta, &a->sums));
 	TRY(make_rows(a, ctx));

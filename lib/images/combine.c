@@ -228,11 +228,14 @@ static int make_rules(struct maker *m, const char *const *metrics)
 }
 
 int opk_rules_init(struct opk_rules *rules, struct opk_ctx *ctx, const char *chip,
-                   enum opk_profiler profiler, const char *const *metrics, size_t count)
+                   enum opk_profiler profiler, const char *const *metrics, size_t count,
+                   const struct opk_file *file)
 {
 	struct maker m = { .rules = rules, .ctx = ctx };
-	int code = opk_catalog_new(&m.catalog, ctx, chip, profiler);
+	int code = file ? opk_catalog_of_file(&m.catalog, ctx, file, chip, profiler) : OPK_OK;
 
+	if (!code && !m.catalog)
+		code = opk_catalog_new(&m.catalog, ctx, chip, profiler);
 	*rules = (struct opk_rules){ .metric_count = count };
 	rules->rules = opk_alloc_array(count + 1, sizeof *rules->rules);
 	if (!code)

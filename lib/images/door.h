@@ -21,16 +21,6 @@ enum opk_code_kept {
 int opk_trim_code(struct opk_ctx *ctx, struct opk_file *file, enum opk_code_kept kept,
                   const char *path);
 
-struct opk_bake_options {
-	bool only; /* without the images */
-};
-/*
- * Copies a recording with the values of its set, which are then read without NVIDIA's libraries.
- * Evaluates it, as opk_table_new() does. OPK_EUSAGE: there is nothing to evaluate.
- */
-int opk_bake(struct opk_ctx *ctx, struct opk_file *file, const struct opk_bake_options *options,
-             const char *path);
-
 /* A column's values over some ranges; NaN: undefined, or a range's value is NaN. */
 struct opk_statistics {
 	uint64_t count; /* ranges that have the value, even as NaN */
@@ -72,9 +62,9 @@ struct opk_aggregate_options {
 	bool keep_first_sample; /* which begins at an earlier event; default: left out */
 	const char *level;      /* as for opk_sum() */
 	/*
-	 * Rows and their own values are of this evaluation, which has few columns. All others are
-	 * only computed from sums, and their least, greatest and percentiles are NaN. NULL: the
-	 * evaluation itself.
+	 * Rows and their own values are of this evaluation, which has few columns. Columns that
+	 * are not the same in both are only computed from sums, and their least, greatest and
+	 * percentiles are NaN. NULL: the evaluation itself.
 	 */
 	struct opk_evaluation *own;
 	/*
@@ -85,6 +75,7 @@ struct opk_aggregate_options {
 	void (*values)(void *data, size_t group, size_t column, const double *values,
 	               const size_t *rows, size_t count);
 	void *values_data;
+	struct opk_value_sink *bake; /* takes the sums' values, of the images; or NULL */
 };
 /*
  * Statistics of an evaluation of `file`, from which no row was read yet; both must outlive the

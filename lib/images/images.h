@@ -80,6 +80,12 @@ int opk_survey_make_some(struct opk_survey *out, struct opk_ctx *ctx, struct opk
  */
 int opk_survey_assume(struct opk_survey *out, struct opk_ctx *ctx, struct opk_file *file,
                       struct opk_strlist *names);
+/*
+ * Surveys a file whose values were evaluated before, without its images. Takes over the names of
+ * its rows.
+ */
+int opk_survey_of_baked(struct opk_survey *out, struct opk_ctx *ctx, struct opk_file *file,
+                        struct opk_strlist *names);
 void opk_survey_clear(struct opk_survey *survey);
 
 /* The image that a row is in. */
@@ -234,8 +240,10 @@ struct opk_rules {
 	struct opk_strlist helpers; /* further metrics for rules; numbered after the others */
 	long weights[OPK_EXACT];    /* the metric of each enum opk_weight; -1: none */
 };
+/* `file`, unless NULL, is the recording whose values the rules are for. */
 int opk_rules_init(struct opk_rules *rules, struct opk_ctx *ctx, const char *chip,
-                   enum opk_profiler profiler, const char *const *metrics, size_t count);
+                   enum opk_profiler profiler, const char *const *metrics, size_t count,
+                   const struct opk_file *file);
 void opk_rules_clear(struct opk_rules *rules);
 /*
  * The metric's denominator; 0: nothing was counted; NaN: not known. `all` has metrics and helpers.
@@ -265,9 +273,13 @@ struct opk_totals {
 	bool *uneven;
 	size_t *sources; /* one per group: the number of its sources */
 };
+struct opk_totals_options {
+	bool baked;                  /* of values that the file has; OPK_EUSAGE: it lacks some */
+	struct opk_value_sink *bake; /* takes the values of the sums; NULL: nobody does */
+};
 int opk_totals_init(struct opk_totals *totals, struct opk_ctx *ctx,
                     const struct opk_evaluation *evaluation, struct opk_file *file,
-                    const struct opk_sums *sums);
+                    const struct opk_sums *sums, const struct opk_totals_options *options);
 void opk_totals_clear(struct opk_totals *totals);
 /* Fills in the evaluation's metrics that are attributes. attribute_totals.c */
 int opk_totals_add_attributes(struct opk_totals *totals, struct opk_ctx *ctx,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "adapters/nv/nv.h"
+#include "baked/baked.h"
 #include "container/container.h"
 #include "eval/eval.h"
 
@@ -330,11 +331,11 @@ int opk_survey_make_some(struct opk_survey *out, struct opk_ctx *ctx, struct opk
 /* ---- without NVIDIA's code -------------------------------------------------------------- */
 
 /* The images of a GPU are taken for alike until they are combined. */
-static int assume_facts(struct opk_surveyed *image, struct opk_ctx *ctx, struct opk_grouping *gpus)
+static int assume_facts(struct opk_surveyed *image, struct opk_ctx *ctx, struct opk_grouping *gpus,
+                        uint64_t rows, enum opk_profiler profiler)
 {
 	const struct opk_segment *segment = image->segment;
 	uint64_t size = image->file->sections[image->section].plain_size;
-	uint64_t rows = segment->row_count;
 	size_t gpu;
 
 	TRY(opk_grouping_add(&gpu, gpus, ctx, "",
@@ -344,7 +345,7 @@ static int assume_facts(struct opk_surveyed *image, struct opk_ctx *ctx, struct 
 		.slots = rows,
 		.slot_size = size / (rows ? rows : 1),
 		.layout = gpu,
-		.profiler = OPK_PROFILER_RANGE,
+		.profiler = (int32_t)profiler,
 	};
 	return OPK_OK;
 }
@@ -360,12 +361,45 @@ int opk_survey_assume(struct opk_survey *out, struct opk_ctx *ctx, struct opk_fi
 	for (size_t i = 0; !code && i < out->image_count; i++) {
 		out->images[i].first = out->row_count;
 		out->row_count += out->images[i].segment->row_count;
-		code = assume_facts(&out->images[i], ctx, &gpus);
+		code = assume_facts(&out->images[i], ctx, &gpus, out->images[i].segment->row_count,
+		                    OPK_PROFILER_RANGE);
 	}
 	opk_grouping_clear(&gpus);
 	out->names = *names;
 	*names = (struct opk_strlist){ 0 };
 	return code;
+}
+
+static int take_baked(struct opk_survey *out, struct opk_ctx *ctx, const struct opk_baked *baked,
+                      enum opk_profiler profiler)
+{
+	opk_autogrouping struct opk_grouping gpus = { .key = OPK_KEY_GPU };
+
+	if (baked->image_count != out->image_count)
+		return opk_fail(ctx, OPK_EINPUT, "its values are of %zu images, and it has %zu",
+		                baked->image_count, out->image_count);
+	for (size_t i = 0; i < out->image_count; i++) {
+		out->images[i].first = out->row_count;
+		out->row_count += baked->images[i].rows;
+		TRY(assume_facts(&out->images[i], ctx, &gpus, baked->images[i].rows, profiler));
+	}
+	return OPK_OK;
+}
+
+int opk_survey_of_baked(struct opk_survey *out, struct opk_ctx *ctx, struct opk_file *file,
+                        struct opk_strlist *names)
+{
+	opk_auto(opk_baked_file) struct opk_baked_file *baked = NULL;
+	const struct opk_meta *meta;
+
+	*out = (struct opk_survey){ .assumed = true };
+	TRY(opk_file_meta(&meta, ctx, file));
+	TRY(opk_baked_open(&baked, ctx, file));
+	TRY(list_images(out, ctx, file));
+	TRY(take_baked(out, ctx, opk_baked_get(baked), meta->profiler));
+	out->names = *names;
+	*names = (struct opk_strlist){ 0 };
+	return OPK_OK;
 }
 
 void opk_survey_clear(struct opk_survey *survey)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "adapters/nv/nv.h"
+#include "baked/baked.h"
 #include "eval/door.h"
 #include "images/images.h"
 
@@ -29,6 +30,8 @@ struct work {
 	uint64_t *counts;
 	size_t *places;
 	bool *uneven;
+	const struct opk_totals_options *options;
+	struct opk_file *file;
 };
 
 static int fail_nomem(struct opk_ctx *ctx)
@@ -77,9 +80,8 @@ static int evaluate_image(struct opk_ctx *ctx, void *data, struct opk_child *chi
 }
 
 /* Evaluates the metrics of each sum, or of the mean of its ranges. */
-static int evaluate(double **out, struct work *w, struct opk_ctx *ctx, bool mean)
+static int evaluate_images(double *out, struct work *w, struct opk_ctx *ctx, bool mean)
 {
-	size_t cells = w->sums->count * w->name_count;
 	opk_autosent struct opk_result result = { 0 };
 
 	TRY(opk_recombine(&result, ctx,
@@ -92,11 +94,82 @@ static int evaluate(double **out, struct work *w, struct opk_ctx *ctx, bool mean
 				  .use = evaluate_image,
 				  .data = w,
 			  }));
-	*out = opk_alloc_array(cells + 1, sizeof **out);
+	opk_get(&result, out, w->sums->count * w->name_count * sizeof *out);
+	return opk_result_check(&result, ctx);
+}
+
+/* ---- values that the file has --------------------------------------------------------------- */
+
+static struct opk_value_groups groups_of(const struct work *w, bool mean)
+{
+	return (struct opk_value_groups){
+		.kind = mean ? OPK_VALUES_OF_MEANS : OPK_VALUES_OF_SUMS,
+		.group_of = w->sums->sum_of,
+		.row_count = w->sums->survey->row_count,
+		.group_count = w->sums->count,
+		.metrics = w->names,
+		.metric_count = w->name_count,
+	};
+}
+
+/* Reads them in the order of the images that would be made. */
+static int read_baked(double *out, struct work *w, struct opk_ctx *ctx, bool mean)
+{
+	opk_autovalues struct opk_value_table table = { 0 };
+	const struct opk_value_groups groups = groups_of(w, mean);
+	bool found;
+
+	TRY(opk_value_groups_gather(&found, &table, ctx, w->file, &groups));
+	if (!found)
+		return opk_fail(ctx, OPK_EUSAGE, "the file has no values of these sums");
+	for (size_t j = 0; j < w->name_count; j++) {
+		const struct opk_value_column *column = opk_value_table_find(&table,
+		                                                             OPK_VALUE_METRIC,
+		                                                             w->names[j]);
+
+		for (size_t i = 0; i < w->sums->count; i++)
+			out[i * w->name_count + j] = column ? opk_double_of(
+							     column->entries[w->sums->order[i]])
+			                                    : (double)NAN;
+	}
+	return OPK_OK;
+}
+
+static const char *unit_of(const struct work *w, size_t name)
+{
+	return name < w->metric_count ? opk_evaluation_unit(w->evaluation, name) : "";
+}
+
+static int write_baked(const double *values, struct work *w, struct opk_ctx *ctx, bool mean)
+{
+	opk_autovalues struct opk_value_table table = { 0 };
+	const struct opk_value_groups groups = groups_of(w, mean);
+
+	TRY(opk_value_groups_begin(&table, ctx, &groups));
+	for (size_t j = 0; j < w->name_count; j++) {
+		uint64_t *entries;
+
+		/* A metric under a label may be evaluated under its own name, too. */
+		if (opk_attribute_is_name(w->names[j])
+		    || opk_value_table_find(&table, OPK_VALUE_METRIC, w->names[j]))
+			continue;
+		TRY(opk_value_table_add(&entries, &table, ctx, OPK_VALUE_METRIC, w->names[j],
+		                        unit_of(w, j)));
+		for (size_t i = 0; i < w->sums->count; i++)
+			entries[w->sums->order[i]] = opk_bits_of(values[i * w->name_count + j]);
+	}
+	return opk_sink_add(w->options->bake, ctx, &table);
+}
+
+static int evaluate(double **out, struct work *w, struct opk_ctx *ctx, bool mean)
+{
+	*out = opk_alloc_array(w->sums->count * w->name_count + 1, sizeof **out);
 	if (!*out)
 		return fail_nomem(ctx);
-	opk_get(&result, *out, cells * sizeof **out);
-	return opk_result_check(&result, ctx);
+	if (w->options->baked)
+		return read_baked(*out, w, ctx, mean);
+	TRY(evaluate_images(*out, w, ctx, mean));
+	return w->options->bake ? write_baked(*out, w, ctx, mean) : OPK_OK;
 }
 
 /* How many ranges the metric's passes have, and whether each pass has as many. */
@@ -249,7 +322,7 @@ static int name_metrics(struct work *w, struct opk_ctx *ctx)
 	if (w->sums->sources.count > w->sums->groups.count)
 		code = opk_rules_init(&w->rules, ctx, opk_evaluation_chip(w->evaluation),
 		                      opk_evaluation_profiler(w->evaluation), columns->metrics,
-		                      w->metric_count);
+		                      w->metric_count, w->options->baked ? w->file : NULL);
 	w->name_count = w->metric_count + w->rules.helpers.count;
 	w->names = opk_alloc_array(w->name_count + 1, sizeof *w->names);
 	w->degrees = opk_alloc_array(w->metric_count + 1, sizeof *w->degrees);
@@ -298,10 +371,12 @@ static int make(struct work *w, struct opk_ctx *ctx, struct opk_file *file)
 
 int opk_totals_init(struct opk_totals *totals, struct opk_ctx *ctx,
                     const struct opk_evaluation *evaluation, struct opk_file *file,
-                    const struct opk_sums *sums)
+                    const struct opk_sums *sums, const struct opk_totals_options *options)
 {
 	struct work w = {
 		.totals = totals,
+		.options = options,
+		.file = file,
 		.evaluation = evaluation,
 		.sums = sums,
 		.metric_count = opk_evaluation_metric_count(evaluation),

@@ -28,7 +28,7 @@ int report_begin_answers(struct report_run *run, struct opk_ctx *ctx)
 
 	if (!may_answer(run->meta))
 		return OPK_OK;
-	code = opk_answers_begin(&run->answers, ctx, run->meta);
+	code = opk_answers_begin(&run->answers, ctx, run->file);
 	/* An old library may lack what was recorded. */
 	if (code == OPK_EINPUT)
 		opk_log(ctx, "%s: what limits its kernels is not known: %s", run->path,

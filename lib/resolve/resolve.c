@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "adapters/nv/nv.h"
+#include "baked/baked.h"
 #include "chip/chip.h"
 
 /* Derived metrics that no list has come last, unless a list removed them. */
@@ -267,8 +268,9 @@ static int check_profiler(struct opk_ctx *ctx, const struct opk_set *set,
 	                opk_profiler_name(set->profiler), opk_profiler_name(profiler));
 }
 
-int opk_set_resolve(struct opk_resolved *out, struct opk_ctx *ctx, const struct opk_set *set,
-                    const char *chip, enum opk_profiler profiler)
+/* Takes the catalog over, if there is one. */
+static int resolve(struct opk_resolved *out, struct opk_ctx *ctx, const struct opk_set *set,
+                   const char *chip, enum opk_profiler profiler, struct opk_catalog *catalog)
 {
 	opk_autoresolved struct opk_resolved resolved = { 0 };
 	__attribute__((cleanup(clear))) struct opk_resolver r = {
@@ -278,6 +280,8 @@ int opk_set_resolve(struct opk_resolved *out, struct opk_ctx *ctx, const struct 
 		.problems = { .chip = chip },
 		.out = &resolved,
 		.seconds = set->left,
+		.catalog = catalog,
+		.excerpt = catalog != NULL,
 	};
 
 	if (set->errors.count)
@@ -285,6 +289,48 @@ int opk_set_resolve(struct opk_resolved *out, struct opk_ctx *ctx, const struct 
 	TRY(check_profiler(ctx, set, profiler));
 	fill(&r);
 	TRY(finish(&r));
+	*out = resolved;
+	resolved = (struct opk_resolved){ 0 };
+	return OPK_OK;
+}
+
+int opk_set_resolve(struct opk_resolved *out, struct opk_ctx *ctx, const struct opk_set *set,
+                    const char *chip, enum opk_profiler profiler)
+{
+	return resolve(out, ctx, set, chip, profiler, NULL);
+}
+
+static bool is_baked(const struct opk_baked *baked, const char *hash)
+{
+	for (size_t i = 0; i < baked->set_count; i++)
+		if (!strcmp(baked->sets[i], hash))
+			return true;
+	return false;
+}
+
+/* The hash proves that the excerpt of the catalog gives what the whole one gave. */
+int opk_set_resolve_baked(bool *found, struct opk_resolved *out, struct opk_ctx *ctx,
+                          const struct opk_set *set, const struct opk_baked_origin *of)
+{
+	opk_auto(opk_baked_file) struct opk_baked_file *baked = NULL;
+	opk_autoresolved struct opk_resolved resolved = { 0 };
+	struct opk_catalog *catalog = NULL;
+	struct opk_errors_mark mark;
+	int code;
+
+	*found = false;
+	TRY(opk_baked_open(&baked, ctx, of->file));
+	if (!baked || !opk_baked_get(baked)->set_count)
+		return OPK_OK;
+	TRY(opk_catalog_of_file(&catalog, ctx, of->file, of->chip, of->profiler));
+	opk_errors_mark(&mark, ctx);
+	code = catalog ? resolve(&resolved, ctx, set, of->chip, of->profiler, catalog) : OPK_EUSAGE;
+	*found = !code && is_baked(opk_baked_get(baked), resolved.hash);
+	if (code == OPK_ENOMEM)
+		return code;
+	opk_errors_rewind(ctx, &mark);
+	if (!*found)
+		return OPK_OK;
 	*out = resolved;
 	resolved = (struct opk_resolved){ 0 };
 	return OPK_OK;

@@ -37,6 +37,18 @@ struct opk_resolved {
  */
 int opk_set_resolve(struct opk_resolved *out, struct opk_ctx *ctx, const struct opk_set *set,
                     const char *chip, enum opk_profiler profiler);
+/* The recording whose values are read, and its chip and profiler. */
+struct opk_baked_origin {
+	const struct opk_file *file;
+	const char *chip;
+	enum opk_profiler profiler;
+};
+/*
+ * Resolves a set whose values the recording has, without any NVIDIA library; *found is false if it
+ * does not have them.
+ */
+int opk_set_resolve_baked(bool *found, struct opk_resolved *out, struct opk_ctx *ctx,
+                          const struct opk_set *set, const struct opk_baked_origin *of);
 /* Reports what is wrong with the set on the chip, but not again the errors from reading it. */
 int opk_set_judge(struct opk_ctx *ctx, const struct opk_set *set, const char *chip,
                   enum opk_profiler profiler);

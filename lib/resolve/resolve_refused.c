@@ -17,6 +17,8 @@ bool opk_resolver_plans(struct opk_resolver *r, const char *name)
 	struct opk_errors_mark mark;
 	int code;
 
+	if (r->excerpt)
+		return opk_catalog_has_full(r->catalog, r->ctx, name);
 	opk_errors_mark(&mark, r->ctx);
 	code = opk_schedule_try(&result, r->ctx, &r->target, &name, 1);
 	if (code && !opk_nv_refused(r->ctx, code))
@@ -134,6 +136,8 @@ void opk_resolve_optional(struct opk_resolver *r)
 	struct trial trial = { 0 };
 	size_t entries;
 
+	if (r->excerpt)
+		return;
 	for (size_t i = 0; i < r->list->count; i++)
 		if (may_be_left_out(&r->list->items[i]))
 			add_name(r, &trial, r->list->items[i].name);

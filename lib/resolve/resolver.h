@@ -65,6 +65,7 @@ struct opk_resolver {
 	struct opk_problems problems;
 	struct opk_symbols symbols;
 	struct opk_catalog *catalog;      /* NULL until it is needed */
+	bool excerpt;                     /* it has only metrics that CUPTI has planned before */
 	bool full;                        /* the error of too many metrics was reported */
 	bool lost;                        /* an entry was left out: its error was reported */
 	struct opk_strlist lost_labels;   /* labels of such entries */

@@ -103,6 +103,7 @@ struct opk_summary {
 	const struct opk_range *ranges;
 	size_t range_count;
 	struct opk_summary_values take;
+	struct opk_value_sink *bake; /* takes the values of its groups, of the images; or NULL */
 	/* Columns that the recording shows, then columns that only their peaks and times need. */
 	struct opk_strlist names;
 	struct opk_strlist peaks;        /* per shown column: its share of the peak, or "" */
@@ -134,6 +135,14 @@ const char *opk_summary_peak(const struct opk_summary *summary, size_t i);
 /* Whether any kernel has a value of the peak: PM sampling may lack it. */
 bool opk_summary_has_peak(const struct opk_summary *summary, size_t i);
 
+/*
+ * The names that a summary of the file evaluates, with these besides: metrics, labels and derived
+ * metrics. And a summary that hands the values of its groups over, for a file that has them.
+ */
+int opk_summary_names(struct opk_strlist *out, struct opk_ctx *ctx, struct opk_file *file,
+                      const struct opk_strlist *also);
+int opk_summary_bake(struct opk_ctx *ctx, struct opk_file *file, const struct opk_strlist *also,
+                     struct opk_value_sink *sink);
 /* The place of a column in `columns` of struct opk_aggregated, by name; SIZE_MAX: none. */
 size_t opk_summary_find(const struct opk_summary *summary, const char *column);
 /* The same by a metric's full name, also where the recording has a label for it. */

@@ -26,6 +26,11 @@ static int find_names(struct opk_summary *s)
 /* Opens the source of descriptions and peaks, for chips that the library knows. */
 static int open_catalog(struct opk_summary *s)
 {
+	if (!s->bake)
+		TRY(opk_catalog_of_file(&s->catalog, s->ctx, s->file, s->meta->chip,
+		                        s->meta->profiler));
+	if (s->catalog)
+		return OPK_OK;
 	TRY(opk_catalog_new(&s->catalog, s->ctx, s->meta->chip, s->meta->profiler));
 	return opk_catalog_complete(s->catalog, s->ctx);
 }
@@ -84,6 +89,47 @@ int opk_summary_make(struct opk_summary **out, struct opk_ctx *ctx, struct opk_f
 	}
 	*out = s;
 	return OPK_OK;
+}
+
+int opk_summary_names(struct opk_strlist *out, struct opk_ctx *ctx, struct opk_file *file,
+                      const struct opk_strlist *also)
+{
+	struct opk_summary *s = begin(ctx, file);
+	int code = s ? find_kind(s) : opk_nomem(ctx, "a summary");
+
+	if (s)
+		s->take.also = also;
+	if (!code)
+		code = open_catalog(s);
+	if (!code)
+		code = opk_summary_list_columns(s);
+	for (size_t i = 0; !code && i < s->names.count; i++)
+		if (!opk_strlist_add(out, s->names.items[i]))
+			code = summary_nomem(s);
+	opk_summary_free(s);
+	return code;
+}
+
+int opk_summary_bake(struct opk_ctx *ctx, struct opk_file *file, const struct opk_strlist *also,
+                     struct opk_value_sink *sink)
+{
+	struct opk_summary *s = begin(ctx, file);
+	int code = s ? find_kind(s) : opk_nomem(ctx, "a summary");
+
+	if (s) {
+		s->take.also = also;
+		s->bake = sink;
+	}
+	if (!code)
+		code = find_names(s);
+	if (!code)
+		code = open_catalog(s);
+	if (!code)
+		code = opk_summary_list_columns(s);
+	if (!code)
+		code = opk_summary_evaluate(s);
+	opk_summary_free(s);
+	return code;
 }
 
 int opk_summary_make_head(struct opk_summary **out, struct opk_ctx *ctx, struct opk_file *file)

@@ -60,6 +60,7 @@ static char *find_key(const struct opk_summary *s)
 static int evaluate(struct opk_summary *s)
 {
 	struct opk_eval_options options = OPK_INIT(options);
+	const struct opk_eval_inside inside = { .from_images = s->bake != NULL };
 	struct opk_aggregate_options by = OPK_INIT(by);
 	opk_autofree char *key = find_key(s);
 
@@ -73,6 +74,8 @@ static int evaluate(struct opk_summary *s)
 		return summary_nomem(s);
 	by.values = s->take.take;
 	by.values_data = s->take.data;
+	options.inside = &inside;
+	by.bake = s->bake;
 	TRY(opk_eval_file(&s->evaluation, s->ctx, s->file, &options));
 	if (s->take.begin)
 		s->take.begin(s->take.data, opk_summary_find(s, opk_summary_time_metric));

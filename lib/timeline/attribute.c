@@ -55,7 +55,7 @@ static int add_name(struct work *w, size_t i)
 }
 
 /* Evaluates denominators only if a metric needs them. */
-static int choose_metrics(struct work *w, const char *chip)
+static int choose_metrics(struct work *w, const struct opk_file *file, const char *chip)
 {
 	size_t count = w->columns->metric_count;
 	bool any = false;
@@ -73,7 +73,7 @@ static int choose_metrics(struct work *w, const char *chip)
 	}
 	if (any)
 		TRY(opk_rules_init(&w->rules, w->ctx, chip, OPK_PROFILER_PM,
-		                   opk_strlist_items(&w->names), count));
+		                   opk_strlist_items(&w->names), count, file));
 	for (size_t i = 0; i < w->rules.helpers.count; i++)
 		if (!opk_strlist_add(&w->names, w->rules.helpers.items[i]))
 			return opk_nomem(w->ctx, "kernels on the timeline");
@@ -559,7 +559,7 @@ int opk_attribute(struct opk_ran_rows *rows, struct opk_evaluation **samples, st
 
 	/* The metadata of columns may be a set's, which has no chip. */
 	TRY(opk_file_meta(&meta, ctx, file));
-	TRY(choose_metrics(&w, meta->chip));
+	TRY(choose_metrics(&w, file, meta->chip));
 	TRY(evaluate(samples, &w, file, options));
 	w.evaluation = *samples;
 	TRY(read_samples(&w));

@@ -56,7 +56,8 @@ static int look_at_record(void *data, struct opk_ctx *ctx, const struct opk_acti
 
 static bool has_images(const struct opk_trace_file *file)
 {
-	return opk_file_find(file->file, OPK_SECTION_DATA) >= 0;
+	return opk_file_find(file->file, OPK_SECTION_DATA) >= 0
+	       || opk_file_find(file->file, OPK_SECTION_LEFT_OUT) >= 0;
 }
 
 static int check_whole(const struct opk_trace *trace, const struct opk_trace_file *file)

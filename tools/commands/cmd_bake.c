@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* offpeak bake: writes the values of a recording into it. */
+#include "baking/door.h"
 #include "commands.h"
 #include "common/args.h"
-#include "images/door.h"
 
 struct bake_args {
 	bool only;

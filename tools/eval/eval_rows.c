@@ -43,6 +43,7 @@ static int add_run(struct eval *eval, const size_t *columns, size_t count)
 	run.column_count = count;
 	run.inflated = eval->file->inflated;
 	run.set_name = eval->file->set_name;
+	run.recording = eval->file->file;
 	return opk_database_add_run(eval->database, &run);
 }
 

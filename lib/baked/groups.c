@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Values of sums and means, found by the rows that they are of. */
+#include <math.h>
+#include <string.h>
+
+#include "baked/baked.h"
+
+struct gathering {
+	struct opk_ctx *ctx;
+	const struct opk_value_groups *wanted;
+	struct opk_value_table *out;
+	const struct opk_value_table *from;
+	size_t *sizes;      /* rows of each wanted group */
+	size_t *places;     /* one per wanted group: its entry in `from`, from 1; 0: it has none */
+	size_t *found;      /* likewise: how many of its rows are in that entry */
+	uint64_t **columns; /* of `out`, one per metric; NULL: an attribute */
+	bool *filled;       /* metric by metric, one per group */
+};
+
+static void clear(struct gathering *g)
+{
+	free(g->sizes);
+	free(g->places);
+	free(g->found);
+	free(g->columns);
+	free(g->filled);
+}
+
+int opk_value_groups_begin(struct opk_value_table *table, struct opk_ctx *ctx,
+                           const struct opk_value_groups *groups)
+{
+	uint64_t *numbers;
+
+	*table = (struct opk_value_table){ .kind = groups->kind,
+		                           .count = groups->group_count,
+		                           .members = groups->row_count };
+	TRY(opk_value_table_add(&numbers, table, ctx, OPK_VALUE_GROUP, NULL, NULL));
+	for (size_t i = 0; i < groups->row_count; i++)
+		numbers[i] = groups->group_of[i] == SIZE_MAX ? 0 : groups->group_of[i] + 1;
+	return OPK_OK;
+}
+
+/* Finds for each group the entry that has all of its rows, and no others. */
+static int find_places(struct gathering *g, const uint64_t *numbers)
+{
+	opk_autofree size_t *sizes = opk_alloc_array(g->from->count + 1, sizeof *sizes);
+
+	if (!sizes)
+		return opk_nomem(g->ctx, "values");
+	memset(g->places, 0, g->wanted->group_count * sizeof *g->places);
+	memset(g->found, 0, g->wanted->group_count * sizeof *g->found);
+	for (size_t i = 0; i < g->wanted->row_count; i++) {
+		size_t group = g->wanted->group_of[i], place = numbers[i];
+
+		if (place)
+			sizes[place - 1]++;
+		if (group == SIZE_MAX || !place)
+			continue;
+		if (!g->places[group])
+			g->places[group] = place;
+		g->found[group] += g->places[group] == place;
+	}
+	for (size_t i = 0; i < g->wanted->group_count; i++)
+		if (g->places[i]
+		    && (g->found[i] != g->sizes[i] || sizes[g->places[i] - 1] != g->sizes[i]))
+			g->places[i] = 0;
+	return OPK_OK;
+}
+
+static void take_metric(struct gathering *g, size_t metric)
+{
+	const struct opk_value_column *column = opk_value_table_find(g->from, OPK_VALUE_METRIC,
+	                                                             g->wanted->metrics[metric]);
+	bool *filled = g->filled + metric * g->wanted->group_count;
+
+	for (size_t i = 0; column && i < g->wanted->group_count; i++)
+		if (g->places[i] && !filled[i]) {
+			g->columns[metric][i] = column->entries[g->places[i] - 1];
+			filled[i] = true;
+		}
+}
+
+static int take_remark(struct gathering *g, const struct opk_value_column *column)
+{
+	const struct opk_value_column *old = NULL;
+	uint64_t *entries;
+
+	for (size_t i = 0; !old && i < g->out->column_count; i++)
+		if (g->out->columns[i].role == column->role
+		    && !strcmp(g->out->columns[i].name, column->name)
+		    && !strcmp(g->out->columns[i].other, column->other))
+			old = &g->out->columns[i];
+	if (old) {
+		entries = old->entries;
+	} else {
+		TRY(opk_value_table_add(&entries, g->out, g->ctx, column->role, column->name,
+		                        column->other));
+		for (size_t i = 0; i < g->wanted->group_count; i++)
+			entries[i] = opk_bits_of((double)NAN);
+	}
+	for (size_t i = 0; i < g->wanted->group_count; i++)
+		if (g->places[i])
+			entries[i] = column->entries[g->places[i] - 1];
+	return OPK_OK;
+}
+
+static int take_table(struct gathering *g)
+{
+	const struct opk_value_column *numbers = opk_value_table_find(g->from, OPK_VALUE_GROUP,
+	                                                              NULL);
+
+	if (!numbers || g->from->members != g->wanted->row_count)
+		return OPK_OK;
+	TRY(find_places(g, numbers->entries));
+	for (size_t i = 0; i < g->wanted->metric_count; i++)
+		if (g->columns[i])
+			take_metric(g, i);
+	for (size_t i = 0; i < g->from->column_count; i++)
+		if (g->from->columns[i].role >= OPK_VALUE_REMARK)
+			TRY(take_remark(g, &g->from->columns[i]));
+	return OPK_OK;
+}
+
+/* Columns have the units of the first table that has them. */
+static int add_column(struct gathering *g, size_t metric)
+{
+	const char *name = g->wanted->metrics[metric];
+
+	return opk_attribute_is_name(name)
+	               ? OPK_OK
+	               : opk_value_table_add(&g->columns[metric], g->out, g->ctx, OPK_VALUE_METRIC,
+	                                     name, NULL);
+}
+
+static int name_unit(struct gathering *g, size_t metric)
+{
+	const struct opk_value_column *from = opk_value_table_find(g->from, OPK_VALUE_METRIC,
+	                                                           g->wanted->metrics[metric]);
+	char *unit;
+
+	if (!from || !*from->other)
+		return OPK_OK;
+	for (size_t i = 0; i < g->out->column_count; i++) {
+		struct opk_value_column *to = &g->out->columns[i];
+
+		if (to->role != OPK_VALUE_METRIC || *to->other
+		    || strcmp(to->name, g->wanted->metrics[metric]) != 0)
+			continue;
+		unit = opk_strdup(from->other);
+		if (!opk_strlist_take(&g->out->texts, unit))
+			return opk_nomem(g->ctx, "values");
+		to->other = unit;
+	}
+	return OPK_OK;
+}
+
+static int allocate(struct gathering *g)
+{
+	size_t groups = g->wanted->group_count, metrics = g->wanted->metric_count;
+
+	g->sizes = opk_alloc_array(groups + 1, sizeof *g->sizes);
+	g->places = opk_alloc_array(groups + 1, sizeof *g->places);
+	g->found = opk_alloc_array(groups + 1, sizeof *g->found);
+	g->columns = opk_alloc_array(metrics + 1, sizeof *g->columns);
+	g->filled = opk_alloc_array(groups * metrics + 1, sizeof *g->filled);
+	if (!g->sizes || !g->places || !g->found || !g->columns || !g->filled)
+		return opk_nomem(g->ctx, "values");
+	for (size_t i = 0; i < g->wanted->row_count; i++)
+		if (g->wanted->group_of[i] != SIZE_MAX)
+			g->sizes[g->wanted->group_of[i]]++;
+	for (size_t i = 0; i < metrics; i++)
+		TRY(add_column(g, i));
+	return OPK_OK;
+}
+
+static bool is_complete(const struct gathering *g)
+{
+	size_t groups = g->wanted->group_count;
+
+	for (size_t i = 0; i < g->wanted->metric_count; i++)
+		for (size_t j = 0; g->columns[i] && j < groups; j++)
+			if (!g->filled[i * groups + j])
+				return false;
+	return true;
+}
+
+int opk_value_groups_gather(bool *found, struct opk_value_table *table, struct opk_ctx *ctx,
+                            const struct opk_file *file, const struct opk_value_groups *wanted)
+{
+	__attribute__((cleanup(clear))) struct gathering g = { .ctx = ctx,
+		                                               .wanted = wanted,
+		                                               .out = table };
+
+	table->kind = wanted->kind;
+	table->count = wanted->group_count;
+	TRY(allocate(&g));
+	for (size_t i = 0; i < file->section_count; i++) {
+		opk_autovalues struct opk_value_table from = { 0 };
+
+		if (file->sections[i].type != OPK_SECTION_VALUES)
+			continue;
+		TRY(opk_value_table_read(&from, ctx, file, i));
+		if (from.kind != wanted->kind)
+			continue;
+		g.from = &from;
+		TRY(take_table(&g));
+		for (size_t j = 0; j < wanted->metric_count; j++)
+			TRY(name_unit(&g, j));
+	}
+	*found = is_complete(&g);
+	return OPK_OK;
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Copies a recording with its values, and with or without its images. */
+#include <string.h>
+
+#include "answers/door.h"
+#include "baked/baked.h"
+#include "baking/door.h"
+#include "chip/chip.h"
+#include "config.h"
+#include "container/container.h"
+#include "eval/eval.h"
+#include "images/images.h"
+#include "summary/door.h"
+
+struct bake {
+	struct opk_ctx *ctx;
+	struct opk_file *file;
+	const struct opk_meta *meta;
+	const struct opk_bake_options *options;
+	struct opk_writer *writer;
+	struct opk_value_sink sink;
+	struct opk_answers *answers; /* NULL: the recording lacks what they need */
+	struct opk_strlist metrics;  /* of the rows */
+	struct opk_baked baked;
+	struct opk_excerpt excerpt;
+};
+
+static void clear(struct bake *b)
+{
+	opk_strlist_clear(&b->sink.names);
+	opk_strlist_clear(&b->metrics);
+	opk_answers_free(b->answers);
+	opk_excerpt_clear(&b->excerpt);
+	free((void *)b->baked.images);
+}
+
+/* ---- what is copied --------------------------------------------------------------------------- */
+
+static int check(const struct bake *b)
+{
+	const struct opk_file *file = b->file;
+
+	TRY(opk_file_check_complete(b->ctx, file, OPK_REMEDY_RECOVER));
+	if (opk_file_find(file, OPK_SECTION_LEFT_OUT) >= 0)
+		return opk_fail(b->ctx, OPK_EUSAGE,
+		                "%s: it has its values, and its images were left out", file->path);
+	if (opk_file_find(file, OPK_SECTION_DATA) < 0)
+		return opk_fail(b->ctx, OPK_EUSAGE,
+		                "%s: it has no counter data: what else is recorded can be read "
+		                "without NVIDIA's libraries as it is",
+		                file->path);
+	return OPK_OK;
+}
+
+/* The header's checksum keeps apart what stands for different images. */
+static int add_place(struct bake *b, size_t section, uint32_t number)
+{
+	opk_autobuf struct opk_buf payload = { 0 };
+
+	opk_buf_add_u32(&payload, b->file->sections[section].header_crc);
+	opk_buf_add_u32(&payload, number);
+	return opk_writer_add_buf(b->writer, OPK_SECTION_LEFT_OUT, &payload, "an image's place");
+}
+
+static int copy_image(struct bake *b, size_t section, uint32_t number)
+{
+	TRY(b->options->only ? add_place(b, section, number)
+	                     : opk_writer_copy(b->writer, b->file, section));
+	return opk_writer_copy_tables(b->writer, b->file, section);
+}
+
+/* Without images nothing needs what a GPU is to count. */
+static bool is_kept(const struct bake *b, const struct opk_section *section)
+{
+	if (opk_is_attached(section) || section->type == OPK_SECTION_BAKED
+	    || section->type == OPK_SECTION_VALUES)
+		return false;
+	return !b->options->only
+	       || !(opk_is_of_plan(section->type) || section->type == OPK_SECTION_AVAILABILITY);
+}
+
+static int copy_all(struct bake *b)
+{
+	uint32_t images = 0;
+
+	for (size_t i = 0; i < b->file->section_count; i++) {
+		const struct opk_section *section = &b->file->sections[i];
+
+		if (section->type == OPK_SECTION_DATA)
+			TRY(copy_image(b, i, images++));
+		else if (is_kept(b, section))
+			TRY(opk_writer_copy(b->writer, b->file, i));
+	}
+	return OPK_OK;
+}
+
+/* ---- values ----------------------------------------------------------------------------------- */
+
+static int begin_answers(struct bake *b)
+{
+	if (b->meta->profiler != OPK_PROFILER_RANGE)
+		return OPK_OK;
+	return opk_allow(b->ctx, opk_answers_begin(&b->answers, b->ctx, b->file), OPK_EUSAGE);
+}
+
+static int add_metric(struct bake *b, const char *name)
+{
+	if (!strstr(name, "__") || opk_attribute_is_name(name)
+	    || opk_strlist_contains(&b->metrics, name))
+		return OPK_OK;
+	return opk_strlist_add(&b->metrics, name) ? OPK_OK : opk_nomem(b->ctx, "metrics");
+}
+
+static int add_metrics(struct bake *b, const struct opk_strlist *names)
+{
+	for (size_t i = 0; i < names->count; i++)
+		TRY(add_metric(b, names->items[i]));
+	return OPK_OK;
+}
+
+/* Samples are divided among kernels by the denominators of their metrics. */
+static int add_denominators(struct bake *b)
+{
+	struct opk_rules rules = { 0 };
+	int code;
+
+	if (b->meta->profiler != OPK_PROFILER_PM
+	    || opk_file_find(b->file, OPK_SECTION_ACTIVITIES) < 0)
+		return OPK_OK;
+	code = opk_rules_init(&rules, b->ctx, b->meta->chip, b->meta->profiler,
+	                      opk_strlist_items(&b->metrics), b->metrics.count, NULL);
+	if (!code)
+		code = add_metrics(b, &rules.helpers);
+	opk_rules_clear(&rules);
+	return code;
+}
+
+/* The recorded metrics, and what summaries and answers need besides. */
+static int list_metrics(struct bake *b)
+{
+	opk_autostrlist struct opk_strlist names = { 0 };
+
+	for (size_t i = 0; i < b->meta->metric_count; i++)
+		TRY(add_metric(b, b->meta->metrics[i]));
+	TRY(opk_summary_names(&names, b->ctx, b->file,
+	                      b->answers ? opk_answers_metrics(b->answers) : NULL));
+	TRY(add_metrics(b, &names));
+	return add_denominators(b);
+}
+
+static int write_how(struct bake *b)
+{
+	const char *sets[] = { b->answers ? opk_answers_set_hash(b->answers) : NULL };
+	struct opk_catalog *catalog;
+	int code;
+
+	TRY(opk_catalog_new(&catalog, b->ctx, b->meta->chip, b->meta->profiler));
+	code = opk_catalog_complete(catalog, b->ctx);
+	if (!code)
+		code = opk_excerpt_make(&b->excerpt, b->ctx, catalog, &b->sink.names);
+	b->baked.generator = "offpeak " PACKAGE_VERSION;
+	b->baked.metrics = b->excerpt.items;
+	b->baked.metric_count = b->excerpt.count;
+	b->baked.sets = sets;
+	b->baked.set_count = b->answers != NULL;
+	if (!code)
+		code = opk_writer_add_baked(b->writer, b->ctx, &b->baked);
+	opk_catalog_free(catalog);
+	return code;
+}
+
+static int write_values(struct bake *b)
+{
+	TRY(begin_answers(b));
+	TRY(list_metrics(b));
+	TRY(opk_bake_rows(&b->baked, b->ctx, &b->sink, b->file, &b->metrics));
+	if (*b->meta->join)
+		TRY(opk_bake_joined(b->ctx, &b->sink, b->file, &b->metrics));
+	TRY(opk_summary_bake(b->ctx, b->file, b->answers ? opk_answers_metrics(b->answers) : NULL,
+	                     &b->sink));
+	return write_how(b);
+}
+
+static int bake(struct bake *b, const char *path)
+{
+	opk_auto(opk_writer) struct opk_writer *writer = NULL;
+
+	TRY(opk_check_output(b->ctx, path, OPK_OUTPUT_BAKED));
+	TRY(check(b));
+	TRY(opk_file_meta(&b->meta, b->ctx, b->file));
+	TRY(opk_writer_new_made(&writer, b->ctx, path, OPK_OUTPUT_BAKED));
+	b->writer = b->sink.writer = writer;
+	TRY(copy_all(b));
+	TRY(write_values(b));
+	return opk_writer_finish(writer);
+}
+
+int opk_bake(struct opk_ctx *ctx, struct opk_file *file, const struct opk_bake_options *options,
+             const char *path)
+{
+	__attribute__((
+		cleanup(clear))) struct bake b = { .ctx = ctx, .file = file, .options = options };
+	int code = bake(&b, path);
+
+	return code ? opk_add(ctx, code, "can't bake %s", file->path) : OPK_OK;
+}
