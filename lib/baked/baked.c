@@ -118,6 +118,16 @@ const struct opk_baked *opk_baked_get(const struct opk_baked_file *baked)
 	return &baked->baked;
 }
 
+int opk_baked_check_images(struct opk_ctx *ctx, const struct opk_file *file, const char *what)
+{
+	return opk_file_find(file, OPK_SECTION_LEFT_OUT) < 0
+	               ? OPK_OK
+	               : opk_fail(ctx, OPK_EUSAGE,
+	                          "%s needs the recording's images, which were left out when it "
+	                          "was baked: take the recording itself",
+	                          what);
+}
+
 /* ---- values of other tools -------------------------------------------------------------------- */
 
 enum { ENTRIES_AT_ONCE = 1 << 22 };
@@ -141,17 +151,95 @@ static int add_rows(struct opk_writer *writer, struct opk_ctx *ctx,
 	return opk_writer_add_value_table(writer, ctx, &table);
 }
 
+/* What names alone say of metrics, in place of a catalog. */
+struct described {
+	struct opk_strlist bases; /* sorted, each once */
+	struct opk_baked_metric *metrics;
+	struct opk_property *suffixes;
+	size_t used;
+	struct opk_strlist units; /* of hardware */
+};
+
+static void clear_described(struct described *d)
+{
+	opk_strlist_clear(&d->bases);
+	opk_strlist_clear(&d->units);
+	free(d->metrics);
+	free(d->suffixes);
+}
+
+static size_t base_length(const char *name)
+{
+	return strcspn(name, ".");
+}
+
+static const char *type_of(const char *suffix, const char *base)
+{
+	if (strstr(base, "throughput"))
+		return "throughput";
+	return !strcmp(suffix, ".ratio") || !strcmp(suffix, ".pct") ? "ratio" : "counter";
+}
+
+static int describe(struct described *d, struct opk_ctx *ctx, size_t number,
+                    const struct opk_given_values *values)
+{
+	struct opk_baked_metric *metric = &d->metrics[number];
+	const char *base = d->bases.items[number], *unit = strstr(base, "__");
+
+	*metric = (struct opk_baked_metric){
+		.name = base, .unit = "", .description = "", .suffixes = &d->suffixes[d->used]
+	};
+	if (!opk_strlist_take(&d->units,
+	                      opk_strndup(base, unit ? (size_t)(unit - base) : strlen(base))))
+		return opk_nomem(ctx, "metrics");
+	metric->hw_unit = d->units.items[number];
+	for (size_t i = 0; i < values->metric_count; i++) {
+		const char *name = values->metrics[i], *suffix = name + base_length(name);
+
+		if ((size_t)(suffix - name) != strlen(base)
+		    || strncmp(name, base, strlen(base)) != 0)
+			continue;
+		metric->type = type_of(suffix, base);
+		d->suffixes[d->used++] = (struct opk_property){ suffix, values->units[i] };
+		metric->suffix_count++;
+	}
+	return OPK_OK;
+}
+
+static int describe_all(struct described *d, struct opk_ctx *ctx,
+                        const struct opk_given_values *values)
+{
+	for (size_t i = 0; i < values->metric_count; i++)
+		if (!opk_strlist_take(&d->bases, opk_strndup(values->metrics[i],
+		                                             base_length(values->metrics[i]))))
+			return opk_nomem(ctx, "metrics");
+	opk_strlist_sort_unique(&d->bases);
+	d->metrics = opk_alloc_array(d->bases.count + 1, sizeof *d->metrics);
+	d->suffixes = opk_alloc_array(values->metric_count + 1, sizeof *d->suffixes);
+	if (!d->metrics || !d->suffixes)
+		return opk_nomem(ctx, "metrics");
+	for (size_t i = 0; i < d->bases.count; i++)
+		TRY(describe(d, ctx, i, values));
+	return OPK_OK;
+}
+
 int opk_writer_add_given_values(struct opk_writer *writer, struct opk_ctx *ctx,
                                 const struct opk_given_values *values)
 {
-	const struct opk_baked baked = {
+	__attribute__((cleanup(clear_described))) struct described d = { 0 };
+	struct opk_baked baked = {
 		.generator = values->generator,
 		.images = values->images,
 		.image_count = values->image_count,
 	};
 	size_t most = ENTRIES_AT_ONCE / (values->metric_count + 1) + 1;
 
+	TRY(describe_all(&d, ctx, values));
+	baked.metrics = d.metrics;
+	baked.metric_count = d.bases.count;
 	TRY(opk_writer_add_baked(writer, ctx, &baked));
+	if (!values->row_count)
+		return add_rows(writer, ctx, values, 0, 0);
 	for (size_t first = 0, count; first < values->row_count; first += count) {
 		count = values->row_count - first < most ? values->row_count - first : most;
 		TRY(add_rows(writer, ctx, values, first, count));

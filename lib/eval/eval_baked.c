@@ -20,8 +20,9 @@ struct reading {
 	const struct opk_value_column **columns; /* one per metric of the job; NULL: an attribute */
 	const struct opk_value_column *starts, *ends, *spans, *names; /* or NULL */
 	const struct opk_value_table *named;                          /* the table of `names` */
-	bool lacks; /* some metric is not among the values */
-	bool begun; /* the header was written */
+	const char *lacking; /* the first such metric; NULL: other rows are asked for */
+	bool lacks;          /* some metric is not among the values */
+	bool begun;          /* the header was written */
 	double *values;
 	struct opk_remark *remarks; /* OPK_REMARK_KINDS per metric */
 	size_t segment;             /* of the next row */
@@ -220,6 +221,8 @@ static void find_columns(struct reading *r)
 		for (size_t j = 0; !r->columns[i] && j < r->table_count; j++)
 			r->columns[i] = opk_value_table_find(&r->tables[j], OPK_VALUE_METRIC,
 			                                     metric);
+		if (!r->columns[i] && !r->lacks)
+			r->lacking = metric;
 		r->lacks |= !r->columns[i];
 	}
 	for (size_t j = 0; j < r->table_count; j++) {
@@ -398,6 +401,22 @@ static int finish(struct reading *r, struct opk_spools *spools)
 	return opk_result_open(spools->results, r->ctx, fd);
 }
 
+/* With images, NVIDIA's libraries give the values. */
+static int explain(const struct reading *r)
+{
+	const struct opk_file *file = r->job->file;
+
+	if (opk_file_find(file, OPK_SECTION_LEFT_OUT) < 0)
+		return OPK_OK;
+	if (!r->lacking)
+		return opk_baked_check_images(r->ctx, file, "joining these ranges");
+	return opk_fail(
+		r->ctx, OPK_EUSAGE,
+		"%s is not among its values, and its images were left out when it was baked: "
+		"take the recording itself, or bake it with this metric, too",
+		r->lacking);
+}
+
 int opk_eval_by_baked(bool *served, struct opk_spools *spools, struct opk_ctx *ctx,
                       const struct opk_eval_job *job)
 {
@@ -411,11 +430,12 @@ int opk_eval_by_baked(bool *served, struct opk_spools *spools, struct opk_ctx *c
 	if (!file)
 		return OPK_OK;
 	r.baked = opk_baked_get(file);
-	TRY(check_images(ctx, r.baked, job->segments, job->end));
+	if (job->end > job->first)
+		TRY(check_images(ctx, r.baked, job->segments, job->end));
 	TRY(allocate(&r));
 	TRY(job->joining ? take_joined(&r) : read_tables(&r));
 	if (r.lacks)
-		return OPK_OK;
+		return explain(&r);
 	*served = true;
 	return finish(&r, spools);
 }

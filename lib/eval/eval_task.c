@@ -62,6 +62,7 @@ static int begin_bins(struct opk_eval_task *task, struct opk_ctx *ctx, struct op
 	TRY(opk_file_meta(&meta, ctx, file));
 	if (meta->profiler != OPK_PROFILER_PM)
 		return opk_fail(ctx, OPK_EUSAGE, "only PM samples can be summed over time");
+	TRY(opk_baked_check_images(ctx, file, "a sum of samples over time"));
 	*job = (struct opk_eval_job){
 		.file = file,
 		.meta = meta,
@@ -178,10 +179,18 @@ static int run(struct opk_eval_task *task, struct opk_ctx *ctx,
 {
 	struct opk_spools *spools = &task->evaluation->spools;
 	bool served = false;
+	int code;
 
 	if (!opk_eval_inside(options)->from_images)
 		TRY(opk_eval_by_baked(&served, spools, ctx, &task->job));
-	return served ? OPK_OK : opk_eval_run(spools, ctx, &task->job, options);
+	if (served)
+		return OPK_OK;
+	TRY(opk_baked_check_images(ctx, task->job.file, "this"));
+	code = opk_eval_run(spools, ctx, &task->job, options);
+	return code == OPK_ENVIDIA && opk_file_is_baked(task->job.file)
+	               ? opk_add(ctx, code,
+	                         "not all that is asked for is among the values that it has")
+	               : code;
 }
 
 int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_file *file,

@@ -5,6 +5,7 @@
 
 #include "adapters/nv/nv.h"
 #include "baked/baked.h"
+#include "base/number_text.h"
 #include "base/option_struct.h"
 #include "eval/door.h"
 #include "images/door.h"
@@ -408,6 +409,23 @@ static void forget_sums(struct opk_aggregate *a)
 	opk_survey_clear(&a->survey);
 }
 
+/* Most of what a group's ranges have in common needs their counters. */
+static int combine_rows(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk_file *file)
+{
+	size_t many = 0;
+
+	opk_totals_clear(&a->totals);
+	for (size_t i = 0; i < a->sums.groups.count; i++)
+		many += a->sums.groups.groups[i].rows > 1;
+	if (many)
+		opk_log(ctx,
+		        "%s: it has no counters of these groups of ranges: where they have several "
+		        "(%zu group%s), totals are of the ranges' own values, and means weigh them "
+		        "as weighted_by says",
+		        file->path, many, opk_plural(many));
+	return opk_totals_of_rows(&a->totals, ctx, a->evaluation, file, &a->sums);
+}
+
 /* Takes the sums' values from the file; *found is false if it lacks some. */
 static int read_sums(bool *found, struct opk_aggregate *a, struct opk_ctx *ctx,
                      struct opk_file *file, const struct opk_sums_options *wanted)
@@ -425,6 +443,10 @@ static int read_sums(bool *found, struct opk_aggregate *a, struct opk_ctx *ctx,
 	if (*found)
 		return code;
 	opk_clear_errors(ctx);
+	if (opk_file_find(file, OPK_SECTION_LEFT_OUT) >= 0) {
+		*found = true;
+		return combine_rows(a, ctx, file);
+	}
 	a->names = a->survey.names;
 	a->survey.names = (struct opk_strlist){ 0 };
 	forget_sums(a);

@@ -280,6 +280,16 @@ struct opk_totals_options {
 int opk_totals_init(struct opk_totals *totals, struct opk_ctx *ctx,
                     const struct opk_evaluation *evaluation, struct opk_file *file,
                     const struct opk_sums *sums, const struct opk_totals_options *options);
+/*
+ * Totals of a file that has neither images nor the values of these sums: of the ranges' own values,
+ * combined as those of several GPUs are. row_totals.c
+ */
+int opk_totals_of_rows(struct opk_totals *totals, struct opk_ctx *ctx,
+                       const struct opk_evaluation *evaluation, struct opk_file *file,
+                       const struct opk_sums *sums);
+/* Allocates for all groups. */
+int opk_totals_allocate(struct opk_totals *totals, struct opk_ctx *ctx, size_t groups,
+                        size_t metrics);
 void opk_totals_clear(struct opk_totals *totals);
 /* Fills in the evaluation's metrics that are attributes. attribute_totals.c */
 int opk_totals_add_attributes(struct opk_totals *totals, struct opk_ctx *ctx,

@@ -337,10 +337,10 @@ static int name_metrics(struct work *w, struct opk_ctx *ctx)
 	return code;
 }
 
-static int allocate(struct work *w, struct opk_ctx *ctx)
+int opk_totals_allocate(struct opk_totals *totals, struct opk_ctx *ctx, size_t groups,
+                        size_t metrics)
 {
-	size_t groups = w->sums->groups.count, cells = groups * w->metric_count + 1;
-	struct opk_totals *totals = w->totals;
+	size_t cells = groups * metrics + 1;
 
 	totals->values = opk_alloc_array(cells, sizeof *totals->values);
 	totals->added = opk_alloc_array(cells, sizeof *totals->added);
@@ -359,7 +359,7 @@ static int make(struct work *w, struct opk_ctx *ctx, struct opk_file *file)
 	const struct opk_meta *meta;
 
 	TRY(opk_file_meta(&meta, ctx, file));
-	TRY(allocate(w, ctx));
+	TRY(opk_totals_allocate(w->totals, ctx, w->sums->groups.count, w->metric_count));
 	TRY(name_metrics(w, ctx));
 	TRY(opk_measured_init(&w->measured, ctx, meta, w->names, w->name_count));
 	TRY(evaluate(&w->evaluated, w, ctx, false));
