@@ -30,7 +30,7 @@ section 'the raw page'
 notes 'left out, since recordings have no such facts about launches: launch__func_cache_config' import --ncu "$reports/raw.csv" -o raw.opk
 run 0 eval raw.opk --layout long
 out_has ',"void gemm<4>\(const float \*, float \*\)",64x32x1,256x1x1,0,step/layer 1\\/attention/NCCL@all:reduce,dram__bytes.sum,bytes,33550000$' \
-	'dram__bytes.sum.per_second,bytes/second,401250000000$' 'gpc__cycles_elapsed.avg.per_second,hz,1120000000$' \
+	'dram__bytes.sum.per_second,bytes/second,401250000000$' 'gpc__cycles_elapsed.avg.per_second,cycles/second,1120000000$' \
 	'gpu__time_duration.sum,nanoseconds,2411170$' 'warm-up,sm__warps_active.avg.pct_of_peak_sustained_active,percent,nan$' \
 	'smsp__inst_executed.sum,instructions,262144$' 'warm-up,memory_l1_wavefronts_shared,,1024$'
 gives 'j["chip"] == "GA102"' info raw.opk
@@ -40,6 +40,17 @@ run 0 eval raw.opk --where 'nvtx=warm-up'
 lines_are 2
 
 works eval raw.opk -o raw.sqlite
+
+section 'what reads it, without libraries'
+run 0 show raw.opk
+out_has '^machine   NVIDIA A10 \(GA102\), from raw.csv, train$' '^relu +2.4112 +96.648 +1$' '^GPC clock +1.12  G cycles/s$'
+run 0 report raw.opk simple.opk -o page.html
+run 0 noise simple.opk
+out_has '^gpu__time_duration.sum,"histogram\(const unsigned int \*, unsigned int \*, int\)",1,nan,'
+run 0 eval twice.opk --aggregate kernel
+out_has ',gpu__time_duration.sum,nanoseconds,2,714368,357184,357184,357184,'
+works plot kernels raw.opk -o raw.svg
+refuses 2 'smsp__inst_issued.sum is not among its values' eval simple.opk --metrics smsp__inst_issued.sum
 
 section 'decimal commas'
 refuses 1 'compute capability 8.9 is that of several chips, AD102, AD103, AD104, AD106, AD107: name the chip' import --ncu "$reports/comma.csv" -o no.opk

@@ -196,7 +196,7 @@ static const struct word words[] = {
 	{ "sector", "sector", "sectors", 0, true },
 	{ "request", "request", "requests", 0, true },
 	{ "cycle", "cycle", "cycles", 0, true },
-	{ "hz", "hz", "hz", 0, true },
+	{ "hz", "cycle/second", "cycles/second", 0, true },
 	{ "ns", "nanosecond", "nanoseconds", 0, false },
 	{ "us", "nanosecond", "nanoseconds", 3, false },
 	{ "ms", "nanosecond", "nanoseconds", 6, false },

@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 import pyoffpeak as opk
-from common import cases, command, needs, offpeak, recording
+from common import cases, command, needs, offpeak, recording, source
 
 
 @needs("pyarrow")
@@ -30,6 +30,16 @@ class Recordings(unittest.TestCase):
                 table = opk.open(recording(name)).eval().to_arrow()
                 table.validate(full=True)
                 self.compare(table, command("eval", recording(name)))
+
+    def test_report_of_nsight_compute(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "report.opk")
+            report = os.path.join(source, "tests", "files", "reports", "simple.csv")
+            subprocess.run([offpeak, "import", "--ncu", report, "-o", path], check=True)
+            self.compare(opk.open(path).eval().to_arrow(), command("eval", path))
+            diff = opk.diff(path, recording("simple"))
+            self.assertEqual((len(diff.rows), len(diff.unmatched)), (5, 0))
+            self.assertEqual(diff.rows[0].values["smsp__inst_executed.sum"].verdict, "same")
 
     def test_notes_are_those_of_the_command(self):
         patterns = ("kernel=gemm", "kernel=GEMM", "range=7", "nvtx=x", "device=7")
