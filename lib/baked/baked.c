@@ -143,7 +143,7 @@ int opk_baked_check_images(struct opk_ctx *ctx, const struct opk_file *file, con
 	                          what);
 }
 
-/* ---- values of other tools -------------------------------------------------------------------- */
+/* ---- values of other tools ------------------------------------------------------------------- */
 
 enum { ENTRIES_AT_ONCE = 1 << 22 };
 

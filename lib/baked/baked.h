@@ -137,7 +137,7 @@ const struct opk_baked *opk_baked_get(const struct opk_baked_file *baked);
 /* Whether the file says that it has values. */
 bool opk_file_is_baked(const struct opk_file *file);
 
-/* OPK_EUSAGE: `what`, such as "a sum over time", can't be done without images that are not there. */
+/* OPK_EUSAGE: the file lacks images, which `what`, such as "a sum over time", needs. */
 int opk_baked_check_images(struct opk_ctx *ctx, const struct opk_file *file, const char *what);
 
 /* ---- all at once: baked.c */

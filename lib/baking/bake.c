@@ -38,7 +38,7 @@ static void clear(struct bake *b)
 	free((void *)b->baked.images);
 }
 
-/* ---- what is copied --------------------------------------------------------------------------- */
+/* ---- what is copied -------------------------------------------------------------------------- */
 
 static int check(const struct bake *b)
 {
@@ -98,7 +98,7 @@ static int copy_all(struct bake *b)
 	return OPK_OK;
 }
 
-/* ---- values ----------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static int begin_answers(struct bake *b)
 {

@@ -5,7 +5,7 @@
 #include "baked/baked.h"
 #include "chip/chip.h"
 
-/* ---- from a recording ------------------------------------------------------------------------- */
+/* ---- from a recording ------------------------------------------------------------------------ */
 
 static int add_suffixes(struct opk_catalog_table *table, struct opk_base_record *base,
                         const struct opk_baked_metric *metric)
@@ -61,7 +61,7 @@ int opk_catalog_of_file(struct opk_catalog **out, struct opk_ctx *ctx, const str
 	return opk_catalog_of_table(out, ctx, &table, chip, profiler);
 }
 
-/* ---- for a recording -------------------------------------------------------------------------- */
+/* ---- for a recording ------------------------------------------------------------------------- */
 
 static const char tensor[] = "__ops_path_tensor_";
 

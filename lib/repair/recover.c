@@ -458,9 +458,13 @@ static int choose_values(struct recovery *r)
 	const struct opk_file *file = r->scan.file;
 	bool whole = !r->losses[LOST_STRETCHES] && !r->losses[LOST_END];
 
-	for (size_t i = 0; i < file->section_count; i++)
-		if (opk_is_image(file->sections[i].type) || is_of_values(file->sections[i].type))
-			whole = whole && is_kept(r, i);
+	/* Sections whose checksum is wrong are findings alone. */
+	for (size_t i = 0; i < r->scan.findings.count; i++) {
+		const struct opk_finding *finding = &r->scan.findings.items[i];
+
+		if (opk_is_image(finding->type) || is_of_values(finding->type))
+			whole = whole && !finding->problem;
+	}
 	for (size_t i = 0; !whole && i < file->section_count; i++)
 		if (is_of_values(file->sections[i].type) && is_kept(r, i))
 			TRY(leave_out(r, i,

@@ -59,9 +59,9 @@ const struct command bake_command = {
 		"noise, plot, trace, SQLite and Python give what they give of the original, bit for bit.\n"
 		"They take the values that are there, which is faster than evaluating, and images only\n"
 		"where other metrics are asked for. --metrics and --set add those. The file says which\n"
-		"CUPTI evaluated; verify --deep compares values with images.\n"
+		"CUPTI evaluated; verify can compare values with images.\n"
 		"\n"
-		"Sums over time (--resample), sums of counters for other groups than kernels or names, and\n"
+		"Sums over time, sums of counters for other groups than kernels or names, and\n"
 		"trim, split and merge need the images. Without them, statistics of other groups are of\n"
 		"the ranges' own values, and a note says so.",
 	.examples = {
