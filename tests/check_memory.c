@@ -14,6 +14,7 @@
 #include "eval/door.h"
 #include "fake_nv.h"
 #include "folder.h"
+#include "ncu/door.h"
 #include "nsight/door.h"
 #include "output/door.h"
 #include "plan/door.h"
@@ -138,6 +139,8 @@ static const char set_text[] =
 static const char including_text[] = "name: u\ninclude: [./set.yaml]\nmetrics: [fake__b.sum]\n";
 static const char wrong_text[] =
 	"name: w\nmetrics: [fake__a.sun, {metric: fake__b.sum, ass: x}]\nderived: {d: 1 +}\n";
+static const char command_text[] =
+	"sudo ncu --metrics 'a__b.sum,group:memory__chart' --section SpeedOfLight -k x ./app\n";
 static const char section_text[] =
 	"Identifier: \"S\"\nDisplayName: \"Name\"\nMetrics {\n  Metrics {\n    Label: \"L\"\n"
 	"    Name: \"dram__bytes.sum\"\n  }\n  Metrics {\n    Label: \"M\"\n    Name: \"launch__grid_size\"\n  }\n}\n";
@@ -169,6 +172,7 @@ static void fill_folder(void)
 	put_file("wrong.yaml", wrong_text, strlen(wrong_text));
 	put_file("rules.yaml", rules_text, strlen(rules_text));
 	put_file("s.section", section_text, strlen(section_text));
+	put_file("command.txt", command_text, strlen(command_text));
 	put_file("legacy_names.tsv", legacy_text, strlen(legacy_text));
 	put_file("single_pass.tsv", wanted_text, strlen(wanted_text));
 	put_file("sass_metrics.tsv", sass_text, strlen(sass_text));
@@ -341,13 +345,26 @@ static int wrong_set(struct opk_ctx *ctx)
 	return code == OPK_EINPUT ? OPK_OK : code;
 }
 
-static int import_sets(struct opk_ctx *ctx)
+static int import_set(struct opk_ctx *ctx, const char *file)
 {
 	freed(opk_set_import) *import = NULL;
 
 	return opk_set_import_new(&import, ctx,
-	                          &(struct opk_set_import_options){
-					  .path = in_folder("s.section") });
+	                          &(struct opk_set_import_options){ .path = in_folder(file) });
+}
+
+static int import_sets(struct opk_ctx *ctx)
+{
+	TRY(import_set(ctx, "s.section"));
+	return import_set(ctx, "command.txt");
+}
+
+static int import_report(struct opk_ctx *ctx)
+{
+	opk_autoimported struct opk_ncu_imported imported = { 0 };
+
+	return opk_ncu_import(&imported, ctx, TEST_SOURCE_DIR "/files/reports/raw.csv", NULL,
+	                      in_folder("out"));
 }
 
 /* A plan of the set, for functions that use one. */
@@ -746,6 +763,7 @@ static const struct family {
 	{ HERE, "sets", sets, false, false },
 	{ HERE, "a set with errors", wrong_set, false, true },
 	{ HERE, "imported sets", import_sets, false, false },
+	{ HERE, "an imported report", import_report, false, false },
 	{ HERE, "plans and their details", plan, false, false },
 	{ HERE, "plans of one pass and what they leave out", plan_single, false, false },
 	{ HERE, "plans of split sets", split, false, false },
@@ -769,7 +787,7 @@ static const struct family {
 	{ HERE, "files", files, false, false },
 };
 
-enum { INPUTS = 15, EACH = 150, SAMPLES = 150 };
+enum { INPUTS = 16, EACH = 150, SAMPLES = 150 };
 
 static void ignore(void *data, const char *message)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Writes a report as a recording that has values and no images. */
+#include <stdio.h>
 #include <string.h>
 
 #include "baked/baked.h"
@@ -14,13 +15,20 @@ enum { TEXT_OF_TABLE = 4 << 20, TEXT_OF_ROW = 400 };
 
 /* ---- the chip */
 
+/* Whether the product is here in the device's name, which has blanks where the product has '-'. */
+static bool begins_with(const char *at, const char *product)
+{
+	for (; *product; at++, product++)
+		if (*at != *product && !(*at == ' ' && *product == '-'))
+			return false;
+	return !opk_in_name(*at);
+}
+
 /* "NVIDIA A10" has the product A10, and "NVIDIA A10G" does not. */
 static bool has_product(const char *device, const char *product)
 {
-	size_t size = strlen(product);
-
-	for (const char *at = device; (at = strstr(at, product)); at++)
-		if ((at == device || !opk_in_name(at[-1])) && !opk_in_name(at[size]))
+	for (const char *at = device; *at; at++)
+		if ((at == device || !opk_in_name(at[-1])) && begins_with(at, product))
 			return true;
 	return false;
 }
@@ -29,22 +37,20 @@ static bool has_product(const char *device, const char *product)
 static size_t longest_product(size_t chip, const char *device)
 {
 	struct opk_chip_facts facts = opk_chip_known_facts(chip);
-	opk_autofree char *name = opk_strdup(device);
 	size_t longest = 0;
 
-	for (char *c = name; c && *c; c++)
-		*c = *c == ' ' ? '-' : *c;
-	for (size_t i = 0; name && i < facts.product_count; i++)
-		if (strlen(facts.products[i]) > longest && has_product(name, facts.products[i]))
+	for (size_t i = 0; i < facts.product_count; i++)
+		if (strlen(facts.products[i]) > longest && has_product(device, facts.products[i]))
 			longest = strlen(facts.products[i]);
 	return longest;
 }
 
 static const char *device_name(const struct opk_ncu_values *values, size_t device)
 {
-	opk_autofree char *fact = opk_printf("device.%zu.name", device);
+	char fact[40];
 
-	for (size_t i = 0; fact && i < values->facts.count; i++)
+	snprintf(fact, sizeof fact, "device.%zu.name", device);
+	for (size_t i = 0; i < values->facts.count; i++)
 		if (!strcmp(values->facts.items[i].name, fact))
 			return values->facts.items[i].value;
 	return "";

@@ -80,8 +80,8 @@ static bool next_command(struct reader *r, struct opk_shell_words *words, size_t
 	while (!r->drafts->code && *at < r->source->size) {
 		opk_shell_words_clear(words);
 		r->drafts->code = opk_shell_words_read(words, r->drafts->ctx, r->source, at);
-		*tool = find_tool(words);
-		if (!r->drafts->code && *tool < words->count)
+		*tool = r->drafts->code ? words->count : find_tool(words);
+		if (*tool < words->count)
 			return true;
 	}
 	return false;
