@@ -11,6 +11,7 @@ lib/base
 lib/adapters/deflate lib/adapters/nv lib/adapters/sqlite lib/adapters/yaml
 lib/child lib/occupancy
 lib/container
+lib/baked
 lib/formula
 lib/chip
 lib/set
@@ -28,6 +29,7 @@ lib/series
 lib/summary
 lib/compare
 lib/answers
+lib/baking
 lib/repair
 lib/ncu lib/nsight
 lib/database lib/output

@@ -85,23 +85,24 @@ static int read_baked(struct opk_baked_file *out, struct opk_ctx *ctx, const str
 	return OPK_OK;
 }
 
+int opk_baked_read(struct opk_baked_file **out, struct opk_ctx *ctx, const struct opk_file *file,
+                   size_t section)
+{
+	opk_auto(opk_baked_file) struct opk_baked_file *baked = opk_alloc(sizeof *baked);
+	int code = baked ? read_baked(baked, ctx, file, section) : opk_nomem(ctx, "baked values");
+
+	if (code)
+		return code == OPK_EINPUT ? opk_file_add_place(ctx, code, file, section) : code;
+	*out = opk_take(baked);
+	return OPK_OK;
+}
+
 int opk_baked_open(struct opk_baked_file **out, struct opk_ctx *ctx, const struct opk_file *file)
 {
 	long section = opk_file_find(file, OPK_SECTION_BAKED);
-	opk_auto(opk_baked_file) struct opk_baked_file *baked = NULL;
-	int code;
 
 	*out = NULL;
-	if (section < 0)
-		return OPK_OK;
-	baked = opk_alloc(sizeof *baked);
-	code = baked ? read_baked(baked, ctx, file, (size_t)section)
-	             : opk_nomem(ctx, "baked values");
-	if (code)
-		return code == OPK_EINPUT ? opk_file_add_place(ctx, code, file, (size_t)section)
-		                          : code;
-	*out = opk_take(baked);
-	return OPK_OK;
+	return section < 0 ? OPK_OK : opk_baked_read(out, ctx, file, (size_t)section);
 }
 
 void opk_baked_file_free(struct opk_baked_file *baked)
@@ -118,6 +119,20 @@ const struct opk_baked *opk_baked_get(const struct opk_baked_file *baked)
 	return &baked->baked;
 }
 
+int opk_values_origin_find(struct opk_values_origin *out, struct opk_ctx *ctx,
+                           const struct opk_file *file)
+{
+	opk_auto(opk_baked_file) struct opk_baked_file *baked = NULL;
+
+	*out = (struct opk_values_origin){ 0 };
+	TRY(opk_baked_open(&baked, ctx, file));
+	if (!baked)
+		return OPK_OK;
+	snprintf(out->generator, sizeof out->generator, "%s", baked->baked.generator);
+	out->cupti_version = baked->baked.cupti_version;
+	return OPK_OK;
+}
+
 int opk_baked_check_images(struct opk_ctx *ctx, const struct opk_file *file, const char *what)
 {
 	return opk_file_find(file, OPK_SECTION_LEFT_OUT) < 0
@@ -128,7 +143,7 @@ int opk_baked_check_images(struct opk_ctx *ctx, const struct opk_file *file, con
 	                          what);
 }
 
-/* ---- values of other tools -------------------------------------------------------------------- */
+/* ---- values of other tools ------------------------------------------------------------------- */
 
 enum { ENTRIES_AT_ONCE = 1 << 22 };
 

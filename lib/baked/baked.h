@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "baked/door.h"
 #include "base/ctx.h"
 #include "base/strlist.h"
 #include "container/container.h"
@@ -125,6 +126,9 @@ int opk_writer_add_baked(struct opk_writer *writer, struct opk_ctx *ctx,
 
 /* A file's BAKE section. */
 struct opk_baked_file;
+/* Reads this section. */
+int opk_baked_read(struct opk_baked_file **out, struct opk_ctx *ctx, const struct opk_file *file,
+                   size_t section);
 /* *out is NULL if the file has none. */
 int opk_baked_open(struct opk_baked_file **out, struct opk_ctx *ctx, const struct opk_file *file);
 void opk_baked_file_free(struct opk_baked_file *baked);
@@ -133,7 +137,7 @@ const struct opk_baked *opk_baked_get(const struct opk_baked_file *baked);
 /* Whether the file says that it has values. */
 bool opk_file_is_baked(const struct opk_file *file);
 
-/* OPK_EUSAGE: `what`, such as "a sum over time", can't be done without images that are not there. */
+/* OPK_EUSAGE: the file lacks images, which `what`, such as "a sum over time", needs. */
 int opk_baked_check_images(struct opk_ctx *ctx, const struct opk_file *file, const char *what);
 
 /* ---- all at once: baked.c */

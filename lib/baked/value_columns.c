@@ -18,7 +18,7 @@ enum {
 static const uint64_t not_a_number = 0x7ff8000000000000;
 static const double most_exact = 9007199254740992; /* 2^53 */
 
-/* ---- bytes in planes -------------------------------------------------------------------------- */
+/* ---- bytes in planes ------------------------------------------------------------------------- */
 
 /* The lowest byte of all numbers, then the next one, up to `width` bytes of each. */
 static void put_planes(struct opk_buf *out, const uint64_t *numbers, size_t count, unsigned width)
@@ -56,7 +56,7 @@ static unsigned width_of(const uint64_t *numbers, size_t count)
 	return width;
 }
 
-/* ---- whole numbers over a denominator --------------------------------------------------------- */
+/* ---- whole numbers over a denominator -------------------------------------------------------- */
 
 /*
  * The least denominator with which a whole number gives the value again, by continued fractions; 0:
@@ -166,7 +166,7 @@ static void put_numbers(struct opk_buf *out, const uint64_t *numbers, size_t cou
 	put_planes(out, numbers, count, width);
 }
 
-/* ---- encoding --------------------------------------------------------------------------------- */
+/* ---- encoding -------------------------------------------------------------------------------- */
 
 static void put_plain(struct opk_buf *out, const uint64_t *entries, size_t count)
 {
@@ -242,7 +242,7 @@ int opk_value_encode(uint32_t *encoding, struct opk_buf *out, struct opk_ctx *ct
 	return best.failed || out->failed ? opk_nomem(ctx, "values") : OPK_OK;
 }
 
-/* ---- decoding --------------------------------------------------------------------------------- */
+/* ---- decoding -------------------------------------------------------------------------------- */
 
 static const char wrong_length[] = "a column's bytes are not as many as its entries need";
 

@@ -12,7 +12,7 @@ enum {
 	MOST_COLUMNS = 1 << 20,
 };
 
-/* ---- tables ----------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 void opk_value_table_clear(struct opk_value_table *table)
 {
@@ -70,7 +70,7 @@ int opk_value_table_add(uint64_t **entries, struct opk_value_table *table, struc
 	return added.name && added.other && added.entries ? OPK_OK : opk_nomem(ctx, "values");
 }
 
-/* ---- writing ---------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 struct encoder {
 	struct opk_ctx *ctx;
@@ -183,7 +183,7 @@ int opk_sink_add(struct opk_value_sink *sink, struct opk_ctx *ctx,
 	return opk_writer_add_value_table(sink->writer, ctx, table);
 }
 
-/* ---- reading ---------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 struct decoder {
 	struct opk_ctx *ctx;
@@ -303,7 +303,7 @@ static int read_column(struct decoder *d, struct opk_value_column *column,
 	return wrong ? refuse(d, wrong) : OPK_OK;
 }
 
-/* Of remarks there may be several, each with its part. */
+/* A metric may have several remarks, each with its part. */
 static int check_twice(struct decoder *d)
 {
 	opk_autoindex struct opk_index seen = { 0 };

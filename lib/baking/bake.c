@@ -20,6 +20,8 @@ struct bake {
 	struct opk_writer *writer;
 	struct opk_value_sink sink;
 	struct opk_answers *answers; /* NULL: the recording lacks what they need */
+	struct opk_set_meta set;     /* that was asked for */
+	struct opk_strlist also;     /* what answers need, and what was asked for */
 	struct opk_strlist metrics;  /* of the rows */
 	struct opk_baked baked;
 	struct opk_excerpt excerpt;
@@ -29,12 +31,14 @@ static void clear(struct bake *b)
 {
 	opk_strlist_clear(&b->sink.names);
 	opk_strlist_clear(&b->metrics);
+	opk_strlist_clear(&b->also);
+	opk_set_meta_clear(&b->set);
 	opk_answers_free(b->answers);
 	opk_excerpt_clear(&b->excerpt);
 	free((void *)b->baked.images);
 }
 
-/* ---- what is copied --------------------------------------------------------------------------- */
+/* ---- what is copied -------------------------------------------------------------------------- */
 
 static int check(const struct bake *b)
 {
@@ -94,13 +98,40 @@ static int copy_all(struct bake *b)
 	return OPK_OK;
 }
 
-/* ---- values ----------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static int begin_answers(struct bake *b)
 {
 	if (b->meta->profiler != OPK_PROFILER_RANGE)
 		return OPK_OK;
 	return opk_allow(b->ctx, opk_answers_begin(&b->answers, b->ctx, b->file), OPK_EUSAGE);
+}
+
+static int add_also(struct bake *b, const char *name)
+{
+	if (!strstr(name, "__"))
+		return opk_fail(b->ctx, OPK_EUSAGE, "'%s' is not a full metric name", name);
+	return opk_strlist_contains(&b->also, name) || opk_strlist_add(&b->also, name)
+	               ? OPK_OK
+	               : opk_nomem(b->ctx, "metrics");
+}
+
+/* Beside the recorded metrics. */
+static int list_also(struct bake *b)
+{
+	const struct opk_bake_options *options = b->options;
+	const struct opk_strlist *answers = b->answers ? opk_answers_metrics(b->answers) : NULL;
+
+	for (size_t i = 0; answers && i < answers->count; i++)
+		TRY(add_also(b, answers->items[i]));
+	for (size_t i = 0; i < options->metric_count; i++)
+		TRY(add_also(b, options->metrics[i]));
+	if (options->set)
+		TRY(opk_set_meta_init(&b->set, b->ctx, options->set, NULL, b->meta->chip,
+		                      b->meta->profiler, b->meta));
+	for (size_t i = 0; options->set && i < b->set.meta.metric_count; i++)
+		TRY(add_also(b, b->set.meta.metrics[i]));
+	return OPK_OK;
 }
 
 static int add_metric(struct bake *b, const char *name)
@@ -142,15 +173,14 @@ static int list_metrics(struct bake *b)
 
 	for (size_t i = 0; i < b->meta->metric_count; i++)
 		TRY(add_metric(b, b->meta->metrics[i]));
-	TRY(opk_summary_names(&names, b->ctx, b->file,
-	                      b->answers ? opk_answers_metrics(b->answers) : NULL));
+	TRY(opk_summary_names(&names, b->ctx, b->file, &b->also));
 	TRY(add_metrics(b, &names));
 	return add_denominators(b);
 }
 
 static int write_how(struct bake *b)
 {
-	const char *sets[] = { b->answers ? opk_answers_set_hash(b->answers) : NULL };
+	const char *sets[2];
 	struct opk_catalog *catalog;
 	int code;
 
@@ -162,7 +192,10 @@ static int write_how(struct bake *b)
 	b->baked.metrics = b->excerpt.items;
 	b->baked.metric_count = b->excerpt.count;
 	b->baked.sets = sets;
-	b->baked.set_count = b->answers != NULL;
+	if (b->answers)
+		sets[b->baked.set_count++] = opk_answers_set_hash(b->answers);
+	if (b->options->set)
+		sets[b->baked.set_count++] = b->set.resolved.hash;
 	if (!code)
 		code = opk_writer_add_baked(b->writer, b->ctx, &b->baked);
 	opk_catalog_free(catalog);
@@ -172,12 +205,12 @@ static int write_how(struct bake *b)
 static int write_values(struct bake *b)
 {
 	TRY(begin_answers(b));
+	TRY(list_also(b));
 	TRY(list_metrics(b));
 	TRY(opk_bake_rows(&b->baked, b->ctx, &b->sink, b->file, &b->metrics));
 	if (*b->meta->join)
 		TRY(opk_bake_joined(b->ctx, &b->sink, b->file, &b->metrics));
-	TRY(opk_summary_bake(b->ctx, b->file, b->answers ? opk_answers_metrics(b->answers) : NULL,
-	                     &b->sink));
+	TRY(opk_summary_bake(b->ctx, b->file, &b->also, &b->sink));
 	return write_how(b);
 }
 

@@ -7,6 +7,10 @@
 
 struct opk_bake_options {
 	bool only; /* without the images */
+	/* Further full names, and a set, that are evaluated, too. */
+	const char *const *metrics;
+	size_t metric_count;
+	const struct opk_set *set; /* or NULL */
 };
 /*
  * Copies a recording with the values of its set, and of what reports add to them, which are then

@@ -5,7 +5,7 @@
 #include "baked/baked.h"
 #include "chip/chip.h"
 
-/* ---- from a recording ------------------------------------------------------------------------- */
+/* ---- from a recording ------------------------------------------------------------------------ */
 
 static int add_suffixes(struct opk_catalog_table *table, struct opk_base_record *base,
                         const struct opk_baked_metric *metric)
@@ -61,7 +61,7 @@ int opk_catalog_of_file(struct opk_catalog **out, struct opk_ctx *ctx, const str
 	return opk_catalog_of_table(out, ctx, &table, chip, profiler);
 }
 
-/* ---- for a recording -------------------------------------------------------------------------- */
+/* ---- for a recording ------------------------------------------------------------------------- */
 
 static const char tensor[] = "__ops_path_tensor_";
 
@@ -91,41 +91,36 @@ static struct opk_baked_metric *begin_metric(struct opk_excerpt *out,
 	return item;
 }
 
-static const char *unit_of(const struct opk_catalog *catalog, const struct opk_metric *metric,
-                           const char *suffix)
+static bool has_base(const struct opk_strlist *names, const char *base)
 {
-	size_t i;
+	size_t length = strlen(base);
 
-	return opk_catalog_find_submetric(&i, catalog, metric, suffix)
-	               ? opk_catalog_submetric(catalog, metric, i).dim_unit
-	               : NULL;
+	for (size_t i = 0; i < names->count; i++)
+		if (opk_base_length(names->items[i]) == length
+		    && !strncmp(names->items[i], base, length))
+			return true;
+	return false;
 }
 
-/* Names and bases are both sorted, but "a_b.x" comes before "a.x" only among bases. */
-static void add_metric(struct opk_excerpt *out, size_t *used, const struct opk_catalog *catalog,
-                       const struct opk_metric *metric)
+/* Keeps the catalog's order of suffixes, in which patterns find them. */
+static int add_suffixes_of(struct opk_excerpt *out, size_t *used, struct opk_ctx *ctx,
+                           const struct opk_catalog *catalog, const struct opk_metric *metric)
 {
-	struct opk_baked_metric *item = NULL;
+	struct opk_baked_metric *item = begin_metric(out, metric);
 
-	for (size_t i = 0; i < out->names.count; i++) {
-		const char *name = out->names.items[i], *suffix = name + opk_base_length(name);
-		const char *unit;
+	item->suffixes = &out->suffixes[*used];
+	for (size_t i = 0; i < opk_catalog_submetric_count(catalog, metric); i++) {
+		struct opk_submetric sub = opk_catalog_submetric(catalog, metric, i);
+		opk_autofree char *name = opk_printf("%s%s", metric->name, sub.suffix);
 
-		if ((size_t)(suffix - name) != strlen(metric->name)
-		    || strncmp(name, metric->name, strlen(metric->name)) != 0)
+		if (!name)
+			return opk_nomem(ctx, "metrics");
+		if (!opk_strlist_contains_sorted(&out->names, name))
 			continue;
-		unit = unit_of(catalog, metric, suffix);
-		if (!unit)
-			continue;
-		if (!item) {
-			item = begin_metric(out, metric);
-			item->suffixes = &out->suffixes[*used];
-		}
-		out->suffixes[(*used)++] = (struct opk_property){ suffix, unit };
+		out->suffixes[(*used)++] = (struct opk_property){ sub.suffix, sub.dim_unit };
 		item->suffix_count++;
 	}
-	if (!item && is_beside(metric->name, &out->names))
-		begin_metric(out, metric)->description = "";
+	return OPK_OK;
 }
 
 int opk_excerpt_make(struct opk_excerpt *out, struct opk_ctx *ctx,
@@ -141,8 +136,14 @@ int opk_excerpt_make(struct opk_excerpt *out, struct opk_ctx *ctx,
 	out->suffixes = opk_alloc_array(out->names.count + 1, sizeof *out->suffixes);
 	if (!out->items || !out->suffixes)
 		return opk_nomem(ctx, "metrics");
-	for (size_t i = 0; i < bases; i++)
-		add_metric(out, &used, catalog, opk_catalog_get(catalog, i));
+	for (size_t i = 0; i < bases; i++) {
+		const struct opk_metric *metric = opk_catalog_get(catalog, i);
+
+		if (has_base(&out->names, metric->name))
+			TRY(add_suffixes_of(out, &used, ctx, catalog, metric));
+		else if (is_beside(metric->name, &out->names))
+			begin_metric(out, metric)->description = "";
+	}
 	return OPK_OK;
 }
 

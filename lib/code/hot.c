@@ -237,7 +237,8 @@ bool opk_hot_is_alone(const struct opk_file *file, const struct opk_meta *meta)
 {
 	return opk_profiler_is_code(meta->profiler)
 	       && opk_file_find(file, OPK_SECTION_INSTRUCTIONS) >= 0
-	       && opk_file_find(file, OPK_SECTION_DATA) < 0;
+	       && opk_file_find(file, OPK_SECTION_DATA) < 0
+	       && opk_file_find(file, OPK_SECTION_LEFT_OUT) < 0;
 }
 
 size_t opk_hot_count(const struct opk_hot *hot)

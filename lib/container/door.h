@@ -184,7 +184,7 @@ struct opk_meta {
 	/* A probe has one for each counter-availability image, in their order. */
 	const struct opk_availability *availability;
 	size_t availability_count;
-	/* made of other files by "merge", "trim", "split", "recover" or "import"; "": recorded */
+	/* by "merge", "trim", "split", "recover", "bake" or "import"; "": it was recorded */
 	const char *made_by;
 };
 

@@ -145,6 +145,7 @@ struct opk_merger {
 	struct tables tables;
 	struct opk_twice twice;
 	struct opk_modules modules;
+	bool valued; /* some file has values, which no merged file has */
 };
 
 static bool same_names(const char *const *a, size_t a_count, const char *const *b, size_t b_count)
@@ -265,6 +266,11 @@ static int open_part(struct opk_file **out, const struct opk_meta **meta, struct
 	TRY(opk_file_check_complete(ctx, file, OPK_REMEDY_RECOVER));
 	if (opk_meta_is_probe(*meta))
 		return opk_fail(ctx, OPK_EUSAGE, "%s: is a probe of a GPU, not a recording", path);
+	if (opk_file_find(file, OPK_SECTION_LEFT_OUT) >= 0)
+		return opk_fail(ctx, OPK_EUSAGE,
+		                "%s: its images were left out when it was baked: merge the "
+		                "recordings themselves, and bake what comes out",
+		                path);
 	*out = opk_take(file);
 	return OPK_OK;
 }
@@ -283,6 +289,7 @@ static int check_part(struct opk_merger *m, const char *path, size_t number)
 	/* Its tables and images have to belong together one to one. */
 	TRY(opk_file_segments(&segments, &count, m->ctx, file));
 	TRY(add_common(&m->common, m->ctx, meta));
+	m->valued |= opk_file_find(file, OPK_SECTION_BAKED) >= 0;
 	TRY(opk_modules_add(&m->modules, m->ctx, file, number));
 	return opk_twice_add(&m->twice, m->ctx, file);
 }
@@ -530,6 +537,9 @@ int opk_merge(struct opk_ctx *ctx, const char *const *paths, size_t count,
 	TRY(opk_check_output(ctx, path, output));
 	TRY(opk_merger_new(&m, ctx, paths, count, options.join));
 	opk_twice_note(&m->twice, ctx);
+	if (m->valued)
+		opk_log(ctx, "%s: has no values, which are of single recordings: bake it again",
+		        path);
 	TRY(opk_writer_new_made(&writer, ctx, path, output));
 	TRY(opk_merger_put_head(m, writer, m->join));
 	for (size_t i = 0; i < count; i++)

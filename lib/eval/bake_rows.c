@@ -6,7 +6,7 @@
 #include "baked/baked.h"
 #include "eval/eval_inside.h"
 
-/* Of a table in memory. */
+/* This bounds a table in memory. */
 enum { ENTRIES_AT_ONCE = 1 << 22 };
 
 struct remark_column {
@@ -41,7 +41,7 @@ static void clear(struct baking *b)
 	opk_eval_task_clear(&b->task);
 }
 
-/* ---- a table ---------------------------------------------------------------------------------- */
+/* ---- a table --------------------------------------------------------------------------------- */
 
 static int add_metrics(struct baking *b)
 {
@@ -118,7 +118,7 @@ static int end_table(struct baking *b)
 	return code;
 }
 
-/* ---- remarks ---------------------------------------------------------------------------------- */
+/* ---- remarks --------------------------------------------------------------------------------- */
 
 static int add_remark_column(struct remark_column **out, struct baking *b,
                              const struct opk_remark *remark)
@@ -156,7 +156,7 @@ static int take_remark(struct baking *b, const struct opk_remark *remark, uint64
 	return OPK_OK;
 }
 
-/* ---- rows ------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 /* Times and names that the segment's tables do not have. */
 static int take_facts(struct baking *b, const struct opk_spooled *read, uint64_t entry)
@@ -221,7 +221,7 @@ static int take_rows(struct baking *b)
 	return OPK_OK;
 }
 
-/* ---- all of it -------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 static int evaluate(struct baking *b, struct opk_file *file, const struct opk_strlist *metrics,
                     const char *join)
@@ -247,7 +247,7 @@ static int evaluate(struct baking *b, struct opk_file *file, const struct opk_st
 	return b->columns && b->values ? OPK_OK : opk_nomem(b->ctx, "values");
 }
 
-/* Of recordings whose rows are means of ranges. */
+/* For recordings whose rows are means of ranges. */
 static int add_joined(struct baking *b, const struct opk_value_groups *groups)
 {
 	struct opk_spools *spools = &b->task.evaluation->spools;
@@ -274,7 +274,7 @@ static void take_how(struct opk_baked *baked, struct baking *b)
 	baked->cupti_version = spools->header.versions.cupti;
 	baked->nvperf_year = spools->header.versions.nvperf_year;
 	baked->nvperf_number = spools->header.versions.nvperf_number;
-	/* Which image they are of is not known. */
+	/* It is not known which image has them. */
 	if (b->image_count)
 		b->images[0].incomplete = spools->incomplete_samples;
 	baked->image_count = b->image_count;

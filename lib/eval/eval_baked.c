@@ -44,7 +44,7 @@ static void clear(struct reading *r)
 		fclose(r->spool);
 }
 
-/* ---- the spool -------------------------------------------------------------------------------- */
+/* ---- the spool ------------------------------------------------------------------------------- */
 
 static void put(struct reading *r, const void *data, size_t size)
 {
@@ -95,7 +95,7 @@ static void put_trailer(struct reading *r)
 	put(r, &r->counts, sizeof r->counts);
 }
 
-/* ---- rows ------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 /* What the images said of the row. */
 static void describe(struct opk_spool_row *out, const char **name, const struct reading *r,
@@ -207,7 +207,7 @@ static int take_row(struct reading *r, uint64_t entry)
 	return OPK_OK;
 }
 
-/* ---- tables ----------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 static void find_columns(struct reading *r)
 {
@@ -321,7 +321,7 @@ static int read_tables(struct reading *r)
 	return OPK_OK;
 }
 
-/* ---- joined rows ------------------------------------------------------------------------------ */
+/* ---- joined rows ----------------------------------------------------------------------------- */
 
 static int take_joined(struct reading *r)
 {
@@ -349,7 +349,7 @@ static int take_joined(struct reading *r)
 	return OPK_OK;
 }
 
-/* ---- all of it -------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 static int check_images(struct opk_ctx *ctx, const struct opk_baked *baked,
                         const struct opk_segment *segments, size_t count)

@@ -27,7 +27,7 @@ struct opk_spools {
 	struct opk_remark *remarks; /* OPK_REMARK_KINDS per metric; without rows: no such remark */
 	char *name;
 	bool apart; /* the results are of jobs with `apart` */
-	/* Of the row that was read last, with `rows` 1. */
+	/* Remarks on the row that was read last, with `rows` 1. */
 	OPK_LIST(struct opk_remark) of_row;
 };
 

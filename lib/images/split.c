@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/listing.h"
 #include "base/option_struct.h"
+#include "baked/baked.h"
 #include "container/container.h"
 #include "eval/eval.h"
 #include "images/door.h"
@@ -365,8 +366,11 @@ static void drop_writers(struct opk_split *split)
 /* Writes all parts or none: the first parts are incomplete without the last ones. */
 int opk_split_write(struct opk_ctx *ctx, struct opk_split *split, const char *const *paths)
 {
-	int code = write_parts(split, ctx, paths);
+	int code;
 
+	if (opk_file_is_baked(split->file))
+		opk_log(ctx, "%s: its parts have no values: bake them again", split->file->path);
+	code = write_parts(split, ctx, paths);
 	if (!code)
 		code = opk_writers_finish(split->writers, split->part_count);
 	drop_writers(split);

@@ -197,6 +197,7 @@ static int read_image(struct opk_survey *survey, struct opk_ctx *ctx, struct opk
 static int check_file(struct opk_ctx *ctx, const struct opk_file *file)
 {
 	TRY(opk_file_check_complete(ctx, file, OPK_REMEDY_RECOVER));
+	TRY(opk_baked_check_images(ctx, file, "this"));
 	if (opk_file_find(file, OPK_SECTION_DATA) < 0
 	    && opk_file_find(file, OPK_SECTION_INSTRUCTIONS) < 0)
 		return opk_fail(ctx, OPK_EINPUT, "%s: no counter data", file->path);

@@ -91,6 +91,8 @@ static int write_all(struct trim *t, struct opk_writer *writer, struct opk_resul
 	for (size_t i = 0; i < t->file->section_count; i++) {
 		if (t->file->sections[i].type == OPK_SECTION_DATA)
 			TRY(copy_segment(t, writer, i, t->trimmed[image++] ? result : NULL));
+		else if (t->file->sections[i].type == OPK_SECTION_LEFT_OUT)
+			TRY(copy_segment(t, writer, i, NULL));
 		else if (t->file->sections[i].type == OPK_SECTION_CODE)
 			TRY(copy_module(t, writer, i));
 		else if (!opk_is_attached(&t->file->sections[i]))

@@ -385,6 +385,7 @@ static int find_anything(struct recovery *r)
 
 	for (size_t i = 0; i < file->section_count; i++)
 		if ((file->sections[i].type == OPK_SECTION_DATA
+		     || file->sections[i].type == OPK_SECTION_BAKED
 		     || file->sections[i].type == OPK_SECTION_ACTIVITIES
 		     || file->sections[i].type == OPK_SECTION_INSTRUCTIONS)
 		    && is_kept(r, i))
@@ -415,7 +416,7 @@ static int copy_sections(struct recovery *r)
 
 	for (size_t i = 0; i < file->section_count; i++) {
 		if (is_kept(r, i) && !opk_is_attached(&file->sections[i]))
-			TRY(file->sections[i].type == OPK_SECTION_DATA
+			TRY(opk_is_image(file->sections[i].type)
 			            ? copy_segment(r, i)
 			            : opk_writer_copy(r->writer, file, i));
 	}
@@ -446,6 +447,32 @@ static int write_stats(struct recovery *r)
 	return opk_writer_add_stats(r->writer, &stats);
 }
 
+static bool is_of_values(uint32_t type)
+{
+	return type == OPK_SECTION_BAKED || type == OPK_SECTION_VALUES;
+}
+
+/* Values are of all images together: without one of these, or a part of them, they say nothing. */
+static int choose_values(struct recovery *r)
+{
+	const struct opk_file *file = r->scan.file;
+	bool whole = !r->losses[LOST_STRETCHES] && !r->losses[LOST_END];
+
+	/* Sections whose checksum is wrong are findings alone. */
+	for (size_t i = 0; i < r->scan.findings.count; i++) {
+		const struct opk_finding *finding = &r->scan.findings.items[i];
+
+		if (opk_is_image(finding->type) || is_of_values(finding->type))
+			whole = whole && !finding->problem;
+	}
+	for (size_t i = 0; !whole && i < file->section_count; i++)
+		if (is_of_values(file->sections[i].type) && is_kept(r, i))
+			TRY(leave_out(r, i,
+			              "its values are of images that are lost, or not all "
+			              "there: bake the recovered recording"));
+	return OPK_OK;
+}
+
 static int recover(struct recovery *r, const char *to)
 {
 	TRY(check_sections(r));
@@ -454,6 +481,7 @@ static int recover(struct recovery *r, const char *to)
 	TRY(count_ranges(r));
 	count_losses(r);
 	TRY(choose(r));
+	TRY(choose_values(r));
 	TRY(find_anything(r));
 	TRY(opk_writer_new_made(&r->writer, r->ctx, to, OPK_OUTPUT_RECOVERED));
 	TRY(copy_sections(r));

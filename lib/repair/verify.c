@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "adapters/nv/nv.h"
+#include "baked/baked.h"
 #include "base/buf.h"
 #include "base/option_struct.h"
 #include "eval/eval.h"
@@ -59,6 +60,8 @@ int opk_section_check(struct opk_ctx *ctx, struct opk_file *file, size_t i)
 	opk_autoranges struct opk_range_table ranges = { 0 };
 	opk_autotimes struct opk_time_table times = { 0 };
 	opk_autofree void *data = NULL;
+	opk_auto(opk_baked_file) struct opk_baked_file *baked = NULL;
+	opk_autovalues struct opk_value_table values = { 0 };
 	struct opk_module module;
 	size_t size;
 
@@ -68,7 +71,12 @@ int opk_section_check(struct opk_ctx *ctx, struct opk_file *file, size_t i)
 	case OPK_SECTION_PREFIX:
 	case OPK_SECTION_AVAILABILITY:
 	case OPK_SECTION_DATA:
+	case OPK_SECTION_LEFT_OUT:
 		return opk_file_read(&data, &size, ctx, file, i);
+	case OPK_SECTION_BAKED:
+		return opk_baked_read(&baked, ctx, file, i);
+	case OPK_SECTION_VALUES:
+		return opk_value_table_read(&values, ctx, file, i);
 	case OPK_SECTION_META:
 		return check_meta(ctx, file, i);
 	case OPK_SECTION_RANGES:
@@ -126,7 +134,7 @@ static int check_availability(struct verification *v, const struct opk_meta *met
 static int check_images(struct verification *v, const struct opk_meta *meta)
 {
 	static const uint32_t single[] = { OPK_SECTION_CONFIG, OPK_SECTION_ROTATION,
-		                           OPK_SECTION_PREFIX };
+		                           OPK_SECTION_PREFIX, OPK_SECTION_BAKED };
 
 	for (size_t i = 0; i < sizeof single / sizeof *single; i++) {
 		if (count_of(v->scan.file, single[i]) > 1)
@@ -190,7 +198,8 @@ static int check_meta_place(struct verification *v)
 /* Blames with the chain without its outermost cause, which names the file. */
 static int blame_evaluation(struct verification *v)
 {
-	long section = opk_file_find(v->scan.file, OPK_SECTION_DATA);
+	long data = opk_file_find(v->scan.file, OPK_SECTION_DATA);
+	long section = data < 0 ? opk_file_find(v->scan.file, OPK_SECTION_BAKED) : data;
 	struct opk_buf text = { 0 };
 	size_t count = opk_error_count(v->ctx);
 	opk_autofree char *problem = NULL;
@@ -200,23 +209,59 @@ static int blame_evaluation(struct verification *v)
 	problem = opk_buf_take_text(&text);
 	if (!problem)
 		return opk_nomem(v->ctx, "findings");
-	if (count_of(v->scan.file, OPK_SECTION_DATA) == 1)
+	if (section >= 0 && count_of(v->scan.file, OPK_SECTION_DATA) <= 1)
 		return blame(v, (size_t)section, problem);
 	return opk_findings_add(&v->scan.findings, v->ctx,
 	                        (struct opk_finding){ .type = OPK_SECTION_DATA }, problem);
 }
 
+static int blame_values(struct verification *v, size_t row)
+{
+	long section = opk_file_find(v->scan.file, OPK_SECTION_VALUES);
+	char problem[96];
+
+	snprintf(problem, sizeof problem, "the values of row %zu are not those of its image", row);
+	return section < 0 ? OPK_OK : blame(v, (size_t)section, problem);
+}
+
+/* Whether images give the values that the file has, with the library that gave these. */
+static int compare(struct verification *v, struct opk_evaluation *images,
+                   struct opk_evaluation *values)
+{
+	size_t size = opk_evaluation_metric_count(images) * sizeof(double);
+	const struct opk_row *one, *other;
+
+	do {
+		TRY(opk_evaluation_next(&one, v->ctx, images));
+		TRY(opk_evaluation_next(&other, v->ctx, values));
+		if (!one != !other || (one && memcmp(one->values, other->values, size) != 0))
+			return blame_values(v, one ? one->index : other->index);
+	} while (one);
+	return OPK_OK;
+}
+
 static int evaluate(struct verification *v, struct opk_file *file)
 {
+	opk_auto(opk_evaluation) struct opk_evaluation *images = NULL, *values = NULL;
 	struct opk_eval_options options = OPK_INIT(options);
-	opk_auto(opk_evaluation) struct opk_evaluation *evaluation = NULL;
+	struct opk_eval_inside inside = {
+		.from_images = opk_file_find(file, OPK_SECTION_DATA) >= 0,
+	};
 	const struct opk_row *row;
 	int code;
 
 	options.allow_incomplete = true;
-	code = opk_eval_file(&evaluation, v->ctx, file, &options);
+	options.inside = &inside;
+	code = opk_eval_file(&images, v->ctx, file, &options);
+	if (!code && inside.from_images && opk_file_is_baked(file)) {
+		inside.from_images = false;
+		code = opk_eval_file(&values, v->ctx, file, &options);
+		if (!code)
+			code = compare(v, images, values);
+		return code == OPK_EINPUT ? blame_evaluation(v) : code;
+	}
 	do
-		code = code ? code : opk_evaluation_next(&row, v->ctx, evaluation);
+		code = code ? code : opk_evaluation_next(&row, v->ctx, images);
 	while (!code && row);
 	return code == OPK_EINPUT ? blame_evaluation(v) : code;
 }
@@ -246,7 +291,9 @@ static int check_whole(struct verification *v, struct opk_file *file)
 	if (!v->options->deep || v->blamed)
 		return OPK_OK;
 	TRY(check_modules(v, file));
-	if (v->blamed || opk_file_find(file, OPK_SECTION_DATA) < 0)
+	if (v->blamed
+	    || (opk_file_find(file, OPK_SECTION_DATA) < 0
+	        && opk_file_find(file, OPK_SECTION_LEFT_OUT) < 0))
 		return OPK_OK;
 	/* Loads once, before the fork, for the children of this file and of later ones. */
 	opk_nv_load(v->ctx);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Any bytes as an .opk file: open, verify, decode, metadata, tables, modules, and a trace. */
+#include "baked/baked.h"
 #include "container/door.h"
+#include "eval/door.h"
 #include "fuzz.h"
 #include "trace/door.h"
 
@@ -34,6 +36,35 @@ static void list(struct opk_ctx *ctx, struct opk_file *file, enum opk_file_list 
 		opk_listing_free(rows);
 }
 
+/* Tables of values, and rows of files that have no images. */
+static void read_values(struct opk_ctx *ctx, struct opk_file *file, size_t section)
+{
+	opk_auto(opk_baked_file) struct opk_baked_file *baked = NULL;
+	opk_autovalues struct opk_value_table table = { 0 };
+
+	if (opk_file_section(file, section)->type == OPK_SECTION_VALUES)
+		opk_value_table_read(&table, ctx, file, section);
+	if (opk_file_section(file, section)->type == OPK_SECTION_BAKED)
+		opk_baked_read(&baked, ctx, file, section);
+}
+
+/* Without an image no child is needed. */
+static void evaluate(struct opk_ctx *ctx, struct opk_file *file)
+{
+	struct opk_eval_options options = OPK_INIT(options);
+	opk_auto(opk_evaluation) struct opk_evaluation *evaluation = NULL;
+	const struct opk_row *row = NULL;
+
+	for (size_t i = 0; i < opk_file_section_count(file); i++)
+		if (opk_file_section(file, i)->type == OPK_SECTION_DATA
+		    || opk_file_section(file, i)->plain_size > 1 << 24)
+			return;
+	options.allow_incomplete = true;
+	if (opk_file_is_baked(file) && !opk_eval_file(&evaluation, ctx, file, &options))
+		while (!opk_evaluation_next(&row, ctx, evaluation) && row)
+			;
+}
+
 static void read_all(struct opk_ctx *ctx, struct opk_file *file)
 {
 	const struct opk_meta *meta;
@@ -53,6 +84,7 @@ static void read_all(struct opk_ctx *ctx, struct opk_file *file)
 		opk_file_verify(ctx, file, i);
 		if (!opk_file_read(&data, &size, ctx, file, i))
 			free(data);
+		read_values(ctx, file, i);
 	}
 	opk_file_meta(&meta, ctx, file);
 	opk_file_ranges(&ranges, &count, ctx, file);
@@ -72,6 +104,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!opk_file_open(&file, ctx, path)) {
 		read_all(ctx, file);
+		evaluate(ctx, file);
 		trace(ctx, file);
 		opk_file_free(file);
 	}

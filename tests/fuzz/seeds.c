@@ -2,6 +2,7 @@
 /* Writes small containers with every kind of section: seeds of fuzz_container and fuzz_torn. */
 #include <string.h>
 
+#include "baked/baked.h"
 #include "container/door.h"
 #include "fuzz.h"
 
@@ -79,6 +80,35 @@ static void write_seed(struct opk_ctx *ctx, const char *folder, const char *name
 	opk_writer_free(writer);
 }
 
+/* A recording that has values in the place of its image. */
+static void write_values(struct opk_ctx *ctx, const char *folder)
+{
+	static const char *const metrics[] = { "a__b.sum", "c__d.sum" };
+	static const char *const units[] = { "cycle", "" };
+	static const double values[] = { 7, 0.1, 8, 0.3 };
+	static const struct opk_baked_image images[] = { { 2, 0 } };
+	static const struct opk_range ranges[2] = { { .name = "a" }, { .name = "b" } };
+	const struct opk_given_values given = { .metrics = metrics,
+		                                .units = units,
+		                                .metric_count = 2,
+		                                .row_count = 2,
+		                                .values = values,
+		                                .generator = "seeds",
+		                                .images = images,
+		                                .image_count = 1 };
+	struct opk_writer *writer;
+	char path[512];
+
+	snprintf(path, sizeof path, "%s/values.opk", folder);
+	check(opk_writer_new(&writer, ctx, path));
+	check(opk_writer_add(writer, OPK_SECTION_META, meta_text, strlen(meta_text)));
+	check(opk_writer_add(writer, OPK_SECTION_LEFT_OUT, "01234567", 8));
+	check(opk_writer_add_ranges(writer, ranges, 2, sizeof *ranges));
+	check(opk_writer_add_given_values(writer, ctx, &given));
+	check(opk_writer_finish(writer));
+	opk_writer_free(writer);
+}
+
 int main(int argc, char **argv)
 {
 	struct opk_ctx *ctx = fuzz_ctx();
@@ -87,6 +117,7 @@ int main(int argc, char **argv)
 		return 2;
 	write_seed(ctx, argv[1], "ranges.opk", false);
 	write_seed(ctx, argv[1], "times.opk", true);
+	write_values(ctx, argv[1]);
 	opk_ctx_free(ctx);
 	return 0;
 }

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "baked/door.h"
 #include "base/buf.h"
 #include "commands.h"
 #include "common/files.h"
@@ -56,6 +57,7 @@ struct counted {
 	size_t ranges, activities;
 	struct opk_clocks clocks;
 	const struct opk_stats *stats; /* NULL: none */
+	struct opk_values_origin values;
 };
 
 /* "3: reason; 1: another"; NULL without memory. */
@@ -108,6 +110,10 @@ static void print_summary(struct app *app, const char *path, struct opk_file *fi
 	field_number(&fields, "recorded_activities", counted->activities);
 	field_number(&fields, "plain_size", totals->plain);
 	field_list(&fields, "metrics", meta->metrics, meta->metric_count);
+	if (*counted->values.generator) {
+		field_text(&fields, "values_by", counted->values.generator);
+		field_number(&fields, "values_cupti_version", counted->values.cupti_version);
+	}
 	field_text(&fields, "join", meta->join);
 	field_text(&fields, "backend", meta->backend);
 	field_list(&fields, "inflated", meta->inflated, meta->inflated_count);
@@ -235,6 +241,8 @@ static int read_tables(struct app *app, struct opk_file *file, struct counted *c
 		opk_clocks_find(&counted->clocks, ranges, counted->ranges);
 	if (!code)
 		code = opk_file_activities(&activities, &counted->activities, app->ctx, file);
+	if (!code)
+		code = opk_values_origin_find(&counted->values, app->ctx, file);
 	if (code && !damaged)
 		app_fail(app, code);
 	next = opk_file_stats(&counted->stats, app->ctx, file);

@@ -117,7 +117,7 @@ class Info:
     keep_instances: bool
     config_hash: str
     generator: str
-    made_by: str  # "merge", "trim", "split", "recover" or "import", from other files; "": recorded, or a set
+    made_by: str  # "merge", "trim", "split", "recover", "bake" or "import", from other files; "": recorded, or a set
     cupti_version: int  # on the host that built it: 130001
     source: str  # the imported file
     gpu_time_shift: Optional[int]  # ns: host time minus GPU time; None: unknown

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Values in a recording: what the command uses of this room. */
+#ifndef OPK_BAKED_DOOR_H
+#define OPK_BAKED_DOOR_H
+
+#include "base/ctx.h"
+
+/* What evaluated the values that a file has; all zeros: it has none. */
+struct opk_values_origin {
+	char generator[64];
+	uint32_t cupti_version; /* 0: not CUPTI */
+};
+int opk_values_origin_find(struct opk_values_origin *out, struct opk_ctx *ctx,
+                           const struct opk_file *file);
+
+#endif

@@ -1,0 +1,121 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Recordings with their values: what readers say of them without NVIDIA's libraries is what they say of the original
+# with these, byte for byte.
+program=$OFFPEAK
+. "${SOURCE:?}/tests/tap.sh"
+need_cupti_13
+mkdir a b o
+
+# Makes b/run.opk with values and o/run.opk without images of a recording.
+bake() {
+	cp "$1" a/run.opk
+	works bake a/run.opk -o b/run.opk
+	works bake --only a/run.opk -o o/run.opk
+}
+# alike [-f FILE] ARGUMENTS...: all three give the same output, notes, exit code, and file. Only the first one has libraries.
+alike() {
+	made=
+	[ "$1" != -f ] || { made=$2 && shift 2; }
+	for folder in a b o; do
+		(
+			cd $folder || exit
+			with=$OFFPEAK
+			[ $folder = a ] || with="env OFFPEAK_CUDA=/nonexistent $program"
+			$with "$@" >out 2>err </dev/null
+			echo "exit code $?" >>err
+		)
+	done
+	last="$name: $*"
+	for folder in b o; do
+		equal $folder/out a/out
+		equal $folder/err a/err
+		[ -z "$made" ] || equal "$folder/$made" "a/$made"
+	done
+}
+# Programs without libraries that read what was baked.
+bare() {
+	OFFPEAK_CUDA=/nonexistent "$program" "$@"
+}
+
+section 'every reader'
+sizes_before=0 sizes_after=0
+for file in "$recordings"/*.opk; do
+	name=${file##*/gh100-} name=${name%.opk}
+	case $name in
+	trace | training-trace | source | hot | code-*) continue ;;
+	simple | ranks-pm) ;;
+	*) is_long || continue ;;
+	esac
+	bake "$file"
+	sizes_before=$((sizes_before + $(wc -c <a/run.opk)))
+	sizes_after=$((sizes_after + $(wc -c <b/run.opk)))
+	alike eval run.opk --layout long --launch-columns all
+	alike show run.opk --format json
+	alike -f r.html report run.opk -o r.html
+	alike -f x.db eval run.opk -o x.db
+	case $name in *pm*) alike eval run.opk --per kernel ;; esac
+	is_long || continue
+	alike eval run.opk
+	alike eval run.opk --where 'index<3' --sort index
+	alike show run.opk --all
+	alike show run.opk
+	alike noise run.opk
+	alike diff run.opk run.opk
+	alike -f k.svg plot kernels run.opk -o k.svg
+	alike -f k.svg plot timeline run.opk -o k.svg
+	alike -f t.json trace run.opk -o t.json
+done
+
+section 'what it says'
+bake "$simple"
+shows '^values_by,offpeak 0' info o/run.opk
+shows '^values_cupti_version,1' info b/run.opk
+shows ',ROWS,.*,ok$' verify --deep o/run.opk
+shows ',VALS,.*,ok$' verify --deep b/run.opk
+works bake --only "$simple" -o more.opk --set memory
+"$OFFPEAK" eval "$simple" --set memory >wanted 2>/dev/null
+bare eval more.opk --set memory >got 2>/dev/null
+equal got wanted
+works bake --only "$simple" -o more.opk --metrics sm__inst_executed.sum
+"$OFFPEAK" eval "$simple" --metrics sm__inst_executed.sum >wanted
+bare eval more.opk --metrics sm__inst_executed.sum >got
+equal got wanted
+# Another key: without counters, means are of the rows' own values.
+notes 'no counters of these groups' eval o/run.opk --aggregate all
+
+section 'what needs the images'
+refuses 2 'sm__inst_executed.sum is not among its values, .* bake it with this metric' \
+	eval o/run.opk --metrics sm__inst_executed.sum
+works eval b/run.opk --metrics sm__inst_executed.sum
+refuses 2 'needs the recording.s images' trim o/run.opk -o x.opk
+refuses 2 'needs the recording.s images' split o/run.opk --by kernel -o x.opk
+refuses 2 'images were left out' merge o/run.opk "$simple" -o x.opk
+refuses 2 'images were left out' bake o/run.opk -o x.opk
+refuses 2 'not a full metric name' bake "$simple" -o x.opk --metrics foo
+refuses 2 'no counter data: what else' bake "$recordings/gh100-hot.opk" -o x.opk
+notes 'its parts have no values' split b/run.opk --by kernel -o part.opk
+notes 'has no values, which are of single' merge b/run.opk "$recordings/gh100-simple.opk" -o x.opk
+works trim b/run.opk -o trimmed.opk
+bare eval trimmed.opk >got
+bare eval b/run.opk >wanted
+equal got wanted
+
+section 'damage'
+# A byte of the last table of values.
+at=$("$OFFPEAK" verify o/run.opk | awk -F , '$3 == "VALS" { at = $4 } END { print at + 60 }')
+cp o/run.opk bad.opk
+printf '\377\377\377' | dd of=bad.opk bs=1 seek="$at" conv=notrunc 2>/dev/null
+refuses 4 'section 5 .VALS.|damaged' eval bad.opk
+says 4 '' verify bad.opk
+out_has 'VALS,.*damaged'
+refuses 4 "nothing that was recorded is whole" recover bad.opk -o none.opk
+cp b/run.opk bad.opk
+at=$("$OFFPEAK" verify b/run.opk | awk -F , '$3 == "VALS" { at = $4 } END { print at + 60 }')
+printf '\377\377\377' | dd of=bad.opk bs=1 seek="$at" conv=notrunc 2>/dev/null
+run 0 recover bad.opk -o mended.opk
+out_has 'BAKE,.*bake the recovered recording'
+"$OFFPEAK" eval mended.opk >got
+equal got wanted
+
+finish
