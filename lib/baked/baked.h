@@ -39,6 +39,7 @@ struct opk_value_table {
 	struct opk_value_column *columns;
 	size_t column_count;
 	struct opk_strlist texts; /* that the columns borrow, and those of OPK_VALUE_NAME */
+	struct opk_index metrics; /* of a table that was read: the columns of metrics, by name */
 };
 /* Reads a section. OPK_EINPUT: docs/format.md does not allow it. */
 int opk_value_table_read(struct opk_value_table *table, struct opk_ctx *ctx,
@@ -55,13 +56,16 @@ int opk_value_table_add(uint64_t **entries, struct opk_value_table *table, struc
 int opk_writer_add_value_table(struct opk_writer *writer, struct opk_ctx *ctx,
                                const struct opk_value_table *table);
 
-/* Takes tables, and remembers the names of their metrics. Begins zeroed, but for the writer. */
+/* Takes the tables of a file that is being made, rows first. Begins zeroed, but for the writer. */
 struct opk_value_sink {
 	struct opk_writer *writer;
-	struct opk_strlist names; /* each once */
+	struct opk_strlist names; /* of all metrics, each once */
+	OPK_LIST(struct opk_value_table) rows;
+	uint64_t kept; /* entries of all rows */
 };
-int opk_sink_add(struct opk_value_sink *sink, struct opk_ctx *ctx,
-                 const struct opk_value_table *table);
+/* Changes the table: groups of one row that has the same values are left out. */
+int opk_sink_add(struct opk_value_sink *sink, struct opk_ctx *ctx, struct opk_value_table *table);
+void opk_sink_clear(struct opk_value_sink *sink);
 
 static inline double opk_double_of(uint64_t bits)
 {

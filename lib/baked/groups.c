@@ -14,6 +14,7 @@ struct gathering {
 	size_t *places;     /* one per wanted group: its entry in `from`, from 1; 0: it has none */
 	size_t *found;      /* likewise: how many of its rows are in that entry */
 	uint64_t **columns; /* of `out`, one per metric; NULL: an attribute */
+	size_t *numbers;    /* likewise: of the columns of `out` */
 	bool *filled;       /* metric by metric, one per group */
 };
 
@@ -23,6 +24,7 @@ static void clear(struct gathering *g)
 	free(g->places);
 	free(g->found);
 	free(g->columns);
+	free(g->numbers);
 	free(g->filled);
 }
 
@@ -104,14 +106,30 @@ static int take_remark(struct gathering *g, const struct opk_value_column *colum
 	return OPK_OK;
 }
 
+/* A group of one row has that row's values. */
+static void find_rows(struct gathering *g)
+{
+	memset(g->places, 0, g->wanted->group_count * sizeof *g->places);
+	for (uint64_t i = 0; i < g->from->count; i++) {
+		uint64_t row = g->from->first + i;
+		size_t group = row < g->wanted->row_count ? g->wanted->group_of[row] : SIZE_MAX;
+
+		if (group != SIZE_MAX && g->sizes[group] == 1)
+			g->places[group] = i + 1;
+	}
+}
+
 static int take_table(struct gathering *g)
 {
 	const struct opk_value_column *numbers = opk_value_table_find(g->from, OPK_VALUE_GROUP,
 	                                                              NULL);
 
-	if (!numbers || g->from->members != g->wanted->row_count)
+	if (g->from->kind == OPK_VALUES_OF_ROWS)
+		find_rows(g);
+	else if (numbers && g->from->members == g->wanted->row_count)
+		TRY(find_places(g, numbers->entries));
+	else
 		return OPK_OK;
-	TRY(find_places(g, numbers->entries));
 	for (size_t i = 0; i < g->wanted->metric_count; i++)
 		if (g->columns[i])
 			take_metric(g, i);
@@ -121,36 +139,33 @@ static int take_table(struct gathering *g)
 	return OPK_OK;
 }
 
-/* Columns have the units of the first table that has them. */
 static int add_column(struct gathering *g, size_t metric)
 {
 	const char *name = g->wanted->metrics[metric];
 
-	return opk_attribute_is_name(name)
-	               ? OPK_OK
-	               : opk_value_table_add(&g->columns[metric], g->out, g->ctx, OPK_VALUE_METRIC,
-	                                     name, NULL);
+	if (opk_attribute_is_name(name))
+		return OPK_OK;
+	g->numbers[metric] = g->out->column_count;
+	return opk_value_table_add(&g->columns[metric], g->out, g->ctx, OPK_VALUE_METRIC, name,
+	                           NULL);
 }
 
+/* Columns have the units of the first table that has them. */
 static int name_unit(struct gathering *g, size_t metric)
 {
-	const struct opk_value_column *from = opk_value_table_find(g->from, OPK_VALUE_METRIC,
-	                                                           g->wanted->metrics[metric]);
+	struct opk_value_column *to = &g->out->columns[g->numbers[metric]];
+	const struct opk_value_column *from;
 	char *unit;
 
+	if (!g->columns[metric] || *to->other)
+		return OPK_OK;
+	from = opk_value_table_find(g->from, OPK_VALUE_METRIC, to->name);
 	if (!from || !*from->other)
 		return OPK_OK;
-	for (size_t i = 0; i < g->out->column_count; i++) {
-		struct opk_value_column *to = &g->out->columns[i];
-
-		if (to->role != OPK_VALUE_METRIC || *to->other
-		    || strcmp(to->name, g->wanted->metrics[metric]) != 0)
-			continue;
-		unit = opk_strdup(from->other);
-		if (!opk_strlist_take(&g->out->texts, unit))
-			return opk_nomem(g->ctx, "values");
-		to->other = unit;
-	}
+	unit = opk_strdup(from->other);
+	if (!opk_strlist_take(&g->out->texts, unit))
+		return opk_nomem(g->ctx, "values");
+	to->other = unit;
 	return OPK_OK;
 }
 
@@ -162,8 +177,9 @@ static int allocate(struct gathering *g)
 	g->places = opk_alloc_array(groups + 1, sizeof *g->places);
 	g->found = opk_alloc_array(groups + 1, sizeof *g->found);
 	g->columns = opk_alloc_array(metrics + 1, sizeof *g->columns);
+	g->numbers = opk_alloc_array(metrics + 1, sizeof *g->numbers);
 	g->filled = opk_alloc_array(groups * metrics + 1, sizeof *g->filled);
-	if (!g->sizes || !g->places || !g->found || !g->columns || !g->filled)
+	if (!g->sizes || !g->places || !g->found || !g->columns || !g->numbers || !g->filled)
 		return opk_nomem(g->ctx, "values");
 	for (size_t i = 0; i < g->wanted->row_count; i++)
 		if (g->wanted->group_of[i] != SIZE_MAX)
@@ -184,6 +200,24 @@ static bool is_complete(const struct gathering *g)
 	return true;
 }
 
+static int take_tables(struct gathering *g, const struct opk_file *file, uint32_t kind)
+{
+	for (size_t i = 0; i < file->section_count; i++) {
+		opk_autovalues struct opk_value_table from = { 0 };
+
+		if (file->sections[i].type != OPK_SECTION_VALUES)
+			continue;
+		TRY(opk_value_table_read(&from, g->ctx, file, i));
+		if (from.kind != kind)
+			continue;
+		g->from = &from;
+		TRY(take_table(g));
+		for (size_t j = 0; j < g->wanted->metric_count; j++)
+			TRY(name_unit(g, j));
+	}
+	return OPK_OK;
+}
+
 int opk_value_groups_gather(bool *found, struct opk_value_table *table, struct opk_ctx *ctx,
                             const struct opk_file *file, const struct opk_value_groups *wanted)
 {
@@ -194,19 +228,9 @@ int opk_value_groups_gather(bool *found, struct opk_value_table *table, struct o
 	table->kind = wanted->kind;
 	table->count = wanted->group_count;
 	TRY(allocate(&g));
-	for (size_t i = 0; i < file->section_count; i++) {
-		opk_autovalues struct opk_value_table from = { 0 };
-
-		if (file->sections[i].type != OPK_SECTION_VALUES)
-			continue;
-		TRY(opk_value_table_read(&from, ctx, file, i));
-		if (from.kind != wanted->kind)
-			continue;
-		g.from = &from;
-		TRY(take_table(&g));
-		for (size_t j = 0; j < wanted->metric_count; j++)
-			TRY(name_unit(&g, j));
-	}
+	TRY(take_tables(&g, file, wanted->kind));
+	if (!is_complete(&g))
+		TRY(take_tables(&g, file, OPK_VALUES_OF_ROWS));
 	*found = is_complete(&g);
 	return OPK_OK;
 }

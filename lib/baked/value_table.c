@@ -20,12 +20,17 @@ void opk_value_table_clear(struct opk_value_table *table)
 		free(table->columns[i].entries);
 	free(table->columns);
 	opk_strlist_clear(&table->texts);
+	opk_index_clear(&table->metrics);
 	*table = (struct opk_value_table){ 0 };
 }
 
 const struct opk_value_column *opk_value_table_find(const struct opk_value_table *table,
                                                     uint32_t role, const char *name)
 {
+	size_t at;
+
+	if (role == OPK_VALUE_METRIC && name && table->metrics.used)
+		return opk_index_find(&at, &table->metrics, name) ? &table->columns[at] : NULL;
 	for (size_t i = 0; i < table->column_count; i++)
 		if (table->columns[i].role == role
 		    && (!name || !strcmp(table->columns[i].name, name)))
@@ -169,20 +174,6 @@ int opk_writer_add_value_table(struct opk_writer *writer, struct opk_ctx *ctx,
 	return opk_writer_add_buf(writer, OPK_SECTION_VALUES, &out, "values");
 }
 
-int opk_sink_add(struct opk_value_sink *sink, struct opk_ctx *ctx,
-                 const struct opk_value_table *table)
-{
-	for (size_t i = 0; i < table->column_count; i++) {
-		const struct opk_value_column *column = &table->columns[i];
-
-		if (column->role == OPK_VALUE_METRIC
-		    && !opk_strlist_contains(&sink->names, column->name)
-		    && !opk_strlist_add(&sink->names, column->name))
-			return opk_nomem(ctx, "values");
-	}
-	return opk_writer_add_value_table(sink->writer, ctx, table);
-}
-
 /* ---- reading --------------------------------------------------------------------------------- */
 
 struct decoder {
@@ -319,7 +310,9 @@ static int check_twice(struct decoder *d)
 			return opk_nomem(d->ctx, "values");
 		if (opk_index_find(NULL, &seen, key))
 			return refuse(d, "a column of values is there twice");
-		if (!opk_index_add(&seen, key, i, NULL))
+		if (!opk_index_add(&seen, key, i, NULL)
+		    || (column->role == OPK_VALUE_METRIC
+		        && !opk_index_add(&d->table->metrics, column->name, i, NULL)))
 			return opk_nomem(d->ctx, "values");
 	}
 	return OPK_OK;

@@ -29,7 +29,7 @@ struct bake {
 
 static void clear(struct bake *b)
 {
-	opk_strlist_clear(&b->sink.names);
+	opk_sink_clear(&b->sink);
 	opk_strlist_clear(&b->metrics);
 	opk_strlist_clear(&b->also);
 	opk_set_meta_clear(&b->set);
