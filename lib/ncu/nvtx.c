@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The columns of NVTX ranges: 'THREAD  "DOMAIN:RANGE:PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg"  "..."'. */
+/*
+ * The columns of NVTX ranges: a thread's number, and in quotes its ranges, each as
+ * DOMAIN:RANGE:PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg.
+ */
 #include <string.h>
 
 #include "base/buf.h"

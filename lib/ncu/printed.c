@@ -12,7 +12,7 @@
 
 /* ---- numbers */
 
-/* A number has fewer characters, whatever separates its thousands. */
+/* A number has fewer characters, also with marks between its thousands. */
 enum { MAX_NUMBER = 100 };
 
 /* A number in parts: "-1.234.567,89e3". */
@@ -83,7 +83,7 @@ static bool divide(struct parts *out, const char **rest, const char *text)
 	return true;
 }
 
-/* Whether a single mark can only be the decimal one: what separates thousands has 3 digits after it. */
+/* Whether a single mark can only be the decimal one: thousands have 3 digits after theirs. */
 static bool is_decimal(const struct parts *parts)
 {
 	return parts->after != 3 || parts->before > 3 || parts->leading_zero || parts->exponent;

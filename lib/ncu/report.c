@@ -67,7 +67,7 @@ static int find_metric(size_t *out, struct reader *r, const char *name)
 	return opk_index_add(&report->metric_names, name, *out, NULL) ? OPK_OK : fail_nomem(r);
 }
 
-/* A metric has one unit, whatever its values are scaled by; those without a value may lack it. */
+/* A metric has one unit, in any scale; rows without a value may lack it. */
 static int take_unit(int *power, struct reader *r, struct opk_ncu_metric *metric, const char *text)
 {
 	opk_autofree char *unit = opk_printed_unit(power, text);

@@ -35,7 +35,7 @@ int opk_csv_fail(const struct opk_csv *csv, size_t line, const char *format, ...
 
 /* How numbers are written, which depends on the locale in which ncu ran. */
 struct opk_printed {
-	size_t comma_line; /* a line with a number whose decimal mark can only be a comma; 0: none */
+	size_t comma_line; /* a line whose decimal mark can only be a comma; 0: there is none */
 	size_t point_line; /* likewise a point */
 };
 
