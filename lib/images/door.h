@@ -37,11 +37,6 @@ struct opk_statistics {
 	 */
 	double min, max, p50, p90, p99;
 	/*
-	 * Their standard deviation, and between which numbers `mean` is with a probability of 95%
-	 * if many more ranges are recorded: NaN if ranges weigh differently, or are too few.
-	 */
-	double std, mean_low, mean_high;
-	/*
 	 * The weights of ranges in `mean`. NULL: all weigh the same, or their values are equal.
 	 * "denominator": `mean` is the ratio of all ranges together, and each range weighs as its
 	 * denominator. Else the ranges are from several GPUs, and numerator and denominator of the
@@ -49,6 +44,12 @@ struct opk_statistics {
 	 * weighted by the metric named here, or by "count".
 	 */
 	const char *weighted_by;
+	/*
+	 * The standard deviation of the ranges' own values; and the interval in which the mean of
+	 * many more such ranges is, with a probability of 95%. NaN: too few ranges, or, for the
+	 * interval, they weigh differently.
+	 */
+	double std, mean_low, mean_high;
 };
 
 /* A key group: ranges that share a key, see opk_sum(). */
