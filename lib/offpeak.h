@@ -756,7 +756,9 @@ int opk_file_list(struct opk_listing **out, struct opk_ctx *ctx, struct opk_file
 int opk_availability_load(void **data, size_t *size, struct opk_ctx *ctx, const char *path,
                           const char *chip, enum opk_profiler profiler);
 
-/* ---- what a file replaces: only an older file of the same kind ------------------------------- */
+/* ---- what a file replaces -------------------------------------------------------------------- */
+
+/* An output replaces an older file of its own kind alone. */
 
 /* What is written; RECORDING to PROBE, and BAKED, are .opk files. */
 enum opk_output {

@@ -136,8 +136,8 @@ out_has ',10$'
 section 'times of samples'
 rotate times "$pm" times.opk 383
 notes 'sample begins.*kept' eval times.opk --first-sample keep
-out_has '^0,5000,6000,' '^382,387000,388000,'
-cut -d , -f 1,4- out >plain
+out_has '^0,5000,6000,3,' '^382,387000,388000,3,'
+cut -d , -f 1,5- out >plain
 run 0 eval "$pm" --first-sample keep
 cut -d , -f 1,4- out >wanted
 equal plain wanted

@@ -41,7 +41,7 @@ same 'escapes on stderr' "$(tr -d '\n -~' <"$tmp/err" | wc -c)" 0
 
 section 'wrong words on the command line'
 refuses 2 'all are listed on one' sets --chip GH100 --chip GA100
-refuses 2 'without --single-pass and --import' sets --single-pass GH100 --chip GH100
+refuses 2 'sets: --chip goes without --single-pass' sets --single-pass GH100 --chip GH100
 refuses 2 '--param goes with SET or --check SET' sets --chip GH100 --param a=b
 printf 'name: x\nparams: {op: ld}\ndesc: text\nmetrics: ["a__b_${op}.sum"]\n' >short.yaml
 run 4 sets --check short.yaml

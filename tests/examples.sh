@@ -27,6 +27,7 @@ works build --chip GH100 roofline -o roofline.opk
 works extract run.opk --data run.cd
 "$BUILD/tests/add_code" "$SOURCE/tests/files/insn.cubin" code.opk sass || fail 'add_code failed'
 printf 'name: my\nmetrics: [sm__cycles_active.sum, sm__inst_executed.sum]\n' >my.yaml
+cp "$SOURCE/tests/files/reports/simple.csv" report.csv
 works doctor --format json
 library=$(sed -n 's/.*"\(\/[^"]*\)\/libcupti\.so[^"]*".*/\1/p' "$tmp/out" | head -n 1)
 ln -s "$library" cuda
@@ -54,7 +55,7 @@ while read -r name; do
 		[ -s ../said ] || [ "$(ls | wc -l)" -gt "$(ls ../before | wc -l)" ] || fail "$line: nothing came of it"
 		# An example's output files are removed before the next one.
 		for file in *; do
-			[ -e "../before/$file" ] || rm "$file"
+			[ -e "../before/$file" ] || rm -r "$file"
 		done
 	done <../examples
 done <../commands

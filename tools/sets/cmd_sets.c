@@ -432,7 +432,7 @@ const struct command sets_command = {
 		{ "sets --chip GB202", "the shipped ones, and their passes on a chip" },
 		{ "sets --check my.yaml --chip GH100,GB202",
 		  "what is wrong with your own, and its passes" },
-		{ "sets --import 'ncu -k gemm ./app' -o my.yaml",
+		{ "sets --import 'ncu -k gemm ./app' -o gemm.yaml",
 		  "what ncu would collect, and how to collect it" },
 	},
 	.options = specs,
