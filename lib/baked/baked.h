@@ -21,6 +21,7 @@ enum opk_value_role {
 	OPK_VALUE_SPANS,       /* the sample begins at an earlier event */
 	OPK_VALUE_NAME,        /* the row's name: its number in the texts, from 1; 0: "" */
 	OPK_VALUE_GROUP,       /* one per row of the file: the entry that has it, from 1; 0: none */
+	OPK_VALUE_HELP,        /* whole numbers that other columns are computed from */
 	OPK_VALUE_REMARK = 16, /* plus the kind of the remark */
 };
 
@@ -61,7 +62,8 @@ struct opk_value_sink {
 	struct opk_writer *writer;
 	struct opk_strlist names; /* of all metrics, each once */
 	OPK_LIST(struct opk_value_table) rows;
-	uint64_t kept; /* entries of all rows */
+	uint64_t kept;                 /* entries of all rows */
+	struct opk_value_table groups; /* of the groups that were added last */
 };
 /* Changes the table: groups of one row that has the same values are left out. */
 int opk_sink_add(struct opk_value_sink *sink, struct opk_ctx *ctx, struct opk_value_table *table);
