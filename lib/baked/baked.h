@@ -63,6 +63,8 @@ struct opk_value_sink {
 	struct opk_strlist names; /* of all metrics, each once */
 	OPK_LIST(struct opk_value_table) rows;
 	uint64_t kept;                 /* entries of all rows */
+	bool any;                      /* a table was written */
+	struct opk_strlist texts;      /* of the first one, which those of groups share */
 	struct opk_value_table groups; /* of the groups that were added last */
 };
 /* Changes the table: groups of one row that has the same values are left out. */

@@ -15,6 +15,14 @@ enum opk_value_encoding {
 	OPK_ENCODED_QUOTIENT,    /* of whole numbers, by those of another column */
 };
 
+/*
+ * Writes a table whose first texts are those of the first table, unless `shared` is NULL or empty;
+ * `texts`, unless NULL, gets all of its texts. value_table.c
+ */
+int opk_value_table_write(struct opk_writer *writer, struct opk_ctx *ctx,
+                          const struct opk_value_table *table, const struct opk_strlist *shared,
+                          struct opk_strlist *texts);
+
 /* ---- columns by themselves: value_columns.c */
 
 /* The only NaN that whole numbers stand for; and what stands for it among them. */
@@ -35,6 +43,13 @@ uint64_t opk_whole_entry(int64_t n, uint32_t denominator);
 int opk_whole_numbers(uint64_t **out, int64_t *least, struct opk_ctx *ctx, const int64_t *n,
                       size_t count);
 unsigned opk_planes_width(const uint64_t *numbers, size_t count);
+/*
+ * Appends numbers in the form that deflates best: the width of each in bytes, and whether its bytes
+ * come together or in planes.
+ */
+#define OPK_BYTES_TOGETHER 256u
+int opk_numbers_put(uint32_t *form, struct opk_buf *out, struct opk_ctx *ctx,
+                    const uint64_t *numbers, size_t count);
 /* The lowest byte of all numbers, then the next one, up to `width` bytes of each. */
 void opk_planes_put(struct opk_buf *out, const uint64_t *numbers, size_t count, unsigned width);
 
@@ -49,10 +64,10 @@ int opk_value_put_differences(struct opk_buf *out, struct opk_ctx *ctx, const ui
 /* What is wrong with a column's bytes; NULL: nothing, and the entries are filled in. */
 const char *opk_value_decode(uint64_t *entries, size_t count, uint32_t encoding,
                              const uint8_t *data, size_t size);
-/* The same for the n of OPK_ENCODED_NUMBERS, and for numbers N of this width alone. */
+/* The same for the n of OPK_ENCODED_NUMBERS, and for numbers N of this form alone. */
 const char *opk_whole_decode(int64_t *n, uint32_t *denominator, size_t count, const uint8_t *data,
                              size_t size);
-const char *opk_numbers_decode(int64_t *n, size_t count, int64_t least, uint32_t width,
+const char *opk_numbers_decode(int64_t *n, size_t count, int64_t least, uint32_t form,
                                const struct opk_reader *reader);
 
 /* ---- columns by others: value_relations.c */

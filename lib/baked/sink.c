@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "baked/baked.h"
+#include "baked/baked_inside.h"
 
 /* Rows in memory, to compare groups with. More than these are not compared. */
 enum { MOST_KEPT = 1 << 22 };
@@ -15,6 +15,7 @@ void opk_sink_clear(struct opk_value_sink *sink)
 	free(sink->rows.items);
 	opk_value_table_clear(&sink->groups);
 	opk_strlist_clear(&sink->names);
+	opk_strlist_clear(&sink->texts);
 }
 
 static int copy(struct opk_value_table *kept, struct opk_ctx *ctx,
@@ -181,6 +182,21 @@ static void drop_known(const struct opk_value_sink *sink, struct opk_value_table
 	table->column_count = kept;
 }
 
+static int write_rows(struct opk_value_sink *sink, struct opk_ctx *ctx,
+                      const struct opk_value_table *table)
+{
+	bool first = !sink->any;
+
+	sink->any = true;
+	return opk_value_table_write(sink->writer, ctx, table, NULL, first ? &sink->texts : NULL);
+}
+
+static int write_groups(struct opk_value_sink *sink, struct opk_ctx *ctx,
+                        const struct opk_value_table *table)
+{
+	return opk_value_table_write(sink->writer, ctx, table, &sink->texts, NULL);
+}
+
 static int add_groups(struct opk_value_sink *sink, struct opk_ctx *ctx,
                       struct opk_value_table *table)
 {
@@ -190,13 +206,13 @@ static int add_groups(struct opk_value_sink *sink, struct opk_ctx *ctx,
 	drop_known(sink, table);
 	any = opk_value_table_find(table, OPK_VALUE_METRIC, NULL) && table->count;
 	if (!any || table->members > MOST_KEPT)
-		return any ? opk_writer_add_value_table(sink->writer, ctx, table) : OPK_OK;
+		return any ? write_groups(sink, ctx, table) : OPK_OK;
 	/* Sums come between means. */
 	if (table->kind == OPK_VALUES_OF_MEANS) {
 		opk_value_table_clear(&sink->groups);
 		TRY(copy(&sink->groups, ctx, table));
 	}
-	return opk_writer_add_value_table(sink->writer, ctx, table);
+	return write_groups(sink, ctx, table);
 }
 
 int opk_sink_add(struct opk_value_sink *sink, struct opk_ctx *ctx, struct opk_value_table *table)
@@ -211,7 +227,7 @@ int opk_sink_add(struct opk_value_sink *sink, struct opk_ctx *ctx, struct opk_va
 	}
 	if (table->kind == OPK_VALUES_OF_ROWS) {
 		TRY(keep_rows(sink, ctx, table));
-		return opk_writer_add_value_table(sink->writer, ctx, table);
+		return write_rows(sink, ctx, table);
 	}
 	return add_groups(sink, ctx, table);
 }

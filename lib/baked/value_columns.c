@@ -35,6 +35,24 @@ void opk_planes_put(struct opk_buf *out, const uint64_t *numbers, size_t count, 
 	}
 }
 
+static void put_together(struct opk_buf *out, const uint64_t *numbers, size_t count, unsigned width)
+{
+	for (size_t i = 0; i < count; i++)
+		for (unsigned byte = 0; byte < width; byte++) {
+			uint8_t one = (uint8_t)(numbers[i] >> (8 * byte));
+
+			opk_buf_add(out, &one, 1);
+		}
+}
+
+static void get_together(uint64_t *numbers, size_t count, unsigned width, const uint8_t *data)
+{
+	memset(numbers, 0, count * sizeof *numbers);
+	for (size_t i = 0; i < count; i++)
+		for (unsigned byte = 0; byte < width; byte++)
+			numbers[i] |= (uint64_t)*data++ << (8 * byte);
+}
+
 static void get_planes(uint64_t *numbers, size_t count, unsigned width, const uint8_t *data)
 {
 	memset(numbers, 0, count * sizeof *numbers);
@@ -53,6 +71,41 @@ unsigned opk_planes_width(const uint64_t *numbers, size_t count)
 	for (; all; all >>= 8)
 		width++;
 	return width;
+}
+
+/* Keeps the other encoding if it deflates to fewer bytes. */
+static int keep_smaller(struct opk_buf *best, uint32_t *encoding, size_t *size,
+                        struct opk_buf *other, uint32_t its, struct opk_ctx *ctx)
+{
+	opk_autofree void *packed = NULL;
+	size_t packed_size;
+
+	if (other->failed)
+		return opk_nomem(ctx, "values");
+	TRY(opk_deflate(&packed, &packed_size, ctx, other->data, other->size, true));
+	if (packed_size >= *size)
+		return OPK_OK;
+	opk_buf_clear(best);
+	*best = *other;
+	*other = (struct opk_buf){ 0 };
+	*encoding = its;
+	*size = packed_size;
+	return OPK_OK;
+}
+
+int opk_numbers_put(uint32_t *form, struct opk_buf *out, struct opk_ctx *ctx,
+                    const uint64_t *numbers, size_t count)
+{
+	opk_autobuf struct opk_buf planes = { 0 }, together = { 0 }, best = { 0 };
+	unsigned width = opk_planes_width(numbers, count);
+	size_t size = SIZE_MAX;
+
+	opk_planes_put(&planes, numbers, count, width);
+	TRY(keep_smaller(&best, form, &size, &planes, width, ctx));
+	put_together(&together, numbers, count, width);
+	TRY(keep_smaller(&best, form, &size, &together, width | OPK_BYTES_TOGETHER, ctx));
+	opk_buf_add(out, best.data, best.size);
+	return OPK_OK;
 }
 
 /* ---- whole numbers over a denominator -------------------------------------------------------- */
@@ -182,15 +235,16 @@ int opk_whole_put(struct opk_buf *out, struct opk_ctx *ctx, const struct opk_who
                   size_t count)
 {
 	opk_autofree uint64_t *numbers = NULL;
+	opk_autobuf struct opk_buf bytes = { 0 };
+	uint32_t form = 0;
 	int64_t least;
-	unsigned width;
 
 	TRY(opk_whole_numbers(&numbers, &least, ctx, whole->n, count));
-	width = opk_planes_width(numbers, count);
+	TRY(opk_numbers_put(&form, &bytes, ctx, numbers, count));
 	opk_buf_add_u64(out, (uint64_t)least);
 	opk_buf_add_u32(out, whole->denominator);
-	opk_buf_add_u32(out, width);
-	opk_planes_put(out, numbers, count, width);
+	opk_buf_add_u32(out, form);
+	opk_buf_add(out, bytes.data, bytes.size);
 	return OPK_OK;
 }
 
@@ -212,26 +266,6 @@ static void put_differences(struct opk_buf *out, uint64_t *room, const uint64_t 
 	width = opk_planes_width(room, count);
 	opk_buf_add_u64(out, width);
 	opk_planes_put(out, room, count, width);
-}
-
-/* Keeps the other encoding if it deflates to fewer bytes. */
-static int keep_smaller(struct opk_buf *best, uint32_t *encoding, size_t *size,
-                        struct opk_buf *other, uint32_t its, struct opk_ctx *ctx)
-{
-	opk_autofree void *packed = NULL;
-	size_t packed_size;
-
-	if (other->failed)
-		return opk_nomem(ctx, "values");
-	TRY(opk_deflate(&packed, &packed_size, ctx, other->data, other->size, true));
-	if (packed_size >= *size)
-		return OPK_OK;
-	opk_buf_clear(best);
-	*best = *other;
-	*other = (struct opk_buf){ 0 };
-	*encoding = its;
-	*size = packed_size;
-	return OPK_OK;
 }
 
 int opk_value_put_doubles(uint32_t *encoding, struct opk_buf *out, struct opk_ctx *ctx,
@@ -281,12 +315,26 @@ static const char *decode_planes(uint64_t *entries, size_t count, uint64_t width
 	return NULL;
 }
 
-const char *opk_numbers_decode(int64_t *n, size_t count, int64_t least, uint32_t width,
+static const char *decode_together(uint64_t *entries, size_t count, uint32_t width,
+                                   const struct opk_reader *reader)
+{
+	if (width > sizeof *entries || reader->left != count * (size_t)width)
+		return wrong_length;
+	get_together(entries, count, width, reader->data);
+	return NULL;
+}
+
+const char *opk_numbers_decode(int64_t *n, size_t count, int64_t least, uint32_t form,
                                const struct opk_reader *reader)
 {
 	uint64_t *numbers = (uint64_t *)n;
-	const char *wrong = reader->failed ? wrong_length
-	                                   : decode_planes(numbers, count, width, reader);
+	const char *wrong = wrong_length;
+
+	if (!reader->failed)
+		wrong = form & OPK_BYTES_TOGETHER
+		                ? decode_together(numbers, count, form & ~OPK_BYTES_TOGETHER,
+		                                  reader)
+		                : decode_planes(numbers, count, form, reader);
 
 	for (size_t i = 0; !wrong && i < count; i++)
 		n[i] = numbers[i] ? (int64_t)((uint64_t)least + numbers[i] - 1) : OPK_NO_NUMBER;
@@ -298,13 +346,13 @@ const char *opk_whole_decode(int64_t *n, uint32_t *denominator, size_t count, co
 {
 	struct opk_reader reader = { .data = data, .left = size };
 	int64_t least = (int64_t)opk_read_u64(&reader);
-	uint32_t width;
+	uint32_t form;
 
 	*denominator = opk_read_u32(&reader);
-	width = opk_read_u32(&reader);
+	form = opk_read_u32(&reader);
 	if (!reader.failed && !*denominator)
 		return "a column has the denominator 0";
-	return opk_numbers_decode(n, count, least, width, &reader);
+	return opk_numbers_decode(n, count, least, form, &reader);
 }
 
 static const char *decode_numbers(uint64_t *entries, size_t count, const uint8_t *data, size_t size)

@@ -283,22 +283,23 @@ static int put_quotient(struct opk_buf *out, struct opk_ctx *ctx,
                         const struct opk_quotient *quotient, const uint32_t *numbers, size_t count)
 {
 	static const struct opk_multiple none = { 0 };
+	opk_autobuf struct opk_buf bytes = { 0 };
 	opk_autofree uint64_t *own = NULL;
 	int64_t least = 0;
-	unsigned width = 0;
+	uint32_t form = 0;
 
 	if (quotient->k) {
 		TRY(opk_whole_numbers(&own, &least, ctx, quotient->k, count));
-		width = opk_planes_width(own, count);
+		TRY(opk_numbers_put(&form, &bytes, ctx, own, count));
 	}
 	put_multiple(out, &quotient->under, numbers[quotient->under.base]);
 	put_multiple(out, own ? &none : &quotient->over,
 	             own ? 0 : numbers[quotient->over.base] + 1);
 	opk_buf_add_u32(out, quotient->instances);
-	opk_buf_add_u32(out, width);
+	opk_buf_add_u32(out, form);
 	opk_buf_add_u64(out, opk_bits_of(quotient->factor));
 	opk_buf_add_u64(out, (uint64_t)least);
-	opk_planes_put(out, own, count, width);
+	opk_buf_add(out, bytes.data, bytes.size);
 	return OPK_OK;
 }
 
@@ -375,7 +376,7 @@ static const char *decode_multiple(uint64_t *entries, size_t count, struct opk_r
 }
 
 static const char *read_over(int64_t **k, struct opk_quotient *quotient, struct opk_reader *reader,
-                             uint32_t width, int64_t least, size_t count,
+                             uint32_t form, int64_t least, size_t count,
                              const struct opk_stored_column *columns, size_t column_count)
 {
 	const char *wrong = NULL;
@@ -387,7 +388,7 @@ static const char *read_over(int64_t **k, struct opk_quotient *quotient, struct 
 		return *k ? NULL : wrong ? wrong : bad_relation;
 	}
 	*k = opk_alloc_array(count + 1, sizeof **k);
-	return *k ? opk_numbers_decode(*k, count, least, width, reader) : no_memory;
+	return *k ? opk_numbers_decode(*k, count, least, form, reader) : no_memory;
 }
 
 static const char *decode_quotient(uint64_t *entries, size_t count, struct opk_reader *reader,
@@ -396,13 +397,13 @@ static const char *decode_quotient(uint64_t *entries, size_t count, struct opk_r
 	opk_autofree int64_t *q = NULL, *k = NULL;
 	struct opk_quotient quotient;
 	const char *wrong = NULL;
-	uint32_t width;
+	uint32_t form;
 	int64_t least;
 
 	quotient.under = get_multiple(reader);
 	quotient.over = get_multiple(reader);
 	quotient.instances = opk_read_u32(reader);
-	width = opk_read_u32(reader);
+	form = opk_read_u32(reader);
 	quotient.factor = opk_double_of(opk_read_u64(reader));
 	least = (int64_t)opk_read_u64(reader);
 	if (reader->failed || !quotient.instances)
@@ -410,7 +411,7 @@ static const char *decode_quotient(uint64_t *entries, size_t count, struct opk_r
 	q = read_multiple(&wrong, &quotient.under, count, columns, column_count);
 	if (!q)
 		return wrong ? wrong : no_memory;
-	wrong = read_over(&k, &quotient, reader, width, least, count, columns, column_count);
+	wrong = read_over(&k, &quotient, reader, form, least, count, columns, column_count);
 	for (size_t i = 0; !wrong && i < count; i++)
 		entries[i] = quotient_of(k[i], q[i], quotient.instances, quotient.factor);
 	return wrong;

@@ -11,6 +11,7 @@ enum {
 	MOST_ENTRIES = 1 << 25, /* of a table: 256 MiB */
 	MOST_COLUMNS = 1 << 20,
 };
+#define TEXTS_SHARED 0x80000000u
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
@@ -79,6 +80,7 @@ int opk_value_table_add(uint64_t **entries, struct opk_value_table *table, struc
 
 struct encoder {
 	struct opk_ctx *ctx;
+	const struct opk_strlist *shared; /* texts of the first table; or NULL */
 	const struct opk_value_table *table;
 	struct opk_relation *relations; /* one per column of the table */
 	uint32_t *order;                /* likewise: its number in the section */
@@ -179,13 +181,14 @@ static int put_columns(struct encoder *e)
 static void put_together(struct opk_buf *out, const struct encoder *e)
 {
 	const struct opk_value_table *table = e->table;
+	size_t shared = e->shared ? e->shared->count : 0;
 
 	opk_buf_add_u32(out, table->kind);
 	opk_buf_add_u32(out, e->kept);
 	opk_buf_add_u64(out, table->first);
 	opk_buf_add_u64(out, table->count);
 	opk_buf_add_u64(out, table->members);
-	opk_buf_add_u32(out, (uint32_t)e->list.count);
+	opk_buf_add_u32(out, (uint32_t)(e->list.count - shared) | (shared ? TEXTS_SHARED : 0));
 	opk_buf_add_u32(out, (uint32_t)e->texts.size);
 	opk_buf_add(out, e->texts.data, e->texts.size);
 	opk_buf_add(out, e->headers.data, e->headers.size);
@@ -204,15 +207,41 @@ static void clear(struct encoder *e)
 	opk_index_clear(&e->numbers);
 }
 
+static int know_texts(struct encoder *e)
+{
+	for (size_t i = 0; e->shared && i < e->shared->count; i++)
+		if (!opk_strlist_add(&e->list, e->shared->items[i])
+		    || !opk_index_add(&e->numbers, e->list.items[i], i, NULL))
+			return opk_nomem(e->ctx, "values");
+	return OPK_OK;
+}
+
+int opk_value_table_write(struct opk_writer *writer, struct opk_ctx *ctx,
+                          const struct opk_value_table *table, const struct opk_strlist *shared,
+                          struct opk_strlist *texts)
+{
+	__attribute__((cleanup(clear))) struct encoder e = {
+		.ctx = ctx,
+		.table = table,
+		.shared = shared && shared->count ? shared : NULL,
+	};
+	opk_autobuf struct opk_buf out = { 0 };
+
+	TRY(know_texts(&e));
+	TRY(put_columns(&e));
+	put_together(&out, &e);
+	TRY(opk_writer_add_buf(writer, OPK_SECTION_VALUES, &out, "values"));
+	if (texts) {
+		*texts = e.list;
+		e.list = (struct opk_strlist){ 0 };
+	}
+	return OPK_OK;
+}
+
 int opk_writer_add_value_table(struct opk_writer *writer, struct opk_ctx *ctx,
                                const struct opk_value_table *table)
 {
-	__attribute__((cleanup(clear))) struct encoder e = { .ctx = ctx, .table = table };
-	opk_autobuf struct opk_buf out = { 0 };
-
-	TRY(put_columns(&e));
-	put_together(&out, &e);
-	return opk_writer_add_buf(writer, OPK_SECTION_VALUES, &out, "values");
+	return opk_value_table_write(writer, ctx, table, NULL, NULL);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -222,6 +251,7 @@ struct decoder {
 	struct opk_value_table *table;
 	struct opk_reader left;
 	uint32_t columns, texts, text_bytes;
+	bool shared; /* the first texts are those of the first table */
 };
 
 static int refuse(struct decoder *d, const char *problem)
@@ -240,6 +270,8 @@ static int read_head(struct decoder *d)
 	table->count = opk_read_u64(&d->left);
 	table->members = opk_read_u64(&d->left);
 	d->texts = opk_read_u32(&d->left);
+	d->shared = d->texts & TEXTS_SHARED;
+	d->texts &= ~TEXTS_SHARED;
 	d->text_bytes = opk_read_u32(&d->left);
 	longer = table->count > table->members ? table->count : table->members;
 	if (d->left.failed || d->text_bytes > d->left.left || d->texts > d->text_bytes)
@@ -266,6 +298,30 @@ static int read_texts(struct decoder *d)
 		at += size + 1;
 	}
 	return at == end ? OPK_OK : refuse(d, "the texts of the values are of another length");
+}
+
+/* Those of the first table, which come before its own. */
+static int share_texts(struct decoder *d, const struct opk_file *file, size_t section)
+{
+	long first = opk_file_find(file, OPK_SECTION_VALUES);
+	struct opk_value_table other = { 0 };
+	struct decoder of = { .ctx = d->ctx, .table = &other };
+	opk_autofree void *data = NULL;
+	int code;
+
+	if (!d->shared)
+		return OPK_OK;
+	if (first < 0 || (size_t)first >= section)
+		return refuse(d, "the texts of a table of values are in one that is not there");
+	TRY(opk_file_read(&data, &of.left.left, d->ctx, file, (size_t)first));
+	of.left.data = data;
+	code = read_head(&of);
+	if (!code && of.shared)
+		code = refuse(d, "the first table of values names an earlier one");
+	if (!code)
+		code = read_texts(&of);
+	d->table->texts = other.texts;
+	return code;
 }
 
 static int read_text(const char **out, struct decoder *d)
@@ -362,11 +418,12 @@ static int check_twice(struct decoder *d)
 	return OPK_OK;
 }
 
-static int read_table(struct decoder *d)
+static int read_table(struct decoder *d, const struct opk_file *file, size_t section)
 {
 	opk_autofree struct opk_stored_column *stored = NULL;
 
 	TRY(read_head(d));
+	TRY(share_texts(d, file, section));
 	TRY(read_texts(d));
 	stored = opk_alloc_array(d->columns + 1, sizeof *stored);
 	d->table->columns = opk_alloc_array(d->columns + 1, sizeof *d->table->columns);
@@ -391,7 +448,7 @@ int opk_value_table_read(struct opk_value_table *table, struct opk_ctx *ctx,
 
 	TRY(opk_file_read(&data, &d.left.left, ctx, file, section));
 	d.left.data = data;
-	code = read_table(&d);
+	code = read_table(&d, file, section);
 	if (code)
 		opk_value_table_clear(table);
 	return code == OPK_EINPUT ? opk_file_add_place(ctx, code, file, section) : code;

@@ -160,7 +160,7 @@ static bool needs_denominators(const struct bake *b)
 /* Of fewer rows, or of rows that lack most metrics, denominators take more bytes than they save. */
 static int pays(bool *out, struct bake *b)
 {
-	enum { FEW_ROWS = 64 };
+	enum { FEW_ROWS = 16 };
 	const struct opk_segment *segments;
 	size_t count, rows = 0;
 
