@@ -62,11 +62,14 @@ struct opk_value_sink {
 	struct opk_writer *writer;
 	struct opk_strlist names; /* of all metrics, each once */
 	OPK_LIST(struct opk_value_table) rows;
-	uint64_t kept;                 /* entries of all rows */
+	uint64_t kept;              /* entries of all rows */
+	const char *const *helpers; /* metrics that only help to store others */
+	size_t helper_count;
 	bool any;                      /* a table was written */
 	struct opk_strlist texts;      /* of the first one, which those of groups share */
 	struct opk_value_table groups; /* of the groups that were added last */
 };
+bool opk_sink_helps(const struct opk_value_sink *sink, const char *metric);
 /* Changes the table: groups of one row that has the same values are left out. */
 int opk_sink_add(struct opk_value_sink *sink, struct opk_ctx *ctx, struct opk_value_table *table);
 void opk_sink_clear(struct opk_value_sink *sink);

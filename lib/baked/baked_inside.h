@@ -77,8 +77,8 @@ struct opk_multiple {
 	uint32_t base, m, d;
 };
 struct opk_quotient {
-	struct opk_multiple under, over; /* q and k; d is 0 where k is the column's own */
-	uint32_t instances;
+	struct opk_multiple under, over;     /* q and k; d is 0 where k is the column's own */
+	uint32_t instances, under_instances; /* of k; of q: as many, or 1 */
 	double factor;
 	int64_t *k; /* its own, or NULL */
 };
@@ -89,6 +89,8 @@ struct opk_relation {
 	struct opk_multiple multiple;
 	struct opk_quotient quotient;
 	bool used; /* others name it */
+	/* The numbers were divided by this: quotients multiply them again. */
+	uint32_t common;
 };
 /* One per column of the table; those that are not of doubles are PLAIN. */
 int opk_relations_find(struct opk_relation **out, struct opk_ctx *ctx,

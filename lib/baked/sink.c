@@ -109,7 +109,8 @@ static void compare(struct stripping *s, const struct opk_value_sink *sink)
 		s->same[i] = s->rows[i] == 1;
 	for (size_t i = 0; i < s->table->column_count; i++)
 		for (size_t j = 0; j < sink->rows.count; j++)
-			if (s->table->columns[i].role != OPK_VALUE_GROUP)
+			if (s->table->columns[i].role != OPK_VALUE_GROUP
+			    && s->table->columns[i].role != OPK_VALUE_HELP)
 				compare_column(s, &s->table->columns[i], &sink->rows.items[j]);
 }
 
@@ -230,4 +231,12 @@ int opk_sink_add(struct opk_value_sink *sink, struct opk_ctx *ctx, struct opk_va
 		return write_rows(sink, ctx, table);
 	}
 	return add_groups(sink, ctx, table);
+}
+
+bool opk_sink_helps(const struct opk_value_sink *sink, const char *metric)
+{
+	for (size_t i = 0; i < sink->helper_count; i++)
+		if (!strcmp(sink->helpers[i], metric))
+			return true;
+	return false;
 }

@@ -23,7 +23,7 @@ static int64_t multiple_of(int64_t n, const struct opk_multiple *multiple)
 	return (int64_t)((uint64_t)n * multiple->m) / (int64_t)multiple->d;
 }
 
-static uint64_t quotient_of(int64_t k, int64_t q, uint32_t instances, double factor)
+static uint64_t quotient_of(int64_t k, int64_t q, const struct opk_quotient *as)
 {
 	double value;
 
@@ -32,7 +32,7 @@ static uint64_t quotient_of(int64_t k, int64_t q, uint32_t instances, double fac
 	/* CUPTI gives 0 of samples in which nothing was counted. */
 	if (!k && !q)
 		return 0;
-	value = factor * (((double)k / instances) / ((double)q / instances));
+	value = as->factor * (((double)k / as->instances) / ((double)q / as->under_instances));
 	return isnan(value) ? OPK_NOT_A_NUMBER : opk_bits_of(value);
 }
 
@@ -141,11 +141,10 @@ static size_t take_samples(struct sample samples[LOOKED_AT], const uint64_t *ent
 	return taken;
 }
 
-static bool fits_samples(const struct sample *samples, size_t count, uint32_t instances,
-                         double factor)
+static bool fits_samples(const struct sample *samples, size_t count, const struct opk_quotient *as)
 {
 	for (size_t i = 0; i < count; i++)
-		if (quotient_of(samples[i].k, samples[i].q, instances, factor) != samples[i].entry)
+		if (quotient_of(samples[i].k, samples[i].q, as) != samples[i].entry)
 			return false;
 	return true;
 }
@@ -160,7 +159,7 @@ static bool fill_quotient(struct opk_quotient *out, const uint64_t *entries, con
 		out->k[i] = isnan(value) || q == OPK_NO_NUMBER
 		                    ? OPK_NO_NUMBER
 		                    : numerator_of(value, q, out->factor);
-		if (quotient_of(out->k[i], q, out->instances, out->factor) != entries[i])
+		if (quotient_of(out->k[i], q, out) != entries[i])
 			return false;
 	}
 	return true;
@@ -172,22 +171,29 @@ static bool is_quotient_of(struct opk_quotient *out, const uint64_t *entries, co
 	struct sample samples[LOOKED_AT];
 	size_t taken = take_samples(samples, entries, n, count, out);
 
-	for (out->instances = 1; taken && out->instances <= MOST_INSTANCES; out->instances += 2)
-		if (fits_samples(samples, taken, out->instances, out->factor)
-		    && fill_quotient(out, entries, n, count))
+	for (out->instances = 1; taken && out->instances <= MOST_INSTANCES; out->instances += 2) {
+		out->under_instances = out->instances;
+		if (fits_samples(samples, taken, out) && fill_quotient(out, entries, n, count))
 			return true;
+		/* A mean over instances in a time. */
+		out->under_instances = 1;
+		if (fits_samples(samples, taken, out) && fill_quotient(out, entries, n, count))
+			return true;
+	}
 	return false;
 }
 
 /* The samples rule out most columns and numbers of instances at once. */
 static bool is_quotient(struct opk_quotient *out, const uint64_t *entries, const int64_t *n,
-                        size_t count)
+                        uint32_t common, size_t count)
 {
 	for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
 		out->factor = factors[i];
-		for (out->under.m = 1; out->under.m <= MOST_PER_CYCLE; out->under.m *= 2)
+		for (unsigned per_cycle = 1; per_cycle <= MOST_PER_CYCLE; per_cycle *= 2) {
+			out->under.m = common * per_cycle;
 			if (is_quotient_of(out, entries, n, count))
 				return true;
+		}
 	}
 	return false;
 }
@@ -204,7 +210,7 @@ static int find_quotient(struct opk_relation *all, size_t column, struct opk_ctx
 	for (size_t i = 0; i < table->column_count; i++) {
 		quotient->under = (struct opk_multiple){ .base = (uint32_t)i, .d = 1 };
 		if (all[i].encoding != OPK_ENCODED_NUMBERS
-		    || !is_quotient(quotient, entries, all[i].whole.n, table->count))
+		    || !is_quotient(quotient, entries, all[i].whole.n, all[i].common, table->count))
 			continue;
 		all[column].encoding = OPK_ENCODED_QUOTIENT;
 		all[i].used = true;
@@ -228,6 +234,24 @@ static bool is_of_numbers(uint32_t role)
 	return role == OPK_VALUE_METRIC || role == OPK_VALUE_HELP || role >= OPK_VALUE_REMARK;
 }
 
+/* Nobody reads the numbers themselves: what they have in common goes into the quotients. */
+static void divide(struct opk_relation *relation, size_t count)
+{
+	const uint64_t most = UINT32_MAX / MOST_PER_CYCLE;
+	int64_t *n = relation->whole.n;
+	uint64_t common = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (n[i] != OPK_NO_NUMBER)
+			common = greatest_divisor((uint64_t)llabs(n[i]), common);
+	if (common < 2 || common > most)
+		return;
+	for (size_t i = 0; i < count; i++)
+		if (n[i] != OPK_NO_NUMBER)
+			n[i] /= (int64_t)common;
+	relation->common = (uint32_t)common;
+}
+
 static int find_numbers(struct opk_relation *all, size_t column, struct opk_ctx *ctx,
                         const struct opk_value_table *table)
 {
@@ -237,6 +261,9 @@ static int find_numbers(struct opk_relation *all, size_t column, struct opk_ctx 
 	if (!one->whole.n)
 		return OPK_OK;
 	one->encoding = OPK_ENCODED_NUMBERS;
+	one->common = 1;
+	if (table->columns[column].role == OPK_VALUE_HELP)
+		divide(one, table->count);
 	if (table->count < FEW || is_constant(one->whole.n, table->count)
 	    || !find_multiple(&one->multiple, all, column, one->whole.n, table->count))
 		return OPK_OK;
@@ -296,6 +323,7 @@ static int put_quotient(struct opk_buf *out, struct opk_ctx *ctx,
 	put_multiple(out, own ? &none : &quotient->over,
 	             own ? 0 : numbers[quotient->over.base] + 1);
 	opk_buf_add_u32(out, quotient->instances);
+	opk_buf_add_u32(out, quotient->under_instances);
 	opk_buf_add_u32(out, form);
 	opk_buf_add_u64(out, opk_bits_of(quotient->factor));
 	opk_buf_add_u64(out, (uint64_t)least);
@@ -403,17 +431,18 @@ static const char *decode_quotient(uint64_t *entries, size_t count, struct opk_r
 	quotient.under = get_multiple(reader);
 	quotient.over = get_multiple(reader);
 	quotient.instances = opk_read_u32(reader);
+	quotient.under_instances = opk_read_u32(reader);
 	form = opk_read_u32(reader);
 	quotient.factor = opk_double_of(opk_read_u64(reader));
 	least = (int64_t)opk_read_u64(reader);
-	if (reader->failed || !quotient.instances)
+	if (reader->failed || !quotient.instances || !quotient.under_instances)
 		return bad_divisor;
 	q = read_multiple(&wrong, &quotient.under, count, columns, column_count);
 	if (!q)
 		return wrong ? wrong : no_memory;
 	wrong = read_over(&k, &quotient, reader, form, least, count, columns, column_count);
 	for (size_t i = 0; !wrong && i < count; i++)
-		entries[i] = quotient_of(k[i], q[i], quotient.instances, quotient.factor);
+		entries[i] = quotient_of(k[i], q[i], &quotient);
 	return wrong;
 }
 

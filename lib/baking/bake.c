@@ -258,6 +258,10 @@ static int write_values(struct bake *b)
 	TRY(opk_bake_rows(&b->baked, b->ctx, &b->sink, b->file, &b->metrics, b->named));
 	if (*b->meta->join)
 		TRY(opk_bake_joined(b->ctx, &b->sink, b->file, &b->metrics));
+	b->sink.helpers = opk_strlist_items(&b->metrics) + b->named;
+	b->sink.helper_count = b->metrics.count - b->named;
+	for (size_t i = b->named; i < b->metrics.count; i++)
+		TRY(add_also(b, b->metrics.items[i]));
 	TRY(opk_summary_bake(b->ctx, b->file, &b->also, &b->sink));
 	return write_how(b);
 }
