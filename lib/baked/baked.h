@@ -21,6 +21,7 @@ enum opk_value_role {
 	OPK_VALUE_SPANS,       /* the sample begins at an earlier event */
 	OPK_VALUE_NAME,        /* the row's name: its number in the texts, from 1; 0: "" */
 	OPK_VALUE_GROUP,       /* one per row of the file: the entry that has it, from 1; 0: none */
+	OPK_VALUE_HELP,        /* whole numbers that other columns are computed from */
 	OPK_VALUE_REMARK = 16, /* plus the kind of the remark */
 };
 
@@ -61,8 +62,14 @@ struct opk_value_sink {
 	struct opk_writer *writer;
 	struct opk_strlist names; /* of all metrics, each once */
 	OPK_LIST(struct opk_value_table) rows;
-	uint64_t kept; /* entries of all rows */
+	uint64_t kept;              /* entries of all rows */
+	const char *const *helpers; /* metrics that only help to store others */
+	size_t helper_count;
+	bool any;                      /* a table was written */
+	struct opk_strlist texts;      /* of the first one, which those of groups share */
+	struct opk_value_table groups; /* of the groups that were added last */
 };
+bool opk_sink_helps(const struct opk_value_sink *sink, const char *metric);
 /* Changes the table: groups of one row that has the same values are left out. */
 int opk_sink_add(struct opk_value_sink *sink, struct opk_ctx *ctx, struct opk_value_table *table);
 void opk_sink_clear(struct opk_value_sink *sink);

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "baked/baked.h"
+#include "baked/baked_inside.h"
 
 /* Rows in memory, to compare groups with. More than these are not compared. */
 enum { MOST_KEPT = 1 << 22 };
@@ -13,7 +13,29 @@ void opk_sink_clear(struct opk_value_sink *sink)
 	for (size_t i = 0; i < sink->rows.count; i++)
 		opk_value_table_clear(&sink->rows.items[i]);
 	free(sink->rows.items);
+	opk_value_table_clear(&sink->groups);
 	opk_strlist_clear(&sink->names);
+	opk_strlist_clear(&sink->texts);
+}
+
+static int copy(struct opk_value_table *kept, struct opk_ctx *ctx,
+                const struct opk_value_table *table)
+{
+	*kept = (struct opk_value_table){ .kind = table->kind,
+		                          .first = table->first,
+		                          .count = table->count,
+		                          .members = table->members };
+	for (size_t i = 0; i < table->column_count; i++) {
+		const struct opk_value_column *column = &table->columns[i];
+		uint64_t *entries;
+
+		TRY(opk_value_table_add(&entries, kept, ctx, column->role, column->name,
+		                        column->other));
+		memcpy(entries, column->entries,
+		       (column->role == OPK_VALUE_GROUP ? table->members : table->count)
+		               * sizeof *entries);
+	}
+	return OPK_OK;
 }
 
 static int keep_rows(struct opk_value_sink *sink, struct opk_ctx *ctx,
@@ -25,20 +47,7 @@ static int keep_rows(struct opk_value_sink *sink, struct opk_ctx *ctx,
 	if (sink->kept > MOST_KEPT)
 		return OPK_OK;
 	kept = opk_list_add(&sink->rows);
-	if (!kept)
-		return opk_nomem(ctx, "values");
-	*kept = (struct opk_value_table){ .kind = table->kind,
-		                          .first = table->first,
-		                          .count = table->count };
-	for (size_t i = 0; i < table->column_count; i++) {
-		const struct opk_value_column *column = &table->columns[i];
-		uint64_t *entries;
-
-		TRY(opk_value_table_add(&entries, kept, ctx, column->role, column->name,
-		                        column->other));
-		memcpy(entries, column->entries, table->count * sizeof *entries);
-	}
-	return OPK_OK;
+	return kept ? copy(kept, ctx, table) : opk_nomem(ctx, "values");
 }
 
 /* ---- groups of one row ------------------------------------------------------------------------ */
@@ -100,7 +109,8 @@ static void compare(struct stripping *s, const struct opk_value_sink *sink)
 		s->same[i] = s->rows[i] == 1;
 	for (size_t i = 0; i < s->table->column_count; i++)
 		for (size_t j = 0; j < sink->rows.count; j++)
-			if (s->table->columns[i].role != OPK_VALUE_GROUP)
+			if (s->table->columns[i].role != OPK_VALUE_GROUP
+			    && s->table->columns[i].role != OPK_VALUE_HELP)
 				compare_column(s, &s->table->columns[i], &sink->rows.items[j]);
 }
 
@@ -142,6 +152,70 @@ static int strip(struct opk_value_sink *sink, struct opk_ctx *ctx, struct opk_va
 	return OPK_OK;
 }
 
+/* ---- the same groups twice -------------------------------------------------------------------- */
+
+static bool are_same_groups(const struct opk_value_table *a, const struct opk_value_table *b)
+{
+	const struct opk_value_column *x = opk_value_table_find(a, OPK_VALUE_GROUP, NULL);
+	const struct opk_value_column *y = opk_value_table_find(b, OPK_VALUE_GROUP, NULL);
+
+	return a->kind == b->kind && a->count == b->count && a->members == b->members && x && y
+	       && !memcmp(x->entries, y->entries, a->members * sizeof *x->entries);
+}
+
+/* Joined rows and statistics are means of the same ranges. */
+static void drop_known(const struct opk_value_sink *sink, struct opk_value_table *table)
+{
+	size_t kept = 0;
+
+	if (!are_same_groups(&sink->groups, table))
+		return;
+	for (size_t i = 0; i < table->column_count; i++) {
+		struct opk_value_column *column = &table->columns[i];
+		const struct opk_value_column *known = find_alike(&sink->groups, column);
+
+		if (column->role == OPK_VALUE_METRIC && known
+		    && !memcmp(column->entries, known->entries, table->count * sizeof(uint64_t)))
+			free(column->entries);
+		else
+			table->columns[kept++] = *column;
+	}
+	table->column_count = kept;
+}
+
+static int write_rows(struct opk_value_sink *sink, struct opk_ctx *ctx,
+                      const struct opk_value_table *table)
+{
+	bool first = !sink->any;
+
+	sink->any = true;
+	return opk_value_table_write(sink->writer, ctx, table, NULL, first ? &sink->texts : NULL);
+}
+
+static int write_groups(struct opk_value_sink *sink, struct opk_ctx *ctx,
+                        const struct opk_value_table *table)
+{
+	return opk_value_table_write(sink->writer, ctx, table, &sink->texts, NULL);
+}
+
+static int add_groups(struct opk_value_sink *sink, struct opk_ctx *ctx,
+                      struct opk_value_table *table)
+{
+	bool any;
+
+	TRY(strip(sink, ctx, table));
+	drop_known(sink, table);
+	any = opk_value_table_find(table, OPK_VALUE_METRIC, NULL) && table->count;
+	if (!any || table->members > MOST_KEPT)
+		return any ? write_groups(sink, ctx, table) : OPK_OK;
+	/* Sums come between means. */
+	if (table->kind == OPK_VALUES_OF_MEANS) {
+		opk_value_table_clear(&sink->groups);
+		TRY(copy(&sink->groups, ctx, table));
+	}
+	return write_groups(sink, ctx, table);
+}
+
 int opk_sink_add(struct opk_value_sink *sink, struct opk_ctx *ctx, struct opk_value_table *table)
 {
 	for (size_t i = 0; i < table->column_count; i++) {
@@ -154,8 +228,15 @@ int opk_sink_add(struct opk_value_sink *sink, struct opk_ctx *ctx, struct opk_va
 	}
 	if (table->kind == OPK_VALUES_OF_ROWS) {
 		TRY(keep_rows(sink, ctx, table));
-		return opk_writer_add_value_table(sink->writer, ctx, table);
+		return write_rows(sink, ctx, table);
 	}
-	TRY(strip(sink, ctx, table));
-	return table->count ? opk_writer_add_value_table(sink->writer, ctx, table) : OPK_OK;
+	return add_groups(sink, ctx, table);
+}
+
+bool opk_sink_helps(const struct opk_value_sink *sink, const char *metric)
+{
+	for (size_t i = 0; i < sink->helper_count; i++)
+		if (!strcmp(sink->helpers[i], metric))
+			return true;
+	return false;
 }

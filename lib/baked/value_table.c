@@ -11,6 +11,7 @@ enum {
 	MOST_ENTRIES = 1 << 25, /* of a table: 256 MiB */
 	MOST_COLUMNS = 1 << 20,
 };
+#define TEXTS_SHARED 0x80000000u
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
@@ -45,7 +46,7 @@ static uint64_t entries_of(const struct opk_value_table *table, uint32_t role)
 
 static bool is_of_doubles(uint32_t role)
 {
-	return role == OPK_VALUE_METRIC || role >= OPK_VALUE_REMARK;
+	return role == OPK_VALUE_METRIC || role == OPK_VALUE_HELP || role >= OPK_VALUE_REMARK;
 }
 
 /* Keeps a text, which moves neither when the list grows nor when others are added. */
@@ -79,7 +80,11 @@ int opk_value_table_add(uint64_t **entries, struct opk_value_table *table, struc
 
 struct encoder {
 	struct opk_ctx *ctx;
+	const struct opk_strlist *shared; /* texts of the first table; or NULL */
 	const struct opk_value_table *table;
+	struct opk_relation *relations; /* one per column of the table */
+	uint32_t *order;                /* likewise: its number in the section */
+	uint32_t kept;                  /* columns in the section */
 	struct opk_buf texts, headers, columns;
 	struct opk_strlist list;
 	struct opk_index numbers; /* of the texts in the list */
@@ -118,34 +123,72 @@ static int renumber(uint64_t **out, struct encoder *e, const struct opk_value_co
 	return OPK_OK;
 }
 
-static int put_column(struct encoder *e, const struct opk_value_column *column)
+static int put_entries(uint32_t *encoding, struct encoder *e, size_t i)
 {
+	const struct opk_value_column *column = &e->table->columns[i];
+	uint64_t count = entries_of(e->table, column->role);
 	opk_autofree uint64_t *numbers = NULL;
+
+	*encoding = e->relations[i].encoding;
+	if (*encoding != OPK_ENCODED_PLAIN)
+		return opk_relation_put(&e->columns, e->ctx, &e->relations[i], e->order, count);
+	if (is_of_doubles(column->role))
+		return opk_value_put_doubles(encoding, &e->columns, e->ctx, column->entries, count);
+	*encoding = OPK_ENCODED_DIFFERENCES;
+	if (column->role == OPK_VALUE_NAME)
+		TRY(renumber(&numbers, e, column));
+	return opk_value_put_differences(&e->columns, e->ctx, numbers ? numbers : column->entries,
+	                                 count);
+}
+
+static int put_column(struct encoder *e, size_t i)
+{
+	const struct opk_value_column *column = &e->table->columns[i];
 	size_t before = e->columns.size;
 	uint32_t encoding = 0;
 
-	if (column->role == OPK_VALUE_NAME)
-		TRY(renumber(&numbers, e, column));
 	opk_buf_add_u32(&e->headers, column->role);
 	opk_buf_add_u32(&e->headers, number_of(e, column->name));
 	opk_buf_add_u32(&e->headers, number_of(e, column->other));
-	TRY(opk_value_encode(&encoding, &e->columns, e->ctx, numbers ? numbers : column->entries,
-	                     entries_of(e->table, column->role), is_of_doubles(column->role)));
+	TRY(put_entries(&encoding, e, i));
 	opk_buf_add_u32(&e->headers, encoding);
 	opk_buf_add_u64(&e->headers, e->columns.size - before);
+	return OPK_OK;
+}
+
+/* Numbers that help no other column are left out. */
+static bool is_kept(const struct encoder *e, size_t i)
+{
+	return e->table->columns[i].role != OPK_VALUE_HELP
+	       || (e->relations[i].used && e->relations[i].encoding == OPK_ENCODED_NUMBERS);
+}
+
+static int put_columns(struct encoder *e)
+{
+	TRY(opk_relations_find(&e->relations, e->ctx, e->table));
+	e->order = opk_alloc_array(e->table->column_count + 1, sizeof *e->order);
+	if (!e->order)
+		return opk_nomem(e->ctx, "values");
+	for (size_t i = 0; i < e->table->column_count; i++)
+		if (is_kept(e, i))
+			e->order[i] = e->kept++;
+	for (size_t i = 0; i < e->table->column_count; i++)
+		if (is_kept(e, i))
+			TRY(put_column(e, i));
 	return OPK_OK;
 }
 
 static void put_together(struct opk_buf *out, const struct encoder *e)
 {
 	const struct opk_value_table *table = e->table;
+	size_t shared = e->shared ? e->shared->count : 0;
 
 	opk_buf_add_u32(out, table->kind);
-	opk_buf_add_u32(out, (uint32_t)table->column_count);
+	opk_buf_add_u32(out, e->kept);
 	opk_buf_add_u64(out, table->first);
 	opk_buf_add_u64(out, table->count);
 	opk_buf_add_u64(out, table->members);
-	opk_buf_add_u32(out, (uint32_t)e->list.count);
+	opk_buf_add_u32(out, (uint32_t)(e->list.count - shared) | (shared ? TEXTS_SHARED : 0));
 	opk_buf_add_u32(out, (uint32_t)e->texts.size);
 	opk_buf_add(out, e->texts.data, e->texts.size);
 	opk_buf_add(out, e->headers.data, e->headers.size);
@@ -155,6 +198,8 @@ static void put_together(struct opk_buf *out, const struct encoder *e)
 
 static void clear(struct encoder *e)
 {
+	opk_relations_free(e->relations, e->table->column_count);
+	free(e->order);
 	opk_buf_clear(&e->texts);
 	opk_buf_clear(&e->headers);
 	opk_buf_clear(&e->columns);
@@ -162,16 +207,41 @@ static void clear(struct encoder *e)
 	opk_index_clear(&e->numbers);
 }
 
+static int know_texts(struct encoder *e)
+{
+	for (size_t i = 0; e->shared && i < e->shared->count; i++)
+		if (!opk_strlist_add(&e->list, e->shared->items[i])
+		    || !opk_index_add(&e->numbers, e->list.items[i], i, NULL))
+			return opk_nomem(e->ctx, "values");
+	return OPK_OK;
+}
+
+int opk_value_table_write(struct opk_writer *writer, struct opk_ctx *ctx,
+                          const struct opk_value_table *table, const struct opk_strlist *shared,
+                          struct opk_strlist *texts)
+{
+	__attribute__((cleanup(clear))) struct encoder e = {
+		.ctx = ctx,
+		.table = table,
+		.shared = shared && shared->count ? shared : NULL,
+	};
+	opk_autobuf struct opk_buf out = { 0 };
+
+	TRY(know_texts(&e));
+	TRY(put_columns(&e));
+	put_together(&out, &e);
+	TRY(opk_writer_add_buf(writer, OPK_SECTION_VALUES, &out, "values"));
+	if (texts) {
+		*texts = e.list;
+		e.list = (struct opk_strlist){ 0 };
+	}
+	return OPK_OK;
+}
+
 int opk_writer_add_value_table(struct opk_writer *writer, struct opk_ctx *ctx,
                                const struct opk_value_table *table)
 {
-	__attribute__((cleanup(clear))) struct encoder e = { .ctx = ctx, .table = table };
-	opk_autobuf struct opk_buf out = { 0 };
-
-	for (size_t i = 0; i < table->column_count; i++)
-		TRY(put_column(&e, &table->columns[i]));
-	put_together(&out, &e);
-	return opk_writer_add_buf(writer, OPK_SECTION_VALUES, &out, "values");
+	return opk_value_table_write(writer, ctx, table, NULL, NULL);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -181,6 +251,7 @@ struct decoder {
 	struct opk_value_table *table;
 	struct opk_reader left;
 	uint32_t columns, texts, text_bytes;
+	bool shared; /* the first texts are those of the first table */
 };
 
 static int refuse(struct decoder *d, const char *problem)
@@ -199,6 +270,8 @@ static int read_head(struct decoder *d)
 	table->count = opk_read_u64(&d->left);
 	table->members = opk_read_u64(&d->left);
 	d->texts = opk_read_u32(&d->left);
+	d->shared = d->texts & TEXTS_SHARED;
+	d->texts &= ~TEXTS_SHARED;
 	d->text_bytes = opk_read_u32(&d->left);
 	longer = table->count > table->members ? table->count : table->members;
 	if (d->left.failed || d->text_bytes > d->left.left || d->texts > d->text_bytes)
@@ -227,6 +300,30 @@ static int read_texts(struct decoder *d)
 	return at == end ? OPK_OK : refuse(d, "the texts of the values are of another length");
 }
 
+/* Those of the first table, which come before its own. */
+static int share_texts(struct decoder *d, const struct opk_file *file, size_t section)
+{
+	long first = opk_file_find(file, OPK_SECTION_VALUES);
+	struct opk_value_table other = { 0 };
+	struct decoder of = { .ctx = d->ctx, .table = &other };
+	opk_autofree void *data = NULL;
+	int code;
+
+	if (!d->shared)
+		return OPK_OK;
+	if (first < 0 || (size_t)first >= section)
+		return refuse(d, "the texts of a table of values are in one that is not there");
+	TRY(opk_file_read(&data, &of.left.left, d->ctx, file, (size_t)first));
+	of.left.data = data;
+	code = read_head(&of);
+	if (!code && of.shared)
+		code = refuse(d, "the first table of values names an earlier one");
+	if (!code)
+		code = read_texts(&of);
+	d->table->texts = other.texts;
+	return code;
+}
+
 static int read_text(const char **out, struct decoder *d)
 {
 	uint32_t number = opk_read_u32(&d->left);
@@ -237,12 +334,7 @@ static int read_text(const char **out, struct decoder *d)
 	return OPK_OK;
 }
 
-struct stored {
-	uint32_t encoding;
-	uint64_t size;
-};
-
-static int read_column_head(struct decoder *d, struct stored *stored)
+static int read_column_head(struct decoder *d, struct opk_stored_column *stored)
 {
 	struct opk_value_column *column = &d->table->columns[d->table->column_count];
 
@@ -275,21 +367,29 @@ static const char *check_entries(const struct opk_value_table *table,
 	return NULL;
 }
 
-static int read_column(struct decoder *d, struct opk_value_column *column,
-                       const struct stored *stored)
+static int take_bytes(struct decoder *d, struct opk_stored_column *stored)
 {
+	stored->data = opk_read_bytes(&d->left, stored->size);
+	return stored->data ? OPK_OK : refuse(d, "the table of values ends too early");
+}
+
+static int read_column(struct decoder *d, size_t i, const struct opk_stored_column *stored)
+{
+	struct opk_value_column *column = &d->table->columns[i];
 	uint64_t count = entries_of(d->table, column->role);
-	const uint8_t *data = stored->size > d->left.left
-	                              ? NULL
-	                              : opk_read_bytes(&d->left, (size_t)stored->size);
+	bool related = stored[i].encoding == OPK_ENCODED_MULTIPLE
+	               || stored[i].encoding == OPK_ENCODED_QUOTIENT;
 	const char *wrong;
 
-	if (!data)
-		return refuse(d, "the table of values ends too early");
 	column->entries = opk_alloc_array(count + 1, sizeof *column->entries);
 	if (!column->entries)
 		return opk_nomem(d->ctx, "values");
-	wrong = opk_value_decode(column->entries, count, stored->encoding, data, stored->size);
+	if (related && !is_of_doubles(column->role))
+		return refuse(d, "a column of whole numbers is computed from others");
+	wrong = related ? opk_relation_decode(column->entries, count, stored,
+	                                      d->table->column_count, i)
+	                : opk_value_decode(column->entries, count, stored[i].encoding,
+	                                   stored[i].data, stored[i].size);
 	wrong = wrong ? wrong : check_entries(d->table, column);
 	return wrong ? refuse(d, wrong) : OPK_OK;
 }
@@ -308,7 +408,7 @@ static int check_twice(struct decoder *d)
 
 		if (!opk_strlist_take(&keys, key))
 			return opk_nomem(d->ctx, "values");
-		if (opk_index_find(NULL, &seen, key))
+		if (column->role != OPK_VALUE_HELP && opk_index_find(NULL, &seen, key))
 			return refuse(d, "a column of values is there twice");
 		if (!opk_index_add(&seen, key, i, NULL)
 		    || (column->role == OPK_VALUE_METRIC
@@ -318,11 +418,12 @@ static int check_twice(struct decoder *d)
 	return OPK_OK;
 }
 
-static int read_table(struct decoder *d)
+static int read_table(struct decoder *d, const struct opk_file *file, size_t section)
 {
-	opk_autofree struct stored *stored = NULL;
+	opk_autofree struct opk_stored_column *stored = NULL;
 
 	TRY(read_head(d));
+	TRY(share_texts(d, file, section));
 	TRY(read_texts(d));
 	stored = opk_alloc_array(d->columns + 1, sizeof *stored);
 	d->table->columns = opk_alloc_array(d->columns + 1, sizeof *d->table->columns);
@@ -332,7 +433,9 @@ static int read_table(struct decoder *d)
 		TRY(read_column_head(d, &stored[i]));
 	TRY(check_twice(d));
 	for (uint32_t i = 0; i < d->columns; i++)
-		TRY(read_column(d, &d->table->columns[i], &stored[i]));
+		TRY(take_bytes(d, &stored[i]));
+	for (uint32_t i = 0; i < d->columns; i++)
+		TRY(read_column(d, i, stored));
 	return d->left.left ? refuse(d, "there is more after a table of values") : OPK_OK;
 }
 
@@ -345,7 +448,7 @@ int opk_value_table_read(struct opk_value_table *table, struct opk_ctx *ctx,
 
 	TRY(opk_file_read(&data, &d.left.left, ctx, file, section));
 	d.left.data = data;
-	code = read_table(&d);
+	code = read_table(&d, file, section);
 	if (code)
 		opk_value_table_clear(table);
 	return code == OPK_EINPUT ? opk_file_add_place(ctx, code, file, section) : code;

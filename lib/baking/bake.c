@@ -23,6 +23,7 @@ struct bake {
 	struct opk_set_meta set;     /* that was asked for */
 	struct opk_strlist also;     /* what answers need, and what was asked for */
 	struct opk_strlist metrics;  /* of the rows */
+	size_t named;                /* of these: others only help to store them */
 	struct opk_baked baked;
 	struct opk_excerpt excerpt;
 };
@@ -149,21 +150,68 @@ static int add_metrics(struct bake *b, const struct opk_strlist *names)
 	return OPK_OK;
 }
 
-/* Samples are divided among kernels by the denominators of their metrics. */
+/* Whether readers divide samples among kernels by the denominators of metrics. */
+static bool needs_denominators(const struct bake *b)
+{
+	return b->meta->profiler == OPK_PROFILER_PM
+	       && opk_file_find(b->file, OPK_SECTION_ACTIVITIES) >= 0;
+}
+
+/* Of fewer rows, or of rows that lack most metrics, denominators take more bytes than they save. */
+static int pays(bool *out, struct bake *b)
+{
+	enum { FEW_ROWS = 16 };
+	const struct opk_segment *segments;
+	size_t count, rows = 0;
+
+	TRY(opk_file_segments(&segments, &count, b->ctx, b->file));
+	for (size_t i = 0; i < count; i++)
+		rows += segments[i].row_count;
+	*out = rows >= FEW_ROWS && !*b->meta->join;
+	return OPK_OK;
+}
+
+/* Throughputs are shares of what a unit can do in its elapsed cycles. */
+static int add_cycles(struct bake *b)
+{
+	size_t count = b->metrics.count;
+	struct opk_catalog *catalog = NULL;
+	int code = opk_catalog_new(&catalog, b->ctx, b->meta->chip, b->meta->profiler);
+
+	for (size_t i = 0; !code && i < count; i++) {
+		const char *name = b->metrics.items[i], *unit = strstr(name, "__");
+		opk_autofree char *cycles = opk_printf("%.*s__cycles_elapsed.sum",
+		                                       (int)(unit - name), name);
+
+		if (!cycles)
+			code = opk_nomem(b->ctx, "metrics");
+		else if (strstr(name, "throughput")
+		         && opk_catalog_has_full(catalog, b->ctx, cycles))
+			code = add_metric(b, cycles);
+	}
+	opk_catalog_free(catalog);
+	return code;
+}
+
 static int add_denominators(struct bake *b)
 {
 	struct opk_rules rules = { 0 };
+	bool wanted = needs_denominators(b);
 	int code;
 
-	if (b->meta->profiler != OPK_PROFILER_PM
-	    || opk_file_find(b->file, OPK_SECTION_ACTIVITIES) < 0)
+	b->named = b->metrics.count;
+	if (!wanted)
+		TRY(pays(&wanted, b));
+	if (!wanted)
 		return OPK_OK;
 	code = opk_rules_init(&rules, b->ctx, b->meta->chip, b->meta->profiler,
 	                      opk_strlist_items(&b->metrics), b->metrics.count, NULL);
 	if (!code)
 		code = add_metrics(b, &rules.helpers);
 	opk_rules_clear(&rules);
-	return code;
+	if (needs_denominators(b))
+		b->named = b->metrics.count;
+	return code ? code : add_cycles(b);
 }
 
 /* The recorded metrics, and what summaries and answers need besides. */
@@ -207,9 +255,13 @@ static int write_values(struct bake *b)
 	TRY(begin_answers(b));
 	TRY(list_also(b));
 	TRY(list_metrics(b));
-	TRY(opk_bake_rows(&b->baked, b->ctx, &b->sink, b->file, &b->metrics));
+	TRY(opk_bake_rows(&b->baked, b->ctx, &b->sink, b->file, &b->metrics, b->named));
 	if (*b->meta->join)
 		TRY(opk_bake_joined(b->ctx, &b->sink, b->file, &b->metrics));
+	b->sink.helpers = opk_strlist_items(&b->metrics) + b->named;
+	b->sink.helper_count = b->metrics.count - b->named;
+	for (size_t i = b->named; i < b->metrics.count; i++)
+		TRY(add_also(b, b->metrics.items[i]));
 	TRY(opk_summary_bake(b->ctx, b->file, &b->also, &b->sink));
 	return write_how(b);
 }

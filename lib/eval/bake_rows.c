@@ -18,6 +18,7 @@ struct remark_column {
 struct baking {
 	struct opk_ctx *ctx;
 	struct opk_value_sink *sink;
+	size_t named; /* metrics of the evaluation; those after them only help to store them */
 	struct opk_eval_task task;
 	struct opk_value_table table;
 	uint64_t room; /* rows of the table */
@@ -43,17 +44,24 @@ static void clear(struct baking *b)
 
 /* ---- a table --------------------------------------------------------------------------------- */
 
-static int add_metrics(struct baking *b)
+static int add_metric(struct baking *b, size_t i)
 {
 	const struct opk_evaluation *evaluation = b->task.evaluation;
+	bool named = i < b->named;
 
-	for (size_t i = 0; i < evaluation->metrics.count; i++) {
-		b->columns[i] = NULL;
-		if (!opk_attribute_is_name(evaluation->metrics.items[i]))
-			TRY(opk_value_table_add(&b->columns[i], &b->table, b->ctx, OPK_VALUE_METRIC,
-			                        evaluation->metrics.items[i],
-			                        evaluation->units.items[i]));
-	}
+	b->columns[i] = NULL;
+	if (opk_attribute_is_name(evaluation->metrics.items[i]))
+		return OPK_OK;
+	return opk_value_table_add(&b->columns[i], &b->table, b->ctx,
+	                           named ? OPK_VALUE_METRIC : OPK_VALUE_HELP,
+	                           named ? evaluation->metrics.items[i] : NULL,
+	                           named ? evaluation->units.items[i] : NULL);
+}
+
+static int add_metrics(struct baking *b)
+{
+	for (size_t i = 0; i < b->task.evaluation->metrics.count; i++)
+		TRY(add_metric(b, i));
 	return OPK_OK;
 }
 
@@ -282,11 +290,12 @@ static void take_how(struct opk_baked *baked, struct baking *b)
 }
 
 int opk_bake_rows(struct opk_baked *baked, struct opk_ctx *ctx, struct opk_value_sink *sink,
-                  struct opk_file *file, const struct opk_strlist *metrics)
+                  struct opk_file *file, const struct opk_strlist *metrics, size_t named)
 {
 	__attribute__((cleanup(clear))) struct baking b = { .ctx = ctx, .sink = sink };
 
 	TRY(evaluate(&b, file, metrics, NULL));
+	b.named = named;
 	b.image_count = b.task.job.end;
 	b.images = opk_alloc_array(b.image_count + 1, sizeof *b.images);
 	if (!b.images)
@@ -303,6 +312,7 @@ int opk_bake_joined(struct opk_ctx *ctx, struct opk_value_sink *sink, struct opk
 	struct opk_value_groups groups;
 
 	TRY(evaluate(&b, file, metrics, ""));
+	b.named = metrics->count;
 	groups = opk_joining_groups(b.task.evaluation->joining, &b.task.job);
 	return add_joined(&b, &groups);
 }

@@ -234,9 +234,12 @@ void opk_columns_least(uint64_t *out, const struct opk_columns *columns, const u
 
 /* Values of all rows, from the images, for a file that has them: bake_rows.c */
 
-/* Fills in all but the generator, metrics and sets; free() the images. */
+/*
+ * Fills in all but the generator, metrics and sets; free() the images. Metrics after the first
+ * `named` ones only help to store these in fewer bytes.
+ */
 int opk_bake_rows(struct opk_baked *baked, struct opk_ctx *ctx, struct opk_value_sink *sink,
-                  struct opk_file *file, const struct opk_strlist *metrics);
+                  struct opk_file *file, const struct opk_strlist *metrics, size_t named);
 /* The means of ranges that the metadata's `join` asks for. */
 int opk_bake_joined(struct opk_ctx *ctx, struct opk_value_sink *sink, struct opk_file *file,
                     const struct opk_strlist *metrics);

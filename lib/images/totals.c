@@ -148,13 +148,17 @@ static int write_baked(const double *values, struct work *w, struct opk_ctx *ctx
 	TRY(opk_value_groups_begin(&table, ctx, &groups));
 	for (size_t j = 0; j < w->name_count; j++) {
 		uint64_t *entries;
+		bool helps;
 
 		/* A metric under a label may be evaluated under its own name, too. */
 		if (opk_attribute_is_name(w->names[j])
 		    || opk_value_table_find(&table, OPK_VALUE_METRIC, w->names[j]))
 			continue;
-		TRY(opk_value_table_add(&entries, &table, ctx, OPK_VALUE_METRIC, w->names[j],
-		                        unit_of(w, j)));
+		helps = j < w->metric_count && !w->rules.helpers.count
+		        && opk_sink_helps(w->options->bake, w->names[j]);
+		TRY(opk_value_table_add(&entries, &table, ctx,
+		                        helps ? OPK_VALUE_HELP : OPK_VALUE_METRIC,
+		                        helps ? NULL : w->names[j], helps ? NULL : unit_of(w, j)));
 		for (size_t i = 0; i < w->sums->count; i++)
 			entries[w->sums->order[i]] = opk_bits_of(values[i * w->name_count + j]);
 	}
