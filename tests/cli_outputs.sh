@@ -102,6 +102,7 @@ trace|trace no.opk -o
 .opk file|merge no.opk -o
 .opk file|merge no.opk --sum kernel -o
 .opk file|trim no.opk -o
+.opk file|bake no.opk -o
 .opk file|recover no.opk -o
 table|info no.opk --format csv -o
 table|verify no.opk --format csv -o
@@ -148,6 +149,7 @@ again merge self.opk -o all.opk
 again merge self.opk --sum name -o all.opk
 again recover self.opk -o whole.opk
 again trim self.opk -o small.opk
+again bake self.opk -o baked.opk
 again split self.opk --by 5 -o part.opk
 again eval self.opk --format csv -o values.log
 again eval self.opk --format table -o values

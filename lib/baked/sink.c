@@ -50,7 +50,7 @@ static int keep_rows(struct opk_value_sink *sink, struct opk_ctx *ctx,
 	return kept ? copy(kept, ctx, table) : opk_nomem(ctx, "values");
 }
 
-/* ---- groups of one row ------------------------------------------------------------------------ */
+/* ---- groups of one row ----------------------------------------------------------------------- */
 
 struct stripping {
 	struct opk_value_table *table;
@@ -152,7 +152,7 @@ static int strip(struct opk_value_sink *sink, struct opk_ctx *ctx, struct opk_va
 	return OPK_OK;
 }
 
-/* ---- the same groups twice -------------------------------------------------------------------- */
+/* ---- the same groups twice ------------------------------------------------------------------- */
 
 static bool are_same_groups(const struct opk_value_table *a, const struct opk_value_table *b)
 {

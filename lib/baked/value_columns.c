@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Columns of 64-bit entries as few bytes: hardware counts whole numbers, and averages over the units
- * of a chip are whole numbers over how many units there are.
+ * Columns of 64-bit entries as few bytes: hardware counts whole numbers, and averages over the
+ * units of a chip are whole numbers over how many units there are.
  */
 #include <inttypes.h>
 #include <math.h>

@@ -36,7 +36,7 @@ static uint64_t quotient_of(int64_t k, int64_t q, const struct opk_quotient *as)
 	return isnan(value) ? OPK_NOT_A_NUMBER : opk_bits_of(value);
 }
 
-/* ---- multiples -------------------------------------------------------------------------------- */
+/* ---- multiples ------------------------------------------------------------------------------- */
 
 static uint64_t greatest_divisor(uint64_t a, uint64_t b)
 {
@@ -101,7 +101,7 @@ static bool is_constant(const int64_t *n, size_t count)
 	return true;
 }
 
-/* ---- quotients -------------------------------------------------------------------------------- */
+/* ---- quotients ------------------------------------------------------------------------------- */
 
 /* k, as far as rounding allows; OPK_NO_NUMBER: there is none. */
 static int64_t numerator_of(double value, int64_t q, double factor)
@@ -227,7 +227,7 @@ static int find_quotient(struct opk_relation *all, size_t column, struct opk_ctx
 	return OPK_OK;
 }
 
-/* ---- all columns ------------------------------------------------------------------------------ */
+/* ---- all columns ----------------------------------------------------------------------------- */
 
 static bool is_of_numbers(uint32_t role)
 {
@@ -297,7 +297,7 @@ void opk_relations_free(struct opk_relation *relations, size_t count)
 	free(relations);
 }
 
-/* ---- writing ---------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static void put_multiple(struct opk_buf *out, const struct opk_multiple *multiple, uint32_t number)
 {
@@ -346,7 +346,7 @@ int opk_relation_put(struct opk_buf *out, struct opk_ctx *ctx, const struct opk_
 	}
 }
 
-/* ---- reading ---------------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static const char bad_relation[] = "a column is computed from one that has no whole numbers",
 		  bad_divisor[] = "a column is divided by 0";

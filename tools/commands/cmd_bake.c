@@ -67,6 +67,8 @@ const struct command bake_command = {
 	.examples = {
 		{ "bake run.opk -o baked.opk", "the recording with its values" },
 		{ "bake --only run.opk -o values.opk", "the values alone, to share or archive" },
+		{ "bake run.opk --set roofline -o baked.opk",
+		  "what a roofline needs as well, where the recording has it" },
 	},
 	.options = specs,
 	.args_size = sizeof(struct bake_args),
