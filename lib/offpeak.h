@@ -758,7 +758,7 @@ int opk_availability_load(void **data, size_t *size, struct opk_ctx *ctx, const 
 
 /* ---- what a file replaces -------------------------------------------------------------------- */
 
-/* An output replaces an older file of its own kind alone. */
+/* An output replaces only an older file of the same kind. */
 
 /* What is written; RECORDING to PROBE, and BAKED, are .opk files. */
 enum opk_output {

@@ -25,7 +25,7 @@ int opk_value_table_write(struct opk_writer *writer, struct opk_ctx *ctx,
 
 /* ---- columns by themselves: value_columns.c */
 
-/* The only NaN that whole numbers stand for; and what stands for it among them. */
+/* The only NaN that columns of whole numbers can hold, and the number that means it there. */
 #define OPK_NOT_A_NUMBER UINT64_C(0x7ff8000000000000)
 #define OPK_NO_NUMBER INT64_MIN
 
@@ -37,7 +37,7 @@ struct opk_whole {
 int opk_whole_find(struct opk_whole *whole, struct opk_ctx *ctx, const uint64_t *entries,
                    size_t count);
 void opk_whole_clear(struct opk_whole *whole);
-/* The entry that stands for n over the denominator. */
+/* The entry whose value is n over the denominator. */
 uint64_t opk_whole_entry(int64_t n, uint32_t denominator);
 /* The numbers N and the least n of docs/format.md; free(). */
 int opk_whole_numbers(uint64_t **out, int64_t *least, struct opk_ctx *ctx, const int64_t *n,

@@ -234,7 +234,7 @@ static bool is_of_numbers(uint32_t role)
 	return role == OPK_VALUE_METRIC || role == OPK_VALUE_HELP || role >= OPK_VALUE_REMARK;
 }
 
-/* Nobody reads the numbers themselves: what they have in common goes into the quotients. */
+/* Nothing reads the numbers themselves: their common factor goes into the quotients. */
 static void divide(struct opk_relation *relation, size_t count)
 {
 	const uint64_t most = UINT32_MAX / MOST_PER_CYCLE;

@@ -300,7 +300,7 @@ static int read_texts(struct decoder *d)
 	return at == end ? OPK_OK : refuse(d, "the texts of the values are of another length");
 }
 
-/* Those of the first table, which come before its own. */
+/* Takes the texts of the first table, which come before its own. */
 static int share_texts(struct decoder *d, const struct opk_file *file, size_t section)
 {
 	long first = opk_file_find(file, OPK_SECTION_VALUES);

@@ -157,7 +157,7 @@ static bool needs_denominators(const struct bake *b)
 	       && opk_file_find(b->file, OPK_SECTION_ACTIVITIES) >= 0;
 }
 
-/* Of fewer rows, or of rows that lack most metrics, denominators take more bytes than they save. */
+/* With fewer rows, or rows that lack most metrics, denominators take more bytes than they save. */
 static int pays(bool *out, struct bake *b)
 {
 	enum { FEW_ROWS = 16 };

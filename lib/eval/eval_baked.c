@@ -262,7 +262,7 @@ static int take_rows(struct reading *r)
 	return opk_check_interrupt(r->ctx);
 }
 
-/* Values take at most so many entries, whatever a small file claims. */
+/* A limit on the entries of values: a small file may claim any number. */
 static int check_entries(struct reading *r, const struct opk_value_table *table, size_t section)
 {
 	uint64_t most = (UINT64_C(1) << 27) + 512 * r->job->file->size;

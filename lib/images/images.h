@@ -277,7 +277,7 @@ struct opk_totals {
 };
 struct opk_totals_options {
 	bool baked;                  /* of values that the file has; OPK_EUSAGE: it lacks some */
-	struct opk_value_sink *bake; /* takes the values of the sums; NULL: nobody does */
+	struct opk_value_sink *bake; /* takes the values of the sums; NULL: they are not kept */
 };
 int opk_totals_init(struct opk_totals *totals, struct opk_ctx *ctx,
                     const struct opk_evaluation *evaluation, struct opk_file *file,
