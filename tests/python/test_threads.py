@@ -57,7 +57,12 @@ class Slow:
         if name == sys.argv[1]:
             begun.set()
             time.sleep(0.2)
+            if name == "wave":
+                import logging
+                logging.getLogger("of a library")
 begun = threading.Event()
+if sys.argv[2:]:
+    import logging
 sys.meta_path.insert(0, Slow())
 use = {"pyoffpeak._chips": lambda: opk.chips, "wave": lambda: load("wave", "pandas").open}[sys.argv[1]]
 threading.Thread(target=use).start()
@@ -68,9 +73,9 @@ if not pid:
     os._exit(0 if callable(use()) else 1)
 sys.exit(os.waitpid(pid, 0)[1] != 0)
 """
-        for module in ("pyoffpeak._chips", "wave"):
-            with self.subTest(module):
-                result = subprocess.run([sys.executable, "-c", program, module], capture_output=True, text=True, timeout=60)
+        for arguments in (["pyoffpeak._chips"], ["wave"], ["wave", "logging"]):
+            with self.subTest(arguments):
+                result = subprocess.run([sys.executable, "-c", program, *arguments], capture_output=True, text=True, timeout=60)
                 self.assertEqual((result.returncode, result.stderr), (0, ""))
 
     @long

@@ -6,13 +6,23 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from ._loading import loading
+from ._loading import loading, prepare_for_foreign
+
+
+def load_pandas() -> Any:
+    """pandas, with what pyarrow would load when it first makes a frame: a fork at that moment would not wait."""
+    with loading:
+        pyarrow, pandas = load("pyarrow", "pandas"), load("pandas", "pandas")
+        load("pyarrow.pandas_compat", "pandas")
+        pyarrow.nulls(0).to_pandas()
+    return pandas
 
 
 def load(name: str, extra: str) -> Any:
     """The module of this name. ImportError: it is not installed; says which extra of pyoffpeak installs it."""
     try:
         with loading:
+            prepare_for_foreign()
             return importlib.import_module(name)
     except ImportError as error:
         message = f'{name} can\'t be imported ({error}): pip install "pyoffpeak[{extra}]" brings it'

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Optional, Union
 from . import _kinds, _recordings
 from ._batches import Batch, note_same_files
 from ._errors import InputError, MissingFileError, OffpeakError, UsageError
+from ._extras import load_pandas
 from ._sets import SetLike
 from ._tables import Table
 from ._words import RowKind
@@ -147,14 +148,13 @@ def type_of(arrow: pyarrow.DataType) -> str:
 
 def to_pandas(table: pyarrow.Table) -> pandas.DataFrame:
     """Text as strings of pyarrow; whole numbers that may be null; float64, in which null is NaN, too."""
-    import pandas
     import pyarrow
 
     fields = [(field.name, pyarrow.string() if type_of(field.type) == TEXT else field.type) for field in table.schema]
     types = {
-        pyarrow.string(): pandas.StringDtype("pyarrow"),
-        pyarrow.int64(): pandas.Int64Dtype(),
-        pyarrow.bool_(): pandas.BooleanDtype(),
+        pyarrow.string(): load_pandas().StringDtype("pyarrow"),
+        pyarrow.int64(): load_pandas().Int64Dtype(),
+        pyarrow.bool_(): load_pandas().BooleanDtype(),
     }
     frame: pandas.DataFrame = table.cast(pyarrow.schema(fields)).to_pandas(types_mapper=types.get)
     return frame

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Callable, Dict, Iterator, Union
 
 from . import _arrow, _aside, _context, _output
 from ._errors import check, text
-from ._extras import load
+from ._extras import load, load_pandas
 from ._kept import KINDS, TEXT, Kept
 from ._native import CELLS, rows, word
 from ._offpeak import ffi, lib
@@ -90,8 +90,7 @@ class Rows:
         Whole numbers are Int64, which can be null: int64 becomes float64 where shift(), merge() or reindex() leave a gap,
         and times lose their last digits. Units are in the frame's attrs["units"], by column.
         """
-        types = {load("pyarrow", "pandas").int64(): load("pandas", "pandas").Int64Dtype()}
-        load("pyarrow.pandas_compat", "pandas")  # pyarrow would load it itself, and a fork would not wait
+        types = {load("pyarrow", "pandas").int64(): load_pandas().Int64Dtype()}
         frame: pandas.DataFrame = self.to_arrow().to_pandas(**{"types_mapper": types.get, **options})
         if self._units:
             frame.attrs["units"] = dict(self._units)
