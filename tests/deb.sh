@@ -104,8 +104,8 @@ else
 fi
 job 'offpeak chips --format csv' | sed '1d; s/,.*//' >"$tmp/chips"
 for how in '' --static; do
-	linker=${how:+-Wl,-Bstatic}
-	pass "a program, $how" job "cc -o chips /usr/share/doc/liboffpeak-dev/examples/chips.c $linker \$(pkg-config --cflags --libs $how liboffpeak) ${linker:+-Wl,-Bdynamic}"
+	archive=${how:+s/-loffpeak/-l:liboffpeak.a/}
+	pass "a program, $how" job "cc -o chips /usr/share/doc/liboffpeak-dev/examples/chips.c \$(pkg-config --cflags --libs $how liboffpeak | sed '$archive')"
 	same "what it prints, $how" "$(job ./chips | cut -d ' ' -f 1)" "$(cat "$tmp/chips")"
 done
 

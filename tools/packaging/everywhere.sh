@@ -78,7 +78,7 @@ sources_in() {
 }
 
 built_debs() {
-	inside 'cd /offpeak && apt-get install -qq -y --no-install-recommends debhelper git pkgconf >/dev/null && tools/packaging/deb.sh /debs'
+	inside 'cd /offpeak && apt-get install -qq -y --no-install-recommends build-essential debhelper git pkgconf >/dev/null && tools/packaging/deb.sh /debs'
 }
 
 used_debs() {

@@ -61,7 +61,7 @@ build_libdeflate() {
 # The programs that generate SQLite's sources are built for this machine, and run here.
 build_sqlite3() {
 	./configure -q "${host[@]}" --disable-shared --disable-tcl --disable-readline --disable-load-extension --prefix="$folder"
-	make -s sqlite3.c
+	make -s sqlite3.c ${host:+LTLINK=cc}
 	make -s -j "$jobs" lib_install
 	install -m 644 sqlite3.h "$folder/include"
 	install -m 644 sqlite3.pc "$folder/lib/pkgconfig"
