@@ -105,7 +105,7 @@ int opk_numbers_put(uint32_t *form, struct opk_buf *out, struct opk_ctx *ctx,
 	put_together(&together, numbers, count, width);
 	TRY(keep_smaller(&best, form, &size, &together, width | OPK_BYTES_TOGETHER, ctx));
 	opk_buf_add(out, best.data, best.size);
-	return OPK_OK;
+	return out->failed ? opk_nomem(ctx, "values") : OPK_OK;
 }
 
 /* ---- whole numbers over a denominator -------------------------------------------------------- */
@@ -245,7 +245,7 @@ int opk_whole_put(struct opk_buf *out, struct opk_ctx *ctx, const struct opk_who
 	opk_buf_add_u32(out, whole->denominator);
 	opk_buf_add_u32(out, form);
 	opk_buf_add(out, bytes.data, bytes.size);
-	return OPK_OK;
+	return out->failed ? opk_nomem(ctx, "values") : OPK_OK;
 }
 
 /* ---- encoding -------------------------------------------------------------------------------- */

@@ -28,6 +28,7 @@ FILES = {
     "ranks.opk": "ranks",
     "before.opk": "before",
     "counts.opk": "source",
+    "values.opk": "simple",
     "after.opk": "after",
     "runs/0.opk": "ranks",
     "runs/1.opk": "ranks",
