@@ -323,7 +323,9 @@ record '--best-effort --own-cupti' env:LD_LIBRARY_PATH env:LD_PRELOAD
 out_is "LD_LIBRARY_PATH=$LD_LIBRARY_PATH
 LD_PRELOAD=${LD_PRELOAD-}"
 LD_PRELOAD=$tmp/nothing.so record --best-effort env:LD_PRELOAD
-out_is "LD_PRELOAD=$tmp/nothing.so:$(dirname "$(readlink -f "$BUILD/.libs/liboffpeak-preload.so")")/liboffpeak-preload.so"
+beside=$(dirname "$(readlink -f "$collector")")
+[ -e "$beside/liboffpeak-preload.so" ] || beside=$(readlink -f "$BUILD/.libs")
+out_is "LD_PRELOAD=$tmp/nothing.so:$beside/liboffpeak-preload.so"
 
 # Who starts it may ignore the ends of children.
 trap '' CHLD
