@@ -33,10 +33,14 @@ wheel() {
 		"$work/venv/bin/python" -m build --no-isolation --wheel -o "$work/wheel" "$work/source"
 }
 
-# Names the wheel after the oldest systems that it runs on, and fails if it needs newer ones.
+# Names the wheel after the oldest systems that it runs on, and fails if it needs newer ones. auditwheel takes names of this machine's
+# systems alone, and finds out those of another.
 repair() {
-	PATH=$work/venv/bin:$PATH "$work/venv/bin/python" -m auditwheel repair --plat "manylinux_2_17_$machine" -w "$work/repaired" "$work/wheel"/*.whl
+	local plat=manylinux_2_17_$machine
+	[ "$machine" = "$(uname -m)" ] || plat=auto
+	PATH=$work/venv/bin:$PATH "$work/venv/bin/python" -m auditwheel repair --plat "$plat" -w "$work/repaired" "$work/wheel"/*.whl
 	"$work/venv/bin/python" -m auditwheel show "$work/repaired"/*.whl
+	ls "$work/repaired"/*"manylinux_2_17_$machine.whl"
 }
 
 [ $# = 1 ] || die 'usage: tools/packaging/wheel.sh FOLDER'
