@@ -750,8 +750,7 @@ int opk_file_list(struct opk_listing **out, struct opk_ctx *ctx, struct opk_file
 
 /*
  * Reads the counter-availability image of an .opk file, or another file as it is, unchecked; free()
- * it. `chip` chooses from a probe's chips; NULL: any. OPK_EUSAGE: its GPUs differ.
- * OPK_EINPUT: there is no such image.
+ * it. `chip` is one of a probe's; NULL: any. OPK_EUSAGE: its GPUs differ. OPK_EINPUT: it has none.
  */
 int opk_availability_load(void **data, size_t *size, struct opk_ctx *ctx, const char *path,
                           const char *chip, enum opk_profiler profiler);

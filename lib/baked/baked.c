@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* BAKE sections: how the values in a file were made. */
-#include "baked/baked.h"
+#include "baked/baked_inside.h"
 
 #include <string.h>
 
@@ -133,6 +133,14 @@ int opk_values_origin_find(struct opk_values_origin *out, struct opk_ctx *ctx,
 	return OPK_OK;
 }
 
+int opk_baked_check_count(struct opk_ctx *ctx, const struct opk_baked *baked, size_t images)
+{
+	return baked->image_count == images
+	               ? OPK_OK
+	               : opk_fail(ctx, OPK_EINPUT, "its values are of %zu images, and it has %zu",
+	                          baked->image_count, images);
+}
+
 int opk_baked_check_images(struct opk_ctx *ctx, const struct opk_file *file, const char *what)
 {
 	return opk_file_find(file, OPK_SECTION_LEFT_OUT) < 0
@@ -143,9 +151,16 @@ int opk_baked_check_images(struct opk_ctx *ctx, const struct opk_file *file, con
 	                          what);
 }
 
-/* ---- values of other tools ------------------------------------------------------------------- */
+int opk_writer_add_place(struct opk_writer *writer, uint32_t image_crc, uint32_t number)
+{
+	opk_autobuf struct opk_buf payload = { 0 };
 
-enum { ENTRIES_AT_ONCE = 1 << 22 };
+	opk_buf_add_u32(&payload, image_crc);
+	opk_buf_add_u32(&payload, number);
+	return opk_writer_add_buf(writer, OPK_SECTION_LEFT_OUT, &payload, "an image's place");
+}
+
+/* ---- values of other tools ------------------------------------------------------------------- */
 
 static int add_rows(struct opk_writer *writer, struct opk_ctx *ctx,
                     const struct opk_given_values *values, size_t first, size_t count)
@@ -163,7 +178,7 @@ static int add_rows(struct opk_writer *writer, struct opk_ctx *ctx,
 			entries[row] = opk_bits_of(
 				values->values[(first + row) * values->metric_count + i]);
 	}
-	return opk_writer_add_value_table(writer, ctx, &table);
+	return opk_value_table_write(writer, ctx, &table, NULL, NULL);
 }
 
 /* What names alone say of metrics, in place of a catalog. */
@@ -247,7 +262,7 @@ int opk_writer_add_given_values(struct opk_writer *writer, struct opk_ctx *ctx,
 		.images = values->images,
 		.image_count = values->image_count,
 	};
-	size_t most = ENTRIES_AT_ONCE / (values->metric_count + 1) + 1;
+	size_t most = OPK_VALUES_AT_ONCE / (values->metric_count + 1) + 1;
 
 	TRY(describe_all(&d, ctx, values));
 	baked.metrics = d.metrics;

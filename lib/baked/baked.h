@@ -31,6 +31,9 @@ struct opk_value_column {
 	uint64_t *entries;        /* of metrics and remarks: the bits of doubles */
 };
 
+/* About how many entries a table of rows has, which is in memory as a whole. */
+enum { OPK_VALUES_AT_ONCE = 1 << 22 };
+
 /* Begins zeroed. */
 struct opk_value_table {
 	uint32_t kind;
@@ -54,10 +57,8 @@ const struct opk_value_column *opk_value_table_find(const struct opk_value_table
 /* Adds a column of zeros to a table that is being made. The texts are copied. */
 int opk_value_table_add(uint64_t **entries, struct opk_value_table *table, struct opk_ctx *ctx,
                         uint32_t role, const char *name, const char *other);
-int opk_writer_add_value_table(struct opk_writer *writer, struct opk_ctx *ctx,
-                               const struct opk_value_table *table);
 
-/* Takes the tables of a file that is being made, rows first. Begins zeroed, but for the writer. */
+/* Takes the tables of a file that is being made, rows first. Begins zeroed except the writer. */
 struct opk_value_sink {
 	struct opk_writer *writer;
 	struct opk_strlist names; /* of all metrics, each once */
@@ -148,6 +149,13 @@ const struct opk_baked *opk_baked_get(const struct opk_baked_file *baked);
 /* Whether the file says that it has values. */
 bool opk_file_is_baked(const struct opk_file *file);
 
+/*
+ * Adds a section ROWS, for tables to name in place of an image; `image_crc` and `number` tell it
+ * from others.
+ */
+int opk_writer_add_place(struct opk_writer *writer, uint32_t image_crc, uint32_t number);
+/* OPK_EINPUT: the values are not of as many images as the file has. */
+int opk_baked_check_count(struct opk_ctx *ctx, const struct opk_baked *baked, size_t images);
 /* OPK_EUSAGE: the file lacks images, which `what`, such as "a sum over time", needs. */
 int opk_baked_check_images(struct opk_ctx *ctx, const struct opk_file *file, const char *what);
 

@@ -15,8 +15,17 @@ enum opk_value_encoding {
 	OPK_ENCODED_QUOTIENT,    /* of whole numbers, by those of another column */
 };
 
+/* How many entries a column of this role has. */
+uint64_t opk_value_entries(const struct opk_value_table *table, uint32_t role);
+/* The table's column of the same role and texts; NULL: it has none. */
+const struct opk_value_column *opk_value_table_find_alike(const struct opk_value_table *table,
+                                                          const struct opk_value_column *column);
+static inline bool opk_is_of_doubles(uint32_t role)
+{
+	return role == OPK_VALUE_METRIC || role == OPK_VALUE_HELP || role >= OPK_VALUE_REMARK;
+}
 /*
- * Writes a table whose first texts are those of the first table, unless `shared` is NULL or empty;
+ * Writes a table, without the texts of the first one, `shared`, unless that is NULL or empty;
  * `texts`, unless NULL, gets all of its texts. value_table.c
  */
 int opk_value_table_write(struct opk_writer *writer, struct opk_ctx *ctx,
@@ -29,6 +38,7 @@ int opk_value_table_write(struct opk_writer *writer, struct opk_ctx *ctx,
 #define OPK_NOT_A_NUMBER UINT64_C(0x7ff8000000000000)
 #define OPK_NO_NUMBER INT64_MIN
 
+uint64_t opk_greatest_divisor(uint64_t a, uint64_t b);
 /* A column of whole numbers over a denominator. */
 struct opk_whole {
 	int64_t *n; /* NULL: the column is something else */

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "baked/baked.h"
+#include "baked/baked_inside.h"
 
 struct gathering {
 	struct opk_ctx *ctx;
@@ -84,14 +84,9 @@ static void take_metric(struct gathering *g, size_t metric)
 
 static int take_remark(struct gathering *g, const struct opk_value_column *column)
 {
-	const struct opk_value_column *old = NULL;
+	const struct opk_value_column *old = opk_value_table_find_alike(g->out, column);
 	uint64_t *entries;
 
-	for (size_t i = 0; !old && i < g->out->column_count; i++)
-		if (g->out->columns[i].role == column->role
-		    && !strcmp(g->out->columns[i].name, column->name)
-		    && !strcmp(g->out->columns[i].other, column->other))
-			old = &g->out->columns[i];
 	if (old) {
 		entries = old->entries;
 	} else {

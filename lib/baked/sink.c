@@ -32,8 +32,7 @@ static int copy(struct opk_value_table *kept, struct opk_ctx *ctx,
 		TRY(opk_value_table_add(&entries, kept, ctx, column->role, column->name,
 		                        column->other));
 		memcpy(entries, column->entries,
-		       (column->role == OPK_VALUE_GROUP ? table->members : table->count)
-		               * sizeof *entries);
+		       opk_value_entries(table, column->role) * sizeof *entries);
 	}
 	return OPK_OK;
 }
@@ -67,17 +66,6 @@ static void clear(struct stripping *s)
 	free(s->same);
 }
 
-static const struct opk_value_column *find_alike(const struct opk_value_table *rows,
-                                                 const struct opk_value_column *column)
-{
-	for (size_t i = 0; i < rows->column_count; i++)
-		if (rows->columns[i].role == column->role
-		    && !strcmp(rows->columns[i].name, column->name)
-		    && !strcmp(rows->columns[i].other, column->other))
-			return &rows->columns[i];
-	return NULL;
-}
-
 /* A remark that no row has is as good as NaN. */
 static bool is_same(const struct opk_value_column *column, uint64_t entry,
                     const struct opk_value_column *of_rows, uint64_t row)
@@ -90,7 +78,7 @@ static bool is_same(const struct opk_value_column *column, uint64_t entry,
 static void compare_column(struct stripping *s, const struct opk_value_column *column,
                            const struct opk_value_table *rows)
 {
-	const struct opk_value_column *of_rows = find_alike(rows, column);
+	const struct opk_value_column *of_rows = opk_value_table_find_alike(rows, column);
 
 	for (uint64_t i = 0; i < s->table->count; i++)
 		if (s->same[i] && s->row[i] >= rows->first && s->row[i] - rows->first < rows->count)
@@ -172,7 +160,8 @@ static void drop_known(const struct opk_value_sink *sink, struct opk_value_table
 		return;
 	for (size_t i = 0; i < table->column_count; i++) {
 		struct opk_value_column *column = &table->columns[i];
-		const struct opk_value_column *known = find_alike(&sink->groups, column);
+		const struct opk_value_column *known = opk_value_table_find_alike(&sink->groups,
+		                                                                  column);
 
 		if (column->role == OPK_VALUE_METRIC && known
 		    && !memcmp(column->entries, known->entries, table->count * sizeof(uint64_t)))

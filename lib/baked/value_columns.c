@@ -19,7 +19,6 @@ static const double most_exact = 9007199254740992; /* 2^53 */
 
 /* ---- bytes in planes ------------------------------------------------------------------------- */
 
-/* The lowest byte of all numbers, then the next one, up to `width` bytes of each. */
 void opk_planes_put(struct opk_buf *out, const uint64_t *numbers, size_t count, unsigned width)
 {
 	opk_autofree uint8_t *plane = opk_realloc(NULL, count + 1);
@@ -134,17 +133,15 @@ static uint32_t denominator_of(double value)
 	return 0;
 }
 
-static uint64_t common_multiple(uint64_t a, uint64_t b)
+uint64_t opk_greatest_divisor(uint64_t a, uint64_t b)
 {
-	uint64_t x = a, y = b;
+	while (b) {
+		uint64_t rest = a % b;
 
-	while (y) {
-		uint64_t rest = x % y;
-
-		x = y;
-		y = rest;
+		a = b;
+		b = rest;
 	}
-	return a / x * b;
+	return a;
 }
 
 /* 0: some of the first values have none in common. */
@@ -161,7 +158,7 @@ static uint32_t find_denominator(const uint64_t *entries, size_t count)
 			continue;
 		looked++;
 		one = fabs(value) < most_exact ? denominator_of(fabs(value)) : 0;
-		common = one ? common_multiple(common, one) : 0;
+		common = one ? common / opk_greatest_divisor(common, one) * one : 0;
 		if (!common || common > MOST_DENOMINATOR)
 			return 0;
 	}
@@ -245,7 +242,7 @@ int opk_whole_put(struct opk_buf *out, struct opk_ctx *ctx, const struct opk_who
 	opk_buf_add_u32(out, whole->denominator);
 	opk_buf_add_u32(out, form);
 	opk_buf_add(out, bytes.data, bytes.size);
-	return out->failed ? opk_nomem(ctx, "values") : OPK_OK;
+	return OPK_OK;
 }
 
 /* ---- encoding -------------------------------------------------------------------------------- */
@@ -306,21 +303,14 @@ static const char *decode_plain(uint64_t *entries, size_t count, struct opk_read
 	return NULL;
 }
 
-static const char *decode_planes(uint64_t *entries, size_t count, uint64_t width,
-                                 const struct opk_reader *reader)
+/* `get` is get_planes() or get_together(). */
+static const char *decode_bytes(uint64_t *entries, size_t count, uint64_t width,
+                                const struct opk_reader *reader,
+                                void get(uint64_t *, size_t, unsigned, const uint8_t *))
 {
 	if (width > sizeof *entries || reader->left != count * (size_t)width)
 		return wrong_length;
-	get_planes(entries, count, (unsigned)width, reader->data);
-	return NULL;
-}
-
-static const char *decode_together(uint64_t *entries, size_t count, uint32_t width,
-                                   const struct opk_reader *reader)
-{
-	if (width > sizeof *entries || reader->left != count * (size_t)width)
-		return wrong_length;
-	get_together(entries, count, width, reader->data);
+	get(entries, count, (unsigned)width, reader->data);
 	return NULL;
 }
 
@@ -331,10 +321,8 @@ const char *opk_numbers_decode(int64_t *n, size_t count, int64_t least, uint32_t
 	const char *wrong = wrong_length;
 
 	if (!reader->failed)
-		wrong = form & OPK_BYTES_TOGETHER
-		                ? decode_together(numbers, count, form & ~OPK_BYTES_TOGETHER,
-		                                  reader)
-		                : decode_planes(numbers, count, form, reader);
+		wrong = decode_bytes(numbers, count, form & ~OPK_BYTES_TOGETHER, reader,
+		                     form & OPK_BYTES_TOGETHER ? get_together : get_planes);
 
 	for (size_t i = 0; !wrong && i < count; i++)
 		n[i] = numbers[i] ? (int64_t)((uint64_t)least + numbers[i] - 1) : OPK_NO_NUMBER;
@@ -369,8 +357,9 @@ static const char *decode_numbers(uint64_t *entries, size_t count, const uint8_t
 static const char *decode_differences(uint64_t *entries, size_t count, struct opk_reader *reader)
 {
 	uint64_t width = opk_read_u64(reader);
-	const char *wrong = reader->failed ? wrong_length
-	                                   : decode_planes(entries, count, width, reader);
+	const char *wrong = reader->failed
+	                            ? wrong_length
+	                            : decode_bytes(entries, count, width, reader, get_planes);
 
 	for (size_t i = 1; !wrong && i < count; i++)
 		entries[i] += entries[i - 1];
@@ -386,7 +375,7 @@ const char *opk_value_decode(uint64_t *entries, size_t count, uint32_t encoding,
 	case OPK_ENCODED_PLAIN:
 		return decode_plain(entries, count, &reader);
 	case OPK_ENCODED_PLANES:
-		return decode_planes(entries, count, sizeof *entries, &reader);
+		return decode_bytes(entries, count, sizeof *entries, &reader, get_planes);
 	case OPK_ENCODED_NUMBERS:
 		return decode_numbers(entries, count, data, size);
 	case OPK_ENCODED_DIFFERENCES:

@@ -38,17 +38,6 @@ static uint64_t quotient_of(int64_t k, int64_t q, const struct opk_quotient *as)
 
 /* ---- multiples ------------------------------------------------------------------------------- */
 
-static uint64_t greatest_divisor(uint64_t a, uint64_t b)
-{
-	while (b) {
-		uint64_t rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
-}
-
 /* The first number that is neither 0 nor NaN gives the ratio. */
 static bool find_ratio(struct opk_multiple *out, const int64_t *n, const int64_t *base,
                        size_t count)
@@ -60,7 +49,7 @@ static bool find_ratio(struct opk_multiple *out, const int64_t *n, const int64_t
 		i++;
 	if (i == count || base[i] <= 0 || n[i] < 0)
 		return false;
-	divisor = greatest_divisor((uint64_t)n[i], (uint64_t)base[i]);
+	divisor = opk_greatest_divisor((uint64_t)n[i], (uint64_t)base[i]);
 	if ((uint64_t)n[i] / divisor > UINT32_MAX || (uint64_t)base[i] / divisor > UINT32_MAX)
 		return false;
 	out->m = (uint32_t)((uint64_t)n[i] / divisor);
@@ -229,11 +218,6 @@ static int find_quotient(struct opk_relation *all, size_t column, struct opk_ctx
 
 /* ---- all columns ----------------------------------------------------------------------------- */
 
-static bool is_of_numbers(uint32_t role)
-{
-	return role == OPK_VALUE_METRIC || role == OPK_VALUE_HELP || role >= OPK_VALUE_REMARK;
-}
-
 /* Nothing reads the numbers themselves: their common factor goes into the quotients. */
 static void divide(struct opk_relation *relation, size_t count)
 {
@@ -243,7 +227,7 @@ static void divide(struct opk_relation *relation, size_t count)
 
 	for (size_t i = 0; i < count; i++)
 		if (n[i] != OPK_NO_NUMBER)
-			common = greatest_divisor((uint64_t)llabs(n[i]), common);
+			common = opk_greatest_divisor((uint64_t)llabs(n[i]), common);
 	if (common < 2 || common > most)
 		return;
 	for (size_t i = 0; i < count; i++)
@@ -280,7 +264,7 @@ int opk_relations_find(struct opk_relation **out, struct opk_ctx *ctx,
 	if (!all)
 		return opk_nomem(ctx, "values");
 	for (size_t i = 0; i < table->column_count; i++)
-		if (is_of_numbers(table->columns[i].role))
+		if (opk_is_of_doubles(table->columns[i].role))
 			TRY(find_numbers(all, i, ctx, table));
 	for (size_t i = 0; i < table->column_count && table->count >= FEW; i++)
 		if (table->columns[i].role == OPK_VALUE_METRIC && !all[i].whole.n)

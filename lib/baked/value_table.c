@@ -39,14 +39,20 @@ const struct opk_value_column *opk_value_table_find(const struct opk_value_table
 	return NULL;
 }
 
-static uint64_t entries_of(const struct opk_value_table *table, uint32_t role)
+const struct opk_value_column *opk_value_table_find_alike(const struct opk_value_table *table,
+                                                          const struct opk_value_column *column)
 {
-	return role == OPK_VALUE_GROUP ? table->members : table->count;
+	for (size_t i = 0; i < table->column_count; i++)
+		if (table->columns[i].role == column->role
+		    && !strcmp(table->columns[i].name, column->name)
+		    && !strcmp(table->columns[i].other, column->other))
+			return &table->columns[i];
+	return NULL;
 }
 
-static bool is_of_doubles(uint32_t role)
+uint64_t opk_value_entries(const struct opk_value_table *table, uint32_t role)
 {
-	return role == OPK_VALUE_METRIC || role == OPK_VALUE_HELP || role >= OPK_VALUE_REMARK;
+	return role == OPK_VALUE_GROUP ? table->members : table->count;
 }
 
 /* Keeps a text, which moves neither when the list grows nor when others are added. */
@@ -70,7 +76,7 @@ int opk_value_table_add(uint64_t **entries, struct opk_value_table *table, struc
 	table->columns = grown;
 	added.name = keep(table, name);
 	added.other = keep(table, other);
-	added.entries = opk_alloc_array(entries_of(table, role) + 1, sizeof *added.entries);
+	added.entries = opk_alloc_array(opk_value_entries(table, role) + 1, sizeof *added.entries);
 	grown[table->column_count++] = added;
 	*entries = added.entries;
 	return added.name && added.other && added.entries ? OPK_OK : opk_nomem(ctx, "values");
@@ -110,7 +116,7 @@ static uint32_t number_of(struct encoder *e, const char *text)
 	return (uint32_t)number + 1;
 }
 
-/* Numbers of the table's texts become those of the section's. */
+/* Renumbers the table's texts as the section has them. */
 static int renumber(uint64_t **out, struct encoder *e, const struct opk_value_column *column)
 {
 	uint64_t *numbers = *out = opk_alloc_array(e->table->count + 1, sizeof *numbers);
@@ -126,13 +132,13 @@ static int renumber(uint64_t **out, struct encoder *e, const struct opk_value_co
 static int put_entries(uint32_t *encoding, struct encoder *e, size_t i)
 {
 	const struct opk_value_column *column = &e->table->columns[i];
-	uint64_t count = entries_of(e->table, column->role);
+	uint64_t count = opk_value_entries(e->table, column->role);
 	opk_autofree uint64_t *numbers = NULL;
 
 	*encoding = e->relations[i].encoding;
 	if (*encoding != OPK_ENCODED_PLAIN)
 		return opk_relation_put(&e->columns, e->ctx, &e->relations[i], e->order, count);
-	if (is_of_doubles(column->role))
+	if (opk_is_of_doubles(column->role))
 		return opk_value_put_doubles(encoding, &e->columns, e->ctx, column->entries, count);
 	*encoding = OPK_ENCODED_DIFFERENCES;
 	if (column->role == OPK_VALUE_NAME)
@@ -238,12 +244,6 @@ int opk_value_table_write(struct opk_writer *writer, struct opk_ctx *ctx,
 	return OPK_OK;
 }
 
-int opk_writer_add_value_table(struct opk_writer *writer, struct opk_ctx *ctx,
-                               const struct opk_value_table *table)
-{
-	return opk_value_table_write(writer, ctx, table, NULL, NULL);
-}
-
 /* ---- reading --------------------------------------------------------------------------------- */
 
 struct decoder {
@@ -251,7 +251,7 @@ struct decoder {
 	struct opk_value_table *table;
 	struct opk_reader left;
 	uint32_t columns, texts, text_bytes;
-	bool shared; /* the first texts are those of the first table */
+	bool shared; /* its first texts are in the first table */
 };
 
 static int refuse(struct decoder *d, const char *problem)
@@ -349,11 +349,11 @@ static int read_column_head(struct decoder *d, struct opk_stored_column *stored)
 	return OPK_OK;
 }
 
-/* Entries that stand for something else: texts, and entries of the table. */
+/* Entries may be numbers of texts, or of entries of the table. */
 static const char *check_entries(const struct opk_value_table *table,
                                  const struct opk_value_column *column)
 {
-	uint64_t count = entries_of(table, column->role), most = UINT64_MAX;
+	uint64_t count = opk_value_entries(table, column->role), most = UINT64_MAX;
 
 	if (column->role == OPK_VALUE_NAME)
 		most = table->texts.count;
@@ -376,7 +376,7 @@ static int take_bytes(struct decoder *d, struct opk_stored_column *stored)
 static int read_column(struct decoder *d, size_t i, const struct opk_stored_column *stored)
 {
 	struct opk_value_column *column = &d->table->columns[i];
-	uint64_t count = entries_of(d->table, column->role);
+	uint64_t count = opk_value_entries(d->table, column->role);
 	bool related = stored[i].encoding == OPK_ENCODED_MULTIPLE
 	               || stored[i].encoding == OPK_ENCODED_QUOTIENT;
 	const char *wrong;
@@ -384,7 +384,7 @@ static int read_column(struct decoder *d, size_t i, const struct opk_stored_colu
 	column->entries = opk_alloc_array(count + 1, sizeof *column->entries);
 	if (!column->entries)
 		return opk_nomem(d->ctx, "values");
-	if (related && !is_of_doubles(column->role))
+	if (related && !opk_is_of_doubles(column->role))
 		return refuse(d, "a column of whole numbers is computed from others");
 	wrong = related ? opk_relation_decode(column->entries, count, stored,
 	                                      d->table->column_count, i)

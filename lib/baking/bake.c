@@ -19,6 +19,7 @@ struct bake {
 	const struct opk_bake_options *options;
 	struct opk_writer *writer;
 	struct opk_value_sink sink;
+	struct opk_catalog *catalog; /* of the recording's chip */
 	struct opk_answers *answers; /* NULL: the recording lacks what they need */
 	struct opk_set_meta set;     /* that was asked for */
 	struct opk_strlist also;     /* what answers need, and what was asked for */
@@ -34,6 +35,7 @@ static void clear(struct bake *b)
 	opk_strlist_clear(&b->metrics);
 	opk_strlist_clear(&b->also);
 	opk_set_meta_clear(&b->set);
+	opk_catalog_free(b->catalog);
 	opk_answers_free(b->answers);
 	opk_excerpt_clear(&b->excerpt);
 	free((void *)b->baked.images);
@@ -57,19 +59,11 @@ static int check(const struct bake *b)
 	return OPK_OK;
 }
 
-/* The header's checksum keeps apart what stands for different images. */
-static int add_place(struct bake *b, size_t section, uint32_t number)
-{
-	opk_autobuf struct opk_buf payload = { 0 };
-
-	opk_buf_add_u32(&payload, b->file->sections[section].header_crc);
-	opk_buf_add_u32(&payload, number);
-	return opk_writer_add_buf(b->writer, OPK_SECTION_LEFT_OUT, &payload, "an image's place");
-}
-
 static int copy_image(struct bake *b, size_t section, uint32_t number)
 {
-	TRY(b->options->only ? add_place(b, section, number)
+	uint32_t crc = b->file->sections[section].header_crc;
+
+	TRY(b->options->only ? opk_writer_add_place(b->writer, crc, number)
 	                     : opk_writer_copy(b->writer, b->file, section));
 	return opk_writer_copy_tables(b->writer, b->file, section);
 }
@@ -175,22 +169,18 @@ static int pays(bool *out, struct bake *b)
 static int add_cycles(struct bake *b)
 {
 	size_t count = b->metrics.count;
-	struct opk_catalog *catalog = NULL;
-	int code = opk_catalog_new(&catalog, b->ctx, b->meta->chip, b->meta->profiler);
 
-	for (size_t i = 0; !code && i < count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		const char *name = b->metrics.items[i], *unit = strstr(name, "__");
 		opk_autofree char *cycles = opk_printf("%.*s__cycles_elapsed.sum",
 		                                       (int)(unit - name), name);
 
 		if (!cycles)
-			code = opk_nomem(b->ctx, "metrics");
-		else if (strstr(name, "throughput")
-		         && opk_catalog_has_full(catalog, b->ctx, cycles))
-			code = add_metric(b, cycles);
+			return opk_nomem(b->ctx, "metrics");
+		if (strstr(name, "throughput") && opk_catalog_has_full(b->catalog, b->ctx, cycles))
+			TRY(add_metric(b, cycles));
 	}
-	opk_catalog_free(catalog);
-	return code;
+	return OPK_OK;
 }
 
 static int add_denominators(struct bake *b)
@@ -229,13 +219,9 @@ static int list_metrics(struct bake *b)
 static int write_how(struct bake *b)
 {
 	const char *sets[2];
-	struct opk_catalog *catalog;
-	int code;
 
-	TRY(opk_catalog_new(&catalog, b->ctx, b->meta->chip, b->meta->profiler));
-	code = opk_catalog_complete(catalog, b->ctx);
-	if (!code)
-		code = opk_excerpt_make(&b->excerpt, b->ctx, catalog, &b->sink.names);
+	TRY(opk_catalog_complete(b->catalog, b->ctx));
+	TRY(opk_excerpt_make(&b->excerpt, b->ctx, b->catalog, &b->sink.names));
 	b->baked.generator = "offpeak " PACKAGE_VERSION;
 	b->baked.metrics = b->excerpt.items;
 	b->baked.metric_count = b->excerpt.count;
@@ -244,14 +230,12 @@ static int write_how(struct bake *b)
 		sets[b->baked.set_count++] = opk_answers_set_hash(b->answers);
 	if (b->options->set)
 		sets[b->baked.set_count++] = b->set.resolved.hash;
-	if (!code)
-		code = opk_writer_add_baked(b->writer, b->ctx, &b->baked);
-	opk_catalog_free(catalog);
-	return code;
+	return opk_writer_add_baked(b->writer, b->ctx, &b->baked);
 }
 
 static int write_values(struct bake *b)
 {
+	TRY(opk_catalog_new(&b->catalog, b->ctx, b->meta->chip, b->meta->profiler));
 	TRY(begin_answers(b));
 	TRY(list_also(b));
 	TRY(list_metrics(b));

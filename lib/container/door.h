@@ -30,9 +30,9 @@ struct opk_section {
 enum {
 	OPK_SECTION_BAKED = 0x454b4142,    /* "BAKE": how values were evaluated, JSON */
 	OPK_SECTION_VALUES = 0x534c4156,   /* "VALS": values of rows */
-	OPK_SECTION_LEFT_OUT = 0x53574f52, /* "ROWS": stands for an image */
+	OPK_SECTION_LEFT_OUT = 0x53574f52, /* "ROWS": in place of an image */
 };
-/* Whether a section is an image, or stands for one that was left out. */
+/* Whether a section is an image, or is in place of one that was left out. */
 static inline bool opk_is_image(uint32_t type)
 {
 	return type == OPK_SECTION_DATA || type == OPK_SECTION_LEFT_OUT;

@@ -6,9 +6,6 @@
 #include "baked/baked.h"
 #include "eval/eval_inside.h"
 
-/* This bounds a table in memory. */
-enum { ENTRIES_AT_ONCE = 1 << 22 };
-
 struct remark_column {
 	size_t metric, kind;
 	char *part;
@@ -18,7 +15,7 @@ struct remark_column {
 struct baking {
 	struct opk_ctx *ctx;
 	struct opk_value_sink *sink;
-	size_t named; /* metrics of the evaluation; those after them only help to store them */
+	size_t named; /* metrics of the evaluation; later ones only help to store these */
 	struct opk_eval_task task;
 	struct opk_value_table table;
 	uint64_t room; /* rows of the table */
@@ -80,7 +77,7 @@ static int begin_table(struct baking *b, uint64_t first)
 {
 	uint64_t left = b->task.evaluation->spools.total_rows - first;
 
-	b->room = ENTRIES_AT_ONCE / (b->task.evaluation->metrics.count + 4) + 1;
+	b->room = OPK_VALUES_AT_ONCE / (b->task.evaluation->metrics.count + 4) + 1;
 	b->room = b->room < left ? b->room : left;
 	b->table = (struct opk_value_table){ .kind = OPK_VALUES_OF_ROWS,
 		                             .first = first,

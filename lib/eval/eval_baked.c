@@ -60,7 +60,7 @@ static void put_bytes(struct reading *r, const char *text, size_t most)
 	put(r, text, size);
 }
 
-static int put_header(struct reading *r)
+static void put_header(struct reading *r)
 {
 	const struct opk_baked *baked = r->baked;
 	struct opk_spool_header header = {
@@ -76,7 +76,6 @@ static int put_header(struct reading *r)
 		                        : opk_attribute_unit(r->job->metrics[i]),
 		          OPK_MAX_UNIT);
 	r->begun = true;
-	return OPK_OK;
 }
 
 static void put_trailer(struct reading *r)
@@ -209,37 +208,37 @@ static int take_row(struct reading *r, uint64_t entry)
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
+/* In the first of the tables that has it; NULL: none has. */
+static const struct opk_value_column *find_column(const struct reading *r, uint32_t role,
+                                                  const char *name)
+{
+	const struct opk_value_column *found = NULL;
+
+	for (size_t i = 0; !found && i < r->table_count; i++)
+		found = opk_value_table_find(&r->tables[i], role, name);
+	return found;
+}
+
 static void find_columns(struct reading *r)
 {
-	r->starts = r->ends = r->spans = r->names = NULL;
 	for (size_t i = 0; i < r->job->metric_count; i++) {
 		const char *metric = r->job->metrics[i];
 
 		r->columns[i] = NULL;
 		if (opk_attribute_is_name(metric))
 			continue;
-		for (size_t j = 0; !r->columns[i] && j < r->table_count; j++)
-			r->columns[i] = opk_value_table_find(&r->tables[j], OPK_VALUE_METRIC,
-			                                     metric);
+		r->columns[i] = find_column(r, OPK_VALUE_METRIC, metric);
 		if (!r->columns[i] && !r->lacks)
 			r->lacking = metric;
 		r->lacks |= !r->columns[i];
 	}
-	for (size_t j = 0; j < r->table_count; j++) {
-		const struct opk_value_table *table = &r->tables[j];
-		const struct opk_value_column *names;
-
-		if (!r->starts)
-			r->starts = opk_value_table_find(table, OPK_VALUE_START, NULL);
-		if (!r->ends)
-			r->ends = opk_value_table_find(table, OPK_VALUE_END, NULL);
-		if (!r->spans)
-			r->spans = opk_value_table_find(table, OPK_VALUE_SPANS, NULL);
-		names = opk_value_table_find(table, OPK_VALUE_NAME, NULL);
-		if (names && !r->names) {
-			r->names = names;
-			r->named = table;
-		}
+	r->starts = find_column(r, OPK_VALUE_START, NULL);
+	r->ends = find_column(r, OPK_VALUE_END, NULL);
+	r->spans = find_column(r, OPK_VALUE_SPANS, NULL);
+	r->names = NULL;
+	for (size_t i = 0; !r->names && i < r->table_count; i++) {
+		r->named = &r->tables[i];
+		r->names = opk_value_table_find(r->named, OPK_VALUE_NAME, NULL);
 	}
 }
 
@@ -254,7 +253,7 @@ static int take_rows(struct reading *r)
 	if (r->lacks)
 		return OPK_OK;
 	if (!r->begun)
-		TRY(put_header(r));
+		put_header(r);
 	for (uint64_t i = 0; i < count && r->job->end > r->job->first; i++)
 		TRY(take_row(r, i));
 	while (r->table_count)
@@ -339,7 +338,7 @@ static int take_joined(struct reading *r)
 	if (!found)
 		return OPK_OK;
 	find_columns(r);
-	TRY(put_header(r));
+	put_header(r);
 	for (size_t i = 0; i < joining->count; i++) {
 		struct opk_spool_row row = { .row = i };
 
@@ -354,9 +353,7 @@ static int take_joined(struct reading *r)
 static int check_images(struct opk_ctx *ctx, const struct opk_baked *baked,
                         const struct opk_segment *segments, size_t count)
 {
-	if (baked->image_count != count)
-		return opk_fail(ctx, OPK_EINPUT, "its values are of %zu images, and it has %zu",
-		                baked->image_count, count);
+	TRY(opk_baked_check_count(ctx, baked, count));
 	for (size_t i = 0; i < count; i++)
 		if (opk_segment_is_counted(&segments[i])
 		    && segments[i].row_count != baked->images[i].rows)

@@ -377,9 +377,7 @@ static int take_baked(struct opk_survey *out, struct opk_ctx *ctx, const struct 
 {
 	opk_autogrouping struct opk_grouping gpus = { .key = OPK_KEY_GPU };
 
-	if (baked->image_count != out->image_count)
-		return opk_fail(ctx, OPK_EINPUT, "its values are of %zu images, and it has %zu",
-		                baked->image_count, out->image_count);
+	TRY(opk_baked_check_count(ctx, baked, out->image_count));
 	for (size_t i = 0; i < out->image_count; i++) {
 		out->images[i].first = out->row_count;
 		out->row_count += baked->images[i].rows;

@@ -158,14 +158,6 @@ static size_t rows_of_table(const struct opk_range *rows, size_t count)
 	return i;
 }
 
-/* A place in the file for rows without an image, which differs from other places. */
-static int add_place(struct opk_writer *writer, uint32_t number)
-{
-	const uint32_t place[2] = { 0, number };
-
-	return opk_writer_add(writer, OPK_SECTION_LEFT_OUT, place, sizeof place);
-}
-
 static int add_values(struct opk_writer *writer, struct opk_ctx *ctx,
                       const struct opk_ncu_report *report, const struct opk_ncu_values *values)
 {
@@ -190,7 +182,7 @@ static int add_values(struct opk_writer *writer, struct opk_ctx *ctx,
 			break;
 		}
 		*table = (struct opk_baked_image){ .rows = rows_of_table(rows + at, count - at) };
-		code = add_place(writer, (uint32_t)tables.count - 1);
+		code = opk_writer_add_place(writer, 0, (uint32_t)tables.count - 1);
 		if (!code)
 			code = opk_writer_add_ranges(writer, rows + at, table->rows, sizeof *rows);
 	}

@@ -48,7 +48,7 @@ static int divide(struct opk_drafts *drafts, const char *name, const char *title
 {
 	opk_auto(opk_nv_evaluator) struct opk_nv_evaluator *evaluator = NULL;
 	opk_autofree char *resolved = NULL, *base = NULL;
-	size_t length = strcspn(name, ".");
+	size_t length = opk_base_length(name);
 	struct division d = { .drafts = drafts,
 		              .title = title,
 		              .suffix = name[length] ? name + length
