@@ -140,6 +140,12 @@ static const char *unit_of(const struct work *w, size_t name)
 	return name < w->metric_count ? opk_evaluation_unit(w->evaluation, name) : "";
 }
 
+/* Whether some group's ranges are of several GPUs. */
+static bool has_rules(const struct work *w)
+{
+	return w->sums->sources.count > w->sums->groups.count;
+}
+
 static int write_baked(const double *values, struct work *w, struct opk_ctx *ctx, bool mean)
 {
 	opk_autovalues struct opk_value_table table = { 0 };
@@ -154,7 +160,8 @@ static int write_baked(const double *values, struct work *w, struct opk_ctx *ctx
 		if (opk_attribute_is_name(w->names[j])
 		    || opk_value_table_find(&table, OPK_VALUE_METRIC, w->names[j]))
 			continue;
-		helps = j < w->metric_count && !w->rules.helpers.count
+		/* Sums of several GPUs are combined by these names. */
+		helps = j < w->metric_count && !has_rules(w)
 		        && opk_sink_helps(w->options->bake, w->names[j]);
 		TRY(opk_value_table_add(&entries, &table, ctx,
 		                        helps ? OPK_VALUE_HELP : OPK_VALUE_METRIC,
@@ -323,7 +330,7 @@ static int name_metrics(struct work *w, struct opk_ctx *ctx)
 	const struct opk_columns *columns = opk_evaluation_columns(w->evaluation);
 	int code = OPK_OK;
 
-	if (w->sums->sources.count > w->sums->groups.count)
+	if (has_rules(w))
 		code = opk_rules_init(&w->rules, ctx, opk_evaluation_chip(w->evaluation),
 		                      opk_evaluation_profiler(w->evaluation), columns->metrics,
 		                      w->metric_count, w->options->baked ? w->file : NULL);
