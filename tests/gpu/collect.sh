@@ -10,7 +10,7 @@
 set -u
 sets=$(realpath "$1") out=$(realpath "$2")
 shift 2
-sections=${*:-modes overhead rotation filtered startup sampling kill untouched unrecorded capture torch values by_application flushed costs planner links timeline trace calls ranks cache others endings pair}
+sections=${*:-modes overhead rotation filtered startup sampling kill untouched unrecorded capture torch values by_application flushed costs planner links timeline trace calls marked torch_graphs ranks nvlink cache others endings pair}
 top=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 cd "$work" || exit 1
@@ -316,6 +316,38 @@ calls() {
 	run "launches and calls" $collect -v --trace api -o "$out/calls-many.opk" -- ./many 5000
 	run "graphs and calls" $collect -v --trace api -o "$out/calls-graphs.opk" -- ./graphs 100
 	run "calls beside PM sampling" $collect -v --trace api -c "$sets/pm-light.opk" --interval 100us -o "$out/calls-pm.opk" -- ./many 5000
+}
+
+# A loop of which only steps 10 to 12 are marked, in C and Python: each recording has three steps.
+marked() {
+	run "C" $collect -v --capture-range offpeak -c "$sets/one.opk" -o "$out/marked-c.opk" -- ./steps header 20
+	for library in torch jax; do
+		run "$library" $collect -v --capture-range offpeak -c "$sets/one.opk" -o "$out/marked-$library.opk" -- \
+			python3 "$top/tests/gpu/marked.py" $library
+		run "$library, sampled" $collect -v --capture-range offpeak -c "$sets/pm-light.opk" --trace kernels -o "$out/marked-$library-pm.opk" -- \
+			python3 "$top/tests/gpu/marked.py" $library
+	done
+}
+
+# CUDA graphs of PyTorch: a row a graph, kernels by their nodes, samples divided among these.
+torch_graphs() {
+	step="python3 $top/tests/gpu/torch_graph.py"
+	run "alone" $step 1000
+	run "a row a graph" $collect -v --push -c "$sets/one.opk" -o "$out/torch-graphs.opk" -- $step
+	run "kernels" $collect -v --trace kernels -o "$out/torch-graphs-trace.opk" -- $step 1000
+	run "samples and kernels" $collect -v --trace kernels --interval 10us -c "$sets/timeline-pm.opk" -o "$out/torch-graphs-pm.opk" -- $step 1000
+	run "kernel replay" $collect -v --replay kernel -c "$sets/simple.opk" -o "$out/torch-graphs-replay.opk" -- $step
+}
+
+# NVLink's counters beside the bytes that all-reduces must move.
+nvlink() {
+	[ "$(nvidia-smi -L | wc -l)" -ge 2 ] || { echo "one GPU only"; return; }
+	nvidia-smi nvlink --status -i 0 | head -n 4
+	reduce="env NCCL_NVLS_ENABLE=0 python3 -m torch.distributed.run --nproc-per-node 2 $top/tests/gpu/all_reduce.py"
+	run "alone" $reduce 256 20
+	run "sampled" $collect -v --merge --interval 100us --trace kernels --capture-range cudaProfilerApi -c "$sets/nvlink-pm.opk" -o "$out/nvlink-pm.opk" -- $reduce 256 20
+	run "each launch" $collect -v --merge --replay none --capture-range cudaProfilerApi -c "$sets/nvlink.opk" -o "$out/nvlink.opk" -- $reduce 256 20
+	run "rotation" $collect -v --merge --replay rotate --capture-range cudaProfilerApi -c "$sets/nvlink-full.opk" -o "$out/nvlink-rotate.opk" -- $reduce 64 200
 }
 
 # Two GPUs, if the machine has them: a process for each rank, one process on both, torchrun.

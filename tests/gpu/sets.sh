@@ -38,6 +38,10 @@ build links-one sm__cycles_active.avg,lts__t_sectors_op_read.sum,pcie__read_byte
 for file in ${names:+"$names"/"$chip"-*.txt}; do
 	build "random-$(basename "$file" .txt)" "$(paste -sd, "$file")"
 done
+nvlink=nvlrx__bytes.sum,nvltx__bytes.sum
+build nvlink $nvlink
+build nvlink-full nvlrx__bytes.sum,nvltx__bytes.sum,nvlrx__bytes_data_user.sum,nvltx__bytes_data_user.sum,gpu__time_duration.sum
+build nvlink-pm $nvlink,gpu__time_duration.sum --profiler pm
 build pm $sm,$pm,lts__t_sectors.sum --profiler pm
 build pm-light $sm,$pm,pcie__write_bytes.sum --profiler pm
 build pm-instances $sm,$pm,lts__t_sectors.sum --profiler pm --instances

@@ -1,4 +1,4 @@
-// Steps of nested ranges, by NVTX or by offpeak_range.h: steps [nvtx|header] [STEPS]
+// Steps of nested ranges, by NVTX or by offpeak_range.h, which marks steps 10 to 12, too: steps [nvtx|header] [STEPS]
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -21,6 +21,10 @@ int main(int argc, char **argv)
 	cudaMalloc(&x, n * sizeof *x);
 	cudaMemset(x, 0, n * sizeof *x);
 	for (int step = 0; step < steps; step++) {
+		if (header && step == 10)
+			offpeak_start();
+		if (header && step == 13)
+			offpeak_stop();
 		push("step");
 		push("forward");
 		forward<<<n / 256, 256>>>(x, n);
