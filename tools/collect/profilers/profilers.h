@@ -72,6 +72,19 @@ uint8_t *profiler_availability(CUcontext context, int device, size_t *size);
 uint32_t image_ranges(const struct profiler *profiler, size_t bytes, uint32_t most);
 /* An empty counter data image with the profiler's slots: free(). NULL with a message on stderr. */
 uint8_t *image_new(const struct profiler *profiler, size_t *size);
+/*
+ * Makes images that are alike: the first as image_new() does, all later ones as copies of it, which
+ * share its memory until somebody writes to theirs. Start with zeros.
+ */
+struct blank {
+	bool made;
+	int file;       /* in memory; -1: there is none, and `image` has the bytes */
+	uint8_t *image; /* NULL where there is a file */
+	size_t size;
+};
+/* Gives the segment an image; false: nothing, with a message on stderr unless memory is out. */
+bool blank_copy(struct segment *copy, struct blank *blank, const struct profiler *profiler);
+void blank_clear(struct blank *blank);
 /* The number of ranges in an image; `expected` if this libcupti can't tell. */
 size_t profiler_count(const struct profiler *profiler, size_t expected);
 

@@ -127,18 +127,32 @@ void launched_clear(struct launched *launched);
  * the profiler what any new image does, 20 to 50 ms (H100), as much as that many launches.
  */
 
+/* Launches that are alike. */
+struct launch_shape {
+	const char *kernel; /* the same string for the same kernel */
+	uint32_t grid[3], block[3];
+};
+
 /* The turns of launches, or of all ranges. */
+enum { FIRST_ROOM = 8 };
 struct rotation {
 	size_t passes;
 	size_t first; /* the pass of the first image, from 0 */
 	size_t turn;  /* number of images before the present one */
 	/* us that a launch took in each pass, 0: not known; NULL: all passes are equal. */
 	double *launch_us;
+	struct launch_shape shape[FIRST_ROOM]; /* of the first round */
+	size_t shapes;                         /* FIRST_ROOM + 1: more */
 };
 
 /* Whether each pass has had a turn. */
 bool rotation_is_round(const struct rotation *rotation);
-/* How many ranges images of the present round should hold: 8, 64, then `most`. */
+/* Notes what is launched, to know after the first round whether each image had everything. */
+void rotation_saw(struct rotation *rotation, const struct opk_range *row);
+/*
+ * How many ranges images of the present round should hold: 8, 64, then `most`; 8, then `most` where
+ * an image of 8 launches has all kinds of launches that there are.
+ */
 uint32_t rotation_room(const struct rotation *rotation, uint32_t most);
 
 /* The present pass, from 0. */
@@ -146,8 +160,8 @@ size_t rotation_pass(const struct rotation *rotation);
 /*
  * How many launches the present image takes, if it has room for `most`. The first rounds are short,
  * so that short programs get every pass. Later turns vary in length, so that in time every pass
- * sees all launches of a program that repeats itself. Passes in which launches take longer get
- * fewer of them: half from the third round on, and in the end no less than an eighth.
+ * sees all launches of a program that repeats itself. Passes in which launches take more than twice
+ * as long as in the fastest get fewer of them in large images, in the end no less than an eighth.
  */
 uint32_t rotation_batch(const struct rotation *rotation, uint32_t most);
 /* Notes how long a launch took in the present image; the shortest time of each pass counts. */

@@ -2,7 +2,7 @@
 /* Turns of launches and of repeated ranges. */
 #include "collect/ranges/ranges.h"
 
-enum { FIRST_ROOM = 8, GROWTH = 8, SKIPS = 8, MAX_NAMES = 4096 };
+enum { GROWTH = 8, SKIPS = 8, MAX_NAMES = 4096 };
 
 struct repetition {
 	char *name;
@@ -28,14 +28,43 @@ static uint32_t scatter(size_t turn)
 	return hash ^ hash >> 13;
 }
 
+void rotation_saw(struct rotation *rotation, const struct opk_range *row)
+{
+	if (rotation_is_round(rotation) || rotation->shapes > FIRST_ROOM)
+		return;
+	/* Ranges and graphs can be anything. */
+	if (!row->kernel || !row->grid[0])
+		rotation->shapes = FIRST_ROOM;
+	for (size_t i = 0; i < rotation->shapes; i++) {
+		const struct launch_shape *shape = &rotation->shape[i];
+
+		if (shape->kernel == row->kernel
+		    && !memcmp(shape->grid, row->grid, sizeof shape->grid)
+		    && !memcmp(shape->block, row->block, sizeof shape->block))
+			return;
+	}
+	if (rotation->shapes < FIRST_ROOM) {
+		struct launch_shape *shape = &rotation->shape[rotation->shapes];
+
+		shape->kernel = row->kernel;
+		memcpy(shape->grid, row->grid, sizeof shape->grid);
+		memcpy(shape->block, row->block, sizeof shape->block);
+	}
+	rotation->shapes++;
+}
+
+/* Rounds of small images: where the first has had everything, there is no second one. */
+static size_t small_rounds(const struct rotation *rotation)
+{
+	return rotation->shapes && rotation->shapes <= FIRST_ROOM ? 1 : 2;
+}
+
 uint32_t rotation_room(const struct rotation *rotation, uint32_t most)
 {
 	size_t round = rotation->turn / rotation->passes;
-	uint32_t room = FIRST_ROOM;
+	uint32_t room = round ? FIRST_ROOM * GROWTH : FIRST_ROOM;
 
-	for (; round && room < most; round--)
-		room *= GROWTH;
-	return room < most ? room : most;
+	return round < small_rounds(rotation) && room < most ? room : most;
 }
 
 void rotation_note(struct rotation *rotation, double launch_us)
@@ -46,7 +75,7 @@ void rotation_note(struct rotation *rotation, double launch_us)
 		*known = launch_us;
 }
 
-/* How fast launches are in the present pass: 1 in the fastest one, 0.5 at twice its time. */
+/* How fast launches are in the present pass: 1 up to twice the time of the fastest, then less. */
 static double speed(const struct rotation *rotation)
 {
 	double own, least = 0;
@@ -57,14 +86,14 @@ static double speed(const struct rotation *rotation)
 	for (size_t i = 0; i < rotation->passes; i++)
 		if (rotation->launch_us[i] > 0 && (!least || rotation->launch_us[i] < least))
 			least = rotation->launch_us[i];
-	return own > 0 ? least / own : 1;
+	return own > 2 * least ? 2 * least / own : 1;
 }
 
-/* All passes soon see many launches, and then the slow ones fewer and fewer. */
+/* Slow passes get fewer launches: in the first round of large images a quarter, then an eighth. */
 static uint32_t share(const struct rotation *rotation, uint32_t room)
 {
 	size_t round = rotation->turn / rotation->passes;
-	uint32_t least = room >> (round < 2 ? 0 : round < 4 ? round - 1 : 3);
+	uint32_t least = room / (round <= small_rounds(rotation) ? 4 : 8);
 	double share = room * speed(rotation);
 
 	least = least ? least : 1;

@@ -37,6 +37,7 @@ void segments_cut(struct segments *segments);
 struct segment {
 	void *image;
 	size_t image_size;
+	bool mapped; /* the image is a mapping, and not malloc'ed */
 	struct opk_range *ranges;
 	struct opk_time *times;
 	struct opk_activity *activities;

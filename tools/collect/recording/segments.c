@@ -2,6 +2,7 @@
 /* The thread that writes a recording while the program runs. */
 #include "collect/recording/recording.h"
 
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "base/buf.h"
@@ -75,7 +76,10 @@ void segment_clear(struct segment *segment)
 	free(segment->ranges);
 	free(segment->activities);
 	free(segment->times);
-	free(segment->image);
+	if (segment->mapped)
+		munmap(segment->image, segment->image_size);
+	else
+		free(segment->image);
 	free((void *)segment->instructions.rows);
 	free((void *)segment->instructions.values);
 	*segment = (struct segment){ 0 };
