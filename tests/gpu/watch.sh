@@ -30,8 +30,8 @@ watch_on() {
 # Seconds of processor time that the sampling process has used.
 processor_s() { awk -v ticks="$(getconf CLK_TCK)" '{ print ($14 + $15) / ticks }' "/proc/$watching/stat"; }
 
-# Five pairs, in turn without and with it first; a window of $seconds each, in one run of the server. The watch is the dearest:
-# a flight recorder that evaluates each sample.
+# Five pairs, in turn without and with it first; a window of $seconds each, in one run of the server. With KEEP=no it is a
+# plain watch, else the dearest: a flight recorder that evaluates each sample.
 pairs() {
 	seconds=${SECONDS_EACH:-30}
 	echo "== pairs of $seconds s"
@@ -43,7 +43,11 @@ pairs() {
 	watching=
 	for with in 0 1 1 0 0 1 1 0 0 1; do
 		if [ $with = 1 ] && [ -z "$watching" ]; then
-			watch_on -o pairs.opk --keep 10s --dump-when "$active<-1"
+			if [ "${KEEP:-yes}" = yes ]; then
+				watch_on -o pairs.opk --keep 10s --dump-when "$active<-1"
+			else
+				watch_on -o pairs.opk --force
+			fi
 			sleep 3
 		elif [ $with = 0 ] && [ -n "$watching" ]; then
 			echo "processor time of the watch: $(processor_s) s"
