@@ -3,61 +3,95 @@
 #include "collect/profilers/profilers.h"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* A file in memory with these bytes; -1: this system has no such files, or no room. */
-static int file_of(const uint8_t *bytes, size_t size)
-{
-	int file = -1;
-	ssize_t wrote = 1;
+#include "base/descriptor.h"
 
-#ifdef SYS_memfd_create
-	file = (int)syscall(SYS_memfd_create, "offpeak", 1u /* MFD_CLOEXEC */);
-#endif
-	for (size_t done = 0; file >= 0 && done < size && wrote > 0; done += (size_t)wrote)
-		wrote = write(file, bytes + done, size - done);
-	if (file >= 0 && wrote <= 0) {
-		close(file);
+/*
+ * A file in memory; -1: this system has none, or the program may not write one of that size, and
+ * would be killed by a signal.
+ */
+static int new_file(size_t size)
+{
+	struct rlimit most;
+
+	if (getrlimit(RLIMIT_FSIZE, &most) || most.rlim_cur < size)
 		return -1;
-	}
-	return file;
+#ifdef SYS_memfd_create
+	return opk_out_of_the_way((int)syscall(SYS_memfd_create, "offpeak", 1u /* MFD_CLOEXEC */));
+#else
+	return -1;
+#endif
 }
 
-static bool make(struct blank *blank, const struct profiler *profiler)
+/* Moves the image into a file, if that can be. */
+static void into_file(struct blank *blank)
 {
-	blank->image = image_new(profiler, &blank->size);
-	blank->file = blank->image ? file_of(blank->image, blank->size) : -1;
-	if (blank->file >= 0)
-		free(opk_take(blank->image));
-	blank->made = blank->image || blank->file >= 0;
-	return blank->made;
+	opk_autoclose int file = new_file(blank->size);
+
+	if (file < 0 || !opk_write_all(file, blank->image, blank->size)
+	    || fstat(file, &blank->info))
+		return;
+	free(opk_take(blank->image));
+	blank->file = file;
+	file = -1;
+}
+
+static bool is_in_file(const struct blank *blank)
+{
+	return blank->size && !blank->image;
+}
+
+/* The program may have closed the descriptor, and have a file of its own there. */
+static bool is_own(const struct blank *blank)
+{
+	struct stat now;
+
+	return !fstat(blank->file, &now) && now.st_dev == blank->info.st_dev
+	       && now.st_ino == blank->info.st_ino;
+}
+
+/* NULL: the file is gone. */
+static void *map(const struct blank *blank)
+{
+	void *image = mmap(NULL, blank->size, PROT_READ | PROT_WRITE, MAP_PRIVATE, blank->file, 0);
+
+	if (image == MAP_FAILED)
+		return NULL;
+	if (is_own(blank))
+		return image;
+	munmap(image, blank->size);
+	return NULL;
 }
 
 bool blank_copy(struct segment *copy, struct blank *blank, const struct profiler *profiler)
 {
-	void *image = NULL;
-
-	if (!blank->made && !make(blank, profiler))
-		return false;
-	copy->mapped = blank->file >= 0;
-	if (copy->mapped)
-		image = mmap(NULL, blank->size, PROT_READ | PROT_WRITE, MAP_PRIVATE, blank->file,
-		             0);
-	else
-		image = malloc(blank->size);
-	if (!image || image == MAP_FAILED)
-		return false;
-	if (!copy->mapped)
-		memcpy(image, blank->image, blank->size);
-	copy->image = image;
+	copy->image = is_in_file(blank) ? map(blank) : NULL;
+	copy->mapped = copy->image;
+	if (!copy->mapped && !blank->image) {
+		blank_clear(blank);
+		blank->image = image_new(profiler, &blank->size);
+		if (!blank->image) {
+			blank->size = 0;
+			return false;
+		}
+	}
 	copy->image_size = blank->size;
+	if (copy->mapped)
+		return true;
+	copy->image = malloc(blank->size);
+	if (!copy->image)
+		return false;
+	memcpy(copy->image, blank->image, blank->size);
+	into_file(blank);
 	return true;
 }
 
 void blank_clear(struct blank *blank)
 {
-	if (blank->made && blank->file >= 0)
+	if (is_in_file(blank) && is_own(blank))
 		close(blank->file);
 	free(blank->image);
 	*blank = (struct blank){ 0 };

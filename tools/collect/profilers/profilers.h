@@ -3,6 +3,8 @@
 #ifndef OPK_COLLECT_PROFILERS_H
 #define OPK_COLLECT_PROFILERS_H
 
+#include <sys/stat.h>
+
 #include "collect/recording/recording.h"
 
 /* Further devices are ignored. */
@@ -77,10 +79,10 @@ uint8_t *image_new(const struct profiler *profiler, size_t *size);
  * share its memory until somebody writes to theirs. Start with zeros.
  */
 struct blank {
-	bool made;
-	int file;       /* in memory; -1: there is none, and `image` has the bytes */
-	uint8_t *image; /* NULL where there is a file */
-	size_t size;
+	size_t size;      /* 0: there is no first image yet */
+	uint8_t *image;   /* NULL: the file has it */
+	int file;         /* in memory */
+	struct stat info; /* of the file */
 };
 /* Gives the segment an image; false: nothing, with a message on stderr unless memory is out. */
 bool blank_copy(struct segment *copy, struct blank *blank, const struct profiler *profiler);
