@@ -53,7 +53,7 @@ TEST(slow_passes_take_fewer_launches)
 	double launch_us[PASSES] = { 0 };
 	struct rotation turns = { .passes = PASSES, .launch_us = launch_us };
 	static const double took[PASSES] = { 1000, 100, 400 };
-	/* The most of a turn in each round: of 512 launches an eighth, all, and all but for noise. */
+	/* The most of a turn in each round: a fifth of 512 launches, all, and half. */
 	static const uint32_t most[PASSES][6] = { { 8, 64, 128, 102, 102, 102 },
 		                                  { 8, 64, 512, 512, 512, 512 },
 		                                  { 8, 64, 256, 256, 256, 256 } };
