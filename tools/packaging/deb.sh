@@ -26,6 +26,8 @@ source_folder() {
 	cd "$work/deb"
 	tar -xzf "offpeak_$version.orig.tar.gz"
 	cp -R "$top/tools/packaging/debian" "offpeak-$version/debian"
+	# Whatever the checkout's permissions are.
+	chmod -R u=rwX,go=rX "offpeak-$version/debian"
 	mkdir "offpeak-$version/debian/source"
 	echo '3.0 (quilt)' >"offpeak-$version/debian/source/format"
 	sed -i "s/@MAINTAINER@/$(printf '%s' "$who" | sed 's/[&/\]/\\&/g')/" "offpeak-$version/debian/control"
@@ -37,7 +39,7 @@ source_folder() {
 		rm "offpeak-$version/debian/watch"
 	fi
 	printf 'offpeak (%s-1) unstable; urgency=medium\n\n  * Release %s.\n\n -- %s  %s\n' "$version" "$version" "$who" \
-		"$(date -R -d "@$SOURCE_DATE_EPOCH")" >"offpeak-$version/debian/changelog"
+		"$(date -u -R -d "@$SOURCE_DATE_EPOCH")" >"offpeak-$version/debian/changelog"
 }
 
 packages() {
