@@ -31,7 +31,7 @@ system() {
 		for package in "$1"/apt/cache/archives/base-files_*.deb "$1"/apt/cache/archives/*.deb; do
 			dpkg-deb -x "$package" "$1/root"
 		done
-		# Does the work of the packages' scripts. pip wants certificates, though offline.
+		# Does the work of scripts in packages. pip wants certificates, though offline.
 		ln -sf dash "$1/root/bin/sh"
 		mknod -m 666 "$1/root/dev/null" c 1 3
 		mkdir -p "$1/root/etc/ssl/certs"

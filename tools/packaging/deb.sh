@@ -26,7 +26,7 @@ source_folder() {
 	cd "$work/deb"
 	tar -xzf "offpeak_$version.orig.tar.gz"
 	cp -R "$top/tools/packaging/debian" "offpeak-$version/debian"
-	# Whatever the checkout's permissions are.
+	# The checkout's permissions may be others.
 	chmod -R u=rwX,go=rX "offpeak-$version/debian"
 	mkdir "offpeak-$version/debian/source"
 	echo '3.0 (quilt)' >"offpeak-$version/debian/source/format"

@@ -80,7 +80,7 @@ def print_lines(options):
 
 
 def print_for_python(options):
-    """pip download itself asks for the Python that it runs in, whichever it shall download for."""
+    """pip download evaluates markers for the Python that it runs in, not for the one that it downloads for."""
     place = {"python_version": options.python, "python_full_version": options.python + ".0"}
     file, *names = options.names
     for text in read(file):
