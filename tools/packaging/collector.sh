@@ -53,7 +53,7 @@ machine=${OFFPEAK_MACHINE:-$(uname -m)}
 old=$work/old-glibc
 [ "$machine" = "$(uname -m)" ] || old=$old-$machine
 build=$work/collector-$machine
-version=$(sed -n 's/^AC_INIT(\[offpeak\], \[\(.*\)\])$/\1/p' "$top/configure.ac")
+version=$(release)
 name=offpeak-collect-$version-$machine
 step "CUDA's headers" cuda_headers
 step 'the compiler for old systems, and zlib (once)' "$top/tools/packaging/old_glibc.sh" "$old" zlib

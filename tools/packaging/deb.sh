@@ -9,21 +9,13 @@ set -euo pipefail
 . "$(dirname "$0")/steps.sh"
 . "$(dirname "$0")/cuda_headers.sh"
 
-# Runs configure in a separate folder, for its make dist.
-tarball() {
-	rm -rf "$work/dist" "$work/deb"
-	mkdir "$work/dist" "$work/deb"
-	cd "$work/dist"
-	# Its programs only print the manual pages.
-	"$work/sources/configure" -q --enable-collector=no CFLAGS=-O0
-	make -s -j"$(getconf _NPROCESSORS_ONLN)" dist
-	mv "offpeak-$version.tar.gz" "$work/deb/offpeak_$version.orig.tar.gz"
-}
-
 # Puts debian/ in place, with this version and this maintainer.
 source_folder() {
 	local who="${DEBFULLNAME:-The offpeak authors} <${DEBEMAIL:-offpeak@example.org}>"
+	rm -rf "$work/deb"
+	mkdir "$work/deb"
 	cd "$work/deb"
+	mv "$work/dist/offpeak-$version.tar.gz" "offpeak_$version.orig.tar.gz"
 	tar -xzf "offpeak_$version.orig.tar.gz"
 	cp -R "$top/tools/packaging/debian" "offpeak-$version/debian"
 	# The checkout's permissions may be others.
@@ -54,7 +46,7 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 mkdir -p "$1" "$top/build-release"
 out=$(cd "$1" && pwd)
 work=$top/build-release
-version=$(sed -n 's/^AC_INIT(\[offpeak\], \[\(.*\)\])$/\1/p' "$top/configure.ac")
+version=$(release)
 options=${DEB_BUILD_OPTIONS-nocheck}
 profiles=
 [[ $options != *nocheck* ]] || profiles=nocheck

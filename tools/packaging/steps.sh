@@ -43,3 +43,17 @@ sources() {
 		ln -s "$top" "$work/sources"
 	fi
 }
+
+release() {
+	sed -n 's/^AC_INIT(\[offpeak\], \[\(.*\)\])$/\1/p' "$top/configure.ac"
+}
+
+# Leaves make dist's tarball in $work/dist, after `sources`.
+tarball() {
+	rm -rf "$work/dist"
+	mkdir "$work/dist"
+	cd "$work/dist"
+	# Its programs only print the manual pages.
+	"$work/sources/configure" -q --enable-collector=no CFLAGS=-O0
+	make -s -j"$(getconf _NPROCESSORS_ONLN)" dist
+}
