@@ -30,7 +30,7 @@ source_folder() {
 		sed -i /@HOMEPAGE@/d "offpeak-$version/debian/control"
 		rm "offpeak-$version/debian/watch"
 	fi
-	printf 'offpeak (%s-1) unstable; urgency=medium\n\n  * Release %s.\n\n -- %s  %s\n' "$version" "$version" "$who" \
+	printf 'offpeak (%s-1) unstable; urgency=medium\n\n  * Version %s, as NEWS says.\n\n -- %s  %s\n' "$version" "$version" "$who" \
 		"$(date -u -R -d "@$SOURCE_DATE_EPOCH")" >"offpeak-$version/debian/changelog"
 }
 

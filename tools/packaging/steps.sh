@@ -9,9 +9,9 @@ die() {
 	exit 1
 }
 
-# The same sources give the same files: their times, and those that they contain, are the release's.
+# The same sources give the same files: their times, and those that they contain, are of configure.ac's date.
 if [ -z "${SOURCE_DATE_EPOCH:-}" ]; then
-	SOURCE_DATE_EPOCH=$(date -u -d "$(sed -n 's/^AC_SUBST(\[RELEASE_DATE\], \[\(.*\)\])$/\1/p' "$(dirname "${BASH_SOURCE[0]}")/../../configure.ac")" +%s)
+	SOURCE_DATE_EPOCH=$(date -u -d "$(sed -n 's/^AC_SUBST(\[SOURCE_DATE\], \[\(.*\)\])$/\1/p' "$(dirname "${BASH_SOURCE[0]}")/../../configure.ac")" +%s)
 fi
 export SOURCE_DATE_EPOCH
 umask 022
