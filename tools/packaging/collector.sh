@@ -40,8 +40,7 @@ packed() {
 		zlib, which is inside offpeak-collect and liboffpeak-inject.so:
 
 	END
-	touch -d "@$SOURCE_DATE_EPOCH" "$folder" "$folder"/*
-	tar --sort=name --owner=0 --group=0 --numeric-owner --mode='u+rwX,go+rX,go-w' -C "$work" -cf - "$name" | gzip -n -9 >"$out/$name.tar.gz"
+	tar --sort=name "--mtime=@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode='u+rwX,go+rX,go-w' -C "$work" -cf - "$name" | gzip -n -9 >"$out/$name.tar.gz"
 }
 
 [ $# = 1 ] || die 'usage: tools/packaging/collector.sh FOLDER'

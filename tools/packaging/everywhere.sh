@@ -4,8 +4,8 @@
 # The long tests of packages: makes the wheel and the collector's tarball here, and in a clean system of each suite (bullseye bookworm
 # trixie sid, and OFFPEAK_UBUNTU's if that names a mirror of Ubuntu: jammy noble) runs ./quickstart and its tests, makes the Debian
 # packages, and in other clean ones installs and runs packages, wheel and tarball. OFFPEAK_STEPS are some of these: quickstart tests debs
-# wheel collector. Takes a quarter of an hour for each suite on two quiet cores. Needs root, for chroot, and mmdebstrap. The systems are kept in the
-# folder, the logs are in FOLDER/SUITE, and the last line is "N passed, N failed, N skipped".
+# wheel collector. Takes a quarter of an hour for each suite on two quiet cores. Needs root, for chroot, and mmdebstrap. The systems, wheel and
+# tarball are kept in the folder and taken again, the logs are in FOLDER/SUITE, and the last line is "N passed, N failed, N skipped".
 set -uo pipefail
 . "$(dirname "$0")/steps.sh"
 . "$(dirname "$0")/pinned.sh"
@@ -158,7 +158,7 @@ if [ $# = 0 ]; then
 	fi
 fi
 for what in wheel collector; do
-	if wants $what; then
+	if wants $what && [ ! -d "$work/$what" ]; then
 		step_in here "$what" bash "$top/tools/packaging/$what.sh" "$work/$what"
 	fi
 done
