@@ -14,11 +14,11 @@ folder=${OFFPEAK_CUPTI:-$BUILD/cupti} failed=0
 
 # The folder of a release; fetches it if OFFPEAK_CUPTI is not set.
 folder_of() {
-	local found wheel=nvidia-cuda-cupti
+	local found
 	found=$(compgen -G "$folder/$1*" | head -n 1)
 	if [ -z "$found" ] && [ -z "${OFFPEAK_CUPTI:-}" ]; then
-		case $1 in 12.*) wheel=nvidia-cuda-cupti-cu12 ;; esac
-		python3 -m pip install -q --no-deps --only-binary :all: --target "$folder/$1" "$wheel==$1.*" >&2 && found=$folder/$1
+		grep -E "^nvidia-cuda-cupti(-cu12)?==${1//./\\.}\." "$SOURCE/tools/packaging/pins.txt" >"$work/pin.txt" &&
+			python3 -m pip install -q --no-deps --only-binary :all: --require-hashes --target "$folder/$1" -r "$work/pin.txt" >&2 && found=$folder/$1
 	fi
 	printf '%s\n' "$found"
 }

@@ -31,7 +31,7 @@ system() {
 		for package in "$1"/apt/cache/archives/base-files_*.deb "$1"/apt/cache/archives/*.deb; do
 			dpkg-deb -x "$package" "$1/root"
 		done
-		# Does the work of the packages' scripts. pip wants certificates, though offline.
+		# Does the work of scripts in packages. pip wants certificates, though offline.
 		ln -sf dash "$1/root/bin/sh"
 		mknod -m 666 "$1/root/dev/null" c 1 3
 		mkdir -p "$1/root/etc/ssl/certs"
@@ -54,9 +54,15 @@ fetch() {
 	for glibc in 5 12 17 24 25 26 27 28 31; do
 		platforms="$platforms --platform manylinux_2_${glibc}_x86_64"
 	done
-	python3 -m pip download -q --disable-pip-version-check --only-binary :all: --python-version "$version" --implementation cp \
-		--abi "$tag" --abi abi3 --abi none $platforms --platform manylinux2014_x86_64 --platform manylinux2010_x86_64 \
-		--platform any -d "$root/wheels" "$wheel[cupti,pandas]" >"$tmp/log" 2>&1
+	{
+		python3 "$SOURCE/tools/packaging/pins.py" --python "$version" "$SOURCE/tools/packaging/pins-tests.txt" cffi numpy pandas pycparser \
+			python-dateutil pytz six tzdata
+		grep '^nvidia-cuda-cupti==13.0.85 ' "$SOURCE/tools/packaging/pins.txt"
+	} >"$tmp/pins" || return
+	cp "$wheel" "$root/wheels" &&
+		python3 -m pip download -q --disable-pip-version-check --no-deps --only-binary :all: --require-hashes --python-version "$version" \
+			--implementation cp --abi "$tag" --abi abi3 --abi none $platforms --platform manylinux2014_x86_64 \
+			--platform manylinux2010_x86_64 --platform any -d "$root/wheels" -r "$tmp/pins" >"$tmp/log" 2>&1
 }
 
 # install NAME OPTIONS REQUIREMENTS...: a new environment.

@@ -74,7 +74,7 @@ static void put_command(const struct command *command)
 	fputs(".TH OFFPEAK-", stdout);
 	for (const char *c = command->name; *c; c++)
 		putchar(toupper((unsigned char)*c));
-	printf(" 1 " OPK_RELEASE_DATE " \"offpeak %s\"\n.SH NAME\noffpeak\\-%s \\- ", opk_version(),
+	printf(" 1 " OPK_SOURCE_DATE " \"offpeak %s\"\n.SH NAME\noffpeak\\-%s \\- ", opk_version(),
 	       command->name);
 	put_text(command->summary, LINE / 3);
 	printf(".SH SYNOPSIS\n\\fBoffpeak %s\\fR [OPTIONS]%s", command->name,
@@ -118,7 +118,7 @@ static const struct {
 
 static void put_overview(void)
 {
-	printf(".TH OFFPEAK 1 " OPK_RELEASE_DATE " \"offpeak %s\"\n.SH NAME\n"
+	printf(".TH OFFPEAK 1 " OPK_SOURCE_DATE " \"offpeak %s\"\n.SH NAME\n"
 	       "offpeak \\- NVIDIA GPU hardware metrics without a GPU\n"
 	       ".SH SYNOPSIS\n\\fBoffpeak\\fR COMMAND [ARGUMENTS]\n.SH COMMANDS\n",
 	       opk_version());

@@ -40,8 +40,7 @@ packed() {
 		zlib, which is inside offpeak-collect and liboffpeak-inject.so:
 
 	END
-	touch -d "@$SOURCE_DATE_EPOCH" "$folder" "$folder"/*
-	tar --sort=name --owner=0 --group=0 --numeric-owner --mode='u+rwX,go+rX,go-w' -C "$work" -cf - "$name" | gzip -n -9 >"$out/$name.tar.gz"
+	tar --sort=name "--mtime=@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode='u+rwX,go+rX,go-w' -C "$work" -cf - "$name" | gzip -n -9 >"$out/$name.tar.gz"
 }
 
 [ $# = 1 ] || die 'usage: tools/packaging/collector.sh FOLDER'
@@ -53,7 +52,7 @@ machine=${OFFPEAK_MACHINE:-$(uname -m)}
 old=$work/old-glibc
 [ "$machine" = "$(uname -m)" ] || old=$old-$machine
 build=$work/collector-$machine
-version=$(sed -n 's/^AC_INIT(\[offpeak\], \[\(.*\)\])$/\1/p' "$top/configure.ac")
+version=$(release)
 name=offpeak-collect-$version-$machine
 step "CUDA's headers" cuda_headers
 step 'the compiler for old systems, and zlib (once)' "$top/tools/packaging/old_glibc.sh" "$old" zlib

@@ -9,23 +9,17 @@ set -euo pipefail
 . "$(dirname "$0")/steps.sh"
 . "$(dirname "$0")/cuda_headers.sh"
 
-# Runs configure in a separate folder, for its make dist.
-tarball() {
-	rm -rf "$work/dist" "$work/deb"
-	mkdir "$work/dist" "$work/deb"
-	cd "$work/dist"
-	# Its programs only print the manual pages.
-	"$work/sources/configure" -q --enable-collector=no CFLAGS=-O0
-	make -s -j"$(getconf _NPROCESSORS_ONLN)" dist
-	mv "offpeak-$version.tar.gz" "$work/deb/offpeak_$version.orig.tar.gz"
-}
-
 # Puts debian/ in place, with this version and this maintainer.
 source_folder() {
 	local who="${DEBFULLNAME:-The offpeak authors} <${DEBEMAIL:-offpeak@example.org}>"
+	rm -rf "$work/deb"
+	mkdir "$work/deb"
 	cd "$work/deb"
+	mv "$work/dist/offpeak-$version.tar.gz" "offpeak_$version.orig.tar.gz"
 	tar -xzf "offpeak_$version.orig.tar.gz"
 	cp -R "$top/tools/packaging/debian" "offpeak-$version/debian"
+	# The checkout's permissions may be others.
+	chmod -R u=rwX,go=rX "offpeak-$version/debian"
 	mkdir "offpeak-$version/debian/source"
 	echo '3.0 (quilt)' >"offpeak-$version/debian/source/format"
 	sed -i "s/@MAINTAINER@/$(printf '%s' "$who" | sed 's/[&/\]/\\&/g')/" "offpeak-$version/debian/control"
@@ -36,8 +30,8 @@ source_folder() {
 		sed -i /@HOMEPAGE@/d "offpeak-$version/debian/control"
 		rm "offpeak-$version/debian/watch"
 	fi
-	printf 'offpeak (%s-1) unstable; urgency=medium\n\n  * Release %s.\n\n -- %s  %s\n' "$version" "$version" "$who" \
-		"$(date -R -d "@$SOURCE_DATE_EPOCH")" >"offpeak-$version/debian/changelog"
+	printf 'offpeak (%s-1) unstable; urgency=medium\n\n  * Version %s, as NEWS says.\n\n -- %s  %s\n' "$version" "$version" "$who" \
+		"$(date -u -R -d "@$SOURCE_DATE_EPOCH")" >"offpeak-$version/debian/changelog"
 }
 
 packages() {
@@ -52,7 +46,7 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 mkdir -p "$1" "$top/build-release"
 out=$(cd "$1" && pwd)
 work=$top/build-release
-version=$(sed -n 's/^AC_INIT(\[offpeak\], \[\(.*\)\])$/\1/p' "$top/configure.ac")
+version=$(release)
 options=${DEB_BUILD_OPTIONS-nocheck}
 profiles=
 [[ $options != *nocheck* ]] || profiles=nocheck

@@ -4,10 +4,11 @@
 # The long tests of packages: makes the wheel and the collector's tarball here, and in a clean system of each suite (bullseye bookworm
 # trixie sid, and OFFPEAK_UBUNTU's if that names a mirror of Ubuntu: jammy noble) runs ./quickstart and its tests, makes the Debian
 # packages, and in other clean ones installs and runs packages, wheel and tarball. OFFPEAK_STEPS are some of these: quickstart tests debs
-# wheel collector. Takes a quarter of an hour for each suite on two quiet cores. Needs root, for chroot, and mmdebstrap. The systems are kept in the
-# folder, the logs are in FOLDER/SUITE, and the last line is "N passed, N failed, N skipped".
+# wheel collector. Takes a quarter of an hour for each suite on two quiet cores. Needs root, for chroot, and mmdebstrap. The systems, wheel and
+# tarball are kept in the folder and taken again, the logs are in FOLDER/SUITE, and the last line is "N passed, N failed, N skipped".
 set -uo pipefail
 . "$(dirname "$0")/steps.sh"
+. "$(dirname "$0")/pinned.sh"
 
 passed=0 failed=0 skipped=0
 steps=" ${OFFPEAK_STEPS:-quickstart tests debs wheel collector} "
@@ -96,7 +97,10 @@ used_wheel() {
 	cp "$work"/wheel/*.whl "$root/"
 	cp "$top/data/recordings/gh100-simple.opk" "$root/run.opk"
 	"$native" eval "$root/run.opk" -o "$root/wanted.csv" || return
-	inside 'python3 -m venv /env && . /env/bin/activate && pip install -q --upgrade pip && pip install -q "$(ls /pyoffpeak-*-manylinux*_x86_64.whl)[cupti]"
+	# As for all that pip fetches.
+	pinned cffi pycparser nvidia-cuda-cupti==13.0.85 >"$root/pins.txt"
+	inside 'python3 -m venv /env && . /env/bin/activate && pip install -q --no-deps --only-binary :all: --require-hashes -r /pins.txt
+		pip install -q --no-index "$(ls /pyoffpeak-*-manylinux*_x86_64.whl)[cupti]"
 		offpeak eval /run.opk -o /got.csv && cmp /got.csv /wanted.csv
 		python -c "import pyoffpeak as opk; assert \"GH100\" in [c.name for c in opk.chips()]"'
 }
@@ -154,7 +158,7 @@ if [ $# = 0 ]; then
 	fi
 fi
 for what in wheel collector; do
-	if wants $what; then
+	if wants $what && [ ! -d "$work/$what" ]; then
 		step_in here "$what" bash "$top/tools/packaging/$what.sh" "$work/$what"
 	fi
 done

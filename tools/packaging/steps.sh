@@ -9,9 +9,9 @@ die() {
 	exit 1
 }
 
-# The same sources give the same files: their times, and those that they contain, are the release's.
+# The same sources give the same files: their times, and those that they contain, are of configure.ac's date.
 if [ -z "${SOURCE_DATE_EPOCH:-}" ]; then
-	SOURCE_DATE_EPOCH=$(date -u -d "$(sed -n 's/^AC_SUBST(\[RELEASE_DATE\], \[\(.*\)\])$/\1/p' "$(dirname "${BASH_SOURCE[0]}")/../../configure.ac")" +%s)
+	SOURCE_DATE_EPOCH=$(date -u -d "$(sed -n 's/^AC_SUBST(\[SOURCE_DATE\], \[\(.*\)\])$/\1/p' "$(dirname "${BASH_SOURCE[0]}")/../../configure.ac")" +%s)
 fi
 export SOURCE_DATE_EPOCH
 umask 022
@@ -42,4 +42,18 @@ sources() {
 	else
 		ln -s "$top" "$work/sources"
 	fi
+}
+
+release() {
+	sed -n 's/^AC_INIT(\[offpeak\], \[\(.*\)\])$/\1/p' "$top/configure.ac"
+}
+
+# Leaves make dist's tarball in $work/dist, after `sources`.
+tarball() {
+	rm -rf "$work/dist"
+	mkdir "$work/dist"
+	cd "$work/dist"
+	# Its programs only print the manual pages.
+	"$work/sources/configure" -q --enable-collector=no CFLAGS=-O0
+	make -s -j"$(getconf _NPROCESSORS_ONLN)" dist
 }
