@@ -158,6 +158,7 @@ struct opk_eval_task {
 	struct opk_evaluation *evaluation;
 	struct opk_eval_job job; /* borrows from the evaluation and the file */
 	bool *unwanted;
+	bool silent; /* notes of remarks are for later readers */
 };
 int opk_eval_task_begin(struct opk_eval_task *task, struct opk_ctx *ctx, struct opk_file *file,
                         const struct opk_eval_options *options);
