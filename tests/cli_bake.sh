@@ -90,8 +90,8 @@ refuses 2 'sm__inst_executed.sum is not among its values, .* bake it with this m
 works eval b/run.opk --metrics sm__inst_executed.sum
 refuses 2 'needs the recording.s images' trim o/run.opk -o x.opk
 refuses 2 'needs the recording.s images' split o/run.opk --by kernel -o x.opk
-refuses 2 'images were left out' merge o/run.opk "$simple" -o x.opk
-refuses 2 'images were left out' bake o/run.opk -o x.opk
+refuses 2 'has values without images, .* merge the recordings themselves, and bake' merge o/run.opk "$simple" -o x.opk
+refuses 2 'has values alone' bake o/run.opk -o x.opk
 refuses 2 'not a full metric name' bake "$simple" -o x.opk --metrics foo
 refuses 2 'no counter data: what else' bake "$recordings/gh100-hot.opk" -o x.opk
 notes 'its parts have no values' split b/run.opk --by kernel -o part.opk
