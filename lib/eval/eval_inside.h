@@ -286,7 +286,7 @@ int opk_evaluation_blame(struct opk_ctx *ctx, const struct opk_file *file, int c
 int opk_evaluation_finish(struct opk_evaluation *evaluation, struct opk_ctx *ctx);
 /*
  * Notes which throughputs lack a part or may be higher, and which shares are too high. `of`: the
- * file's name; NULL: nobody is told.
+ * file's name; NULL: they are only kept.
  */
 int opk_evaluation_note_remarks(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
                                 const char *of);
