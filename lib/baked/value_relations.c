@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Columns that follow from others: counters, averages over units and shares of
- * a peak have whole numbers in common. NVIDIA's libraries divide (k / I) by (q
- * / I), for the I instances of a unit.
+ * Columns that follow from others: counters, averages over units and shares of a peak have whole
+ * numbers in common. NVIDIA's libraries divide (k / I) by (q / I), for the I instances of a unit.
  */
 #include <math.h>
 #include <string.h>
@@ -37,9 +36,7 @@ static uint64_t quotient_of(int64_t k, int64_t q, const struct opk_quotient *as)
 	return isnan(value) ? OPK_NOT_A_NUMBER : opk_bits_of(value);
 }
 
-/* ---- multiples
- * -------------------------------------------------------------------------------
- */
+/* ---- multiples ------------------------------------------------------------------------------- */
 
 /* The first number that is neither 0 nor NaN gives the ratio. */
 static bool find_ratio(struct opk_multiple *out, const int64_t *n, const int64_t *base,
@@ -76,11 +73,13 @@ static bool find_multiple(struct opk_multiple *out, const struct opk_relation *a
                           const int64_t *n, size_t count)
 {
 	for (size_t i = 0; i < end; i++) {
-		if (all[i].encoding != OPK_ENCODED_FRACTIONS
-		    || !is_multiple(out, n, all[i].own.n, count))
-			continue;
-		out->base = (uint32_t)i;
-		return true;
+		struct opk_multiple one = { .base = (uint32_t)i };
+
+		if (all[i].encoding == OPK_ENCODED_FRACTIONS
+		    && is_multiple(&one, n, all[i].own.n, count)) {
+			*out = one;
+			return true;
+		}
 	}
 	return false;
 }
@@ -93,9 +92,7 @@ static bool is_constant(const int64_t *n, size_t count)
 	return true;
 }
 
-/* ---- quotients
- * -------------------------------------------------------------------------------
- */
+/* ---- quotients ------------------------------------------------------------------------------- */
 
 /* k, as far as rounding allows; OPK_NO_NUMBER: there is none. */
 static int64_t numerator_of(double value, int64_t q, double factor)
@@ -113,8 +110,7 @@ struct sample {
 	int64_t k, q;
 };
 
-/* Some entries that tell; *any is false if one of them is not a quotient by
- * these q. */
+/* Some entries that tell; none if one of them is not a quotient by these q. */
 static size_t take_samples(struct sample samples[LOOKED_AT], const uint64_t *entries,
                            const int64_t *q, size_t count, const struct opk_quotient *as)
 {
@@ -178,15 +174,18 @@ static bool is_quotient_of(struct opk_quotient *out, const uint64_t *entries, co
 	return false;
 }
 
-/* The samples rule out most columns and numbers of instances at once. */
-static bool is_quotient(struct opk_quotient *out, const uint64_t *entries, const int64_t *n,
-                        uint32_t common, size_t count)
+/* By the numbers of this column. The samples rule out most columns and numbers of instances. */
+static bool is_quotient(struct opk_quotient *out, const uint64_t *entries,
+                        const struct opk_relation *by, size_t number, size_t count)
 {
+	if (by->encoding != OPK_ENCODED_FRACTIONS)
+		return false;
+	out->under = (struct opk_multiple){ .base = (uint32_t)number, .d = 1 };
 	for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
 		out->factor = factors[i];
 		for (unsigned per_cycle = 1; per_cycle <= MOST_PER_CYCLE; per_cycle *= 2) {
-			out->under.m = common * per_cycle;
-			if (is_quotient_of(out, entries, n, count))
+			out->under.m = by->common * per_cycle;
+			if (is_quotient_of(out, entries, by->own.n, count))
 				return true;
 		}
 	}
@@ -196,38 +195,32 @@ static bool is_quotient(struct opk_quotient *out, const uint64_t *entries, const
 static int find_quotient(struct opk_relation *all, size_t column, struct opk_ctx *ctx,
                          const struct opk_value_table *table)
 {
+	opk_autofree int64_t *k = opk_alloc_array(table->count + 1, sizeof *k);
 	const uint64_t *entries = table->columns[column].entries;
-	struct opk_quotient *quotient = &all[column].quotient;
+	struct opk_relation *one = &all[column];
+	size_t i = 0;
 
-	quotient->k = opk_alloc_array(table->count + 1, sizeof *quotient->k);
-	if (!quotient->k)
+	if (!k)
 		return opk_nomem(ctx, "values");
-	for (size_t i = 0; i < table->column_count; i++) {
-		quotient->under = (struct opk_multiple){ .base = (uint32_t)i, .d = 1 };
-		if (all[i].encoding != OPK_ENCODED_FRACTIONS
-		    || !is_quotient(quotient, entries, all[i].own.n, all[i].common, table->count))
-			continue;
-		all[column].encoding = OPK_ENCODED_QUOTIENT;
-		all[i].used = true;
-		if (find_multiple(&quotient->over, all, table->column_count, quotient->k,
-		                  table->count)) {
-			all[quotient->over.base].used = true;
-			free(opk_take(quotient->k));
-		} else {
-			quotient->over = (struct opk_multiple){ 0 };
-		}
+	one->quotient.k = k;
+	while (i < table->column_count
+	       && !is_quotient(&one->quotient, entries, &all[i], i, table->count))
+		i++;
+	one->quotient.k = NULL;
+	if (i == table->column_count)
 		return OPK_OK;
-	}
-	free(opk_take(quotient->k));
+	one->encoding = OPK_ENCODED_QUOTIENT;
+	all[i].used = true;
+	if (find_multiple(&one->quotient.over, all, table->column_count, k, table->count))
+		all[one->quotient.over.base].used = true;
+	else
+		one->quotient.k = opk_take(k);
 	return OPK_OK;
 }
 
-/* ---- all columns
- * -----------------------------------------------------------------------------
- */
+/* ---- all columns ----------------------------------------------------------------------------- */
 
-/* Nothing reads the numbers themselves: their common factor goes into the
- * quotients. */
+/* Nothing reads the numbers themselves: their common factor goes into the quotients. */
 static void divide(struct opk_relation *relation, size_t count)
 {
 	const uint64_t most = UINT32_MAX / MOST_PER_CYCLE;
@@ -290,9 +283,7 @@ void opk_relations_free(struct opk_relation *relations, size_t count)
 	free(relations);
 }
 
-/* ---- writing
- * ---------------------------------------------------------------------------------
- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 static void put_multiple(struct opk_buf *out, const struct opk_multiple *multiple, uint32_t number)
 {
@@ -329,9 +320,7 @@ int opk_relation_put(struct opk_buf *out, struct opk_ctx *ctx, const struct opk_
 	}
 }
 
-/* ---- reading
- * ---------------------------------------------------------------------------------
- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static const char bad_divisor[] = "a column is divided by 0",
 		  bad_length[] = "a column's bytes are not as many as it needs";

@@ -381,14 +381,12 @@ static int read_column(struct decoder *d, size_t i, const struct opk_stored_colu
 {
 	struct opk_value_column *column = &d->table->columns[i];
 	uint64_t count = opk_value_entries(d->table, column->role);
-	bool related = stored[i].encoding == OPK_ENCODED_MULTIPLE
-	               || stored[i].encoding == OPK_ENCODED_QUOTIENT;
 	const char *wrong;
 
 	column->entries = opk_alloc_array(count + 1, sizeof *column->entries);
 	if (!column->entries)
 		return opk_nomem(d->ctx, "values");
-	if (related && !opk_is_of_doubles(column->role))
+	if (stored[i].encoding > OPK_ENCODED_DIFFERENCES && !opk_is_of_doubles(column->role))
 		return refuse(d, "a column of whole numbers is computed from others");
 	wrong = opk_column_decode(column->entries, count, stored, d->table->column_count, i);
 	wrong = wrong ? wrong : check_entries(d->table, column);
