@@ -83,7 +83,9 @@ for file in "$recordings"/*.opk; do
 	alike -f x.db eval run.opk -o x.db
 	case $name in *pm*) alike eval run.opk --per kernel ;; esac
 	is_long || continue
+	pass "$name: groups that were not baked" bare o eval run.opk --aggregate device
 	alike eval run.opk
+	alike eval run.opk --format openmetrics
 	alike eval run.opk --where 'index<3' --sort index
 	alike show run.opk --all
 	alike show run.opk
@@ -91,6 +93,8 @@ for file in "$recordings"/*.opk; do
 	alike diff run.opk run.opk
 	alike -f k.svg plot kernels run.opk -o k.svg
 	alike -f k.svg plot timeline run.opk -o k.svg
+	alike -f k.svg plot roofline run.opk -o k.svg
+	alike diff run.opk run.opk --by name
 	alike -f t.json trace run.opk -o t.json
 done
 # Of all shipped recordings 111% and 21%; of the two in the short form 127% and 53%.

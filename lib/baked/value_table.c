@@ -452,3 +452,28 @@ int opk_value_table_read(struct opk_value_table *table, struct opk_ctx *ctx,
 		opk_value_table_clear(table);
 	return code == OPK_EINPUT ? opk_file_add_place(ctx, code, file, section) : code;
 }
+
+static int add_metrics(struct opk_strlist *out, struct opk_ctx *ctx,
+                       const struct opk_value_table *table)
+{
+	for (size_t i = 0; i < table->column_count; i++)
+		if (table->columns[i].role == OPK_VALUE_METRIC
+		    && !opk_strlist_add(out, table->columns[i].name))
+			return opk_nomem(ctx, "values");
+	return OPK_OK;
+}
+
+/* All rows have the same metrics. */
+int opk_value_row_metrics(struct opk_strlist *out, struct opk_ctx *ctx, const struct opk_file *file)
+{
+	for (size_t i = 0; i < file->section_count; i++) {
+		opk_autovalues struct opk_value_table table = { 0 };
+
+		if (file->sections[i].type != OPK_SECTION_VALUES)
+			continue;
+		TRY(opk_value_table_read(&table, ctx, file, i));
+		if (table.kind == OPK_VALUES_OF_ROWS && !table.first)
+			TRY(add_metrics(out, ctx, &table));
+	}
+	return OPK_OK;
+}
