@@ -97,7 +97,7 @@ for file in "$recordings"/*.opk; do
 	alike diff run.opk run.opk --by name
 	alike -f t.json trace run.opk -o t.json
 done
-# Of all shipped recordings 111% and 21%; of the two in the short form 127% and 53%.
+# The shipped recordings become 111% and 21% in all, the two of the short form 127% and 53%.
 if is_long; then
 	pass "all: $beside and $alone bytes of $recorded" test $((100 * beside <= 112 * recorded && 100 * alone <= 22 * recorded)) = 1
 else
