@@ -54,8 +54,8 @@ alike() {
 	(cd a && "$OFFPEAK" "$@" >out 2>err </dev/null
 		echo "exit code $?" >>err)
 	for folder in b o; do
-		bare $folder "$@" >$folder/out 2>$folder/err </dev/null
-		echo "exit code $?" >>$folder/err
+		bare "$folder" "$@" >"$folder/out" 2>"$folder/err" </dev/null
+		echo "exit code $?" >>"$folder/err"
 	done
 	last="$name: $*"
 	for folder in b o; do
