@@ -50,7 +50,11 @@ out_has '^gpu__time_duration.sum,"histogram\(const unsigned int \*, unsigned int
 run 0 eval twice.opk --aggregate kernel
 out_has ',gpu__time_duration.sum,nanoseconds,2,714368,357184,357184,357184,'
 works plot kernels raw.opk -o raw.svg
-refuses 2 'smsp__inst_issued.sum is not among its values' eval simple.opk --metrics smsp__inst_issued.sum
+refuses 2 'smsp__inst_issued.sum is not among its values, which Nsight Compute computed: collect it' eval simple.opk --metrics smsp__inst_issued.sum
+refuses 2 'needs counters, and there are only values, which Nsight Compute computed' trim simple.opk -o no.opk
+refuses 2 'values without images, and only images are merged: readers take several files' merge simple.opk twice.opk -o no.opk
+works eval simple.opk twice.opk
+lines_are 16
 
 section 'decimal commas'
 refuses 1 'compute capability 8.9 is that of several chips, AD102, AD103, AD104, AD106, AD107: name the chip' import --ncu "$reports/comma.csv" -o no.opk

@@ -143,12 +143,19 @@ int opk_baked_check_count(struct opk_ctx *ctx, const struct opk_baked *baked, si
 
 int opk_baked_check_images(struct opk_ctx *ctx, const struct opk_file *file, const char *what)
 {
-	return opk_file_find(file, OPK_SECTION_LEFT_OUT) < 0
-	               ? OPK_OK
-	               : opk_fail(ctx, OPK_EUSAGE,
-	                          "%s needs the recording's images, which were left out when it "
-	                          "was baked: take the recording itself",
-	                          what);
+	struct opk_values_origin origin;
+
+	if (opk_file_find(file, OPK_SECTION_LEFT_OUT) < 0)
+		return OPK_OK;
+	TRY(opk_values_origin_find(&origin, ctx, file));
+	if (!origin.cupti_version && *origin.generator)
+		return opk_fail(ctx, OPK_EUSAGE,
+		                "%s needs counters, and there are only values, which %s computed",
+		                what, origin.generator);
+	return opk_fail(ctx, OPK_EUSAGE,
+	                "%s needs the recording's images, which were left out when it was baked: "
+	                "take the recording itself",
+	                what);
 }
 
 int opk_writer_add_place(struct opk_writer *writer, uint32_t image_crc, uint32_t number)

@@ -51,6 +51,9 @@ int opk_value_table_read(struct opk_value_table *table, struct opk_ctx *ctx,
 /* Frees columns and texts, not the entries of columns that were not read. */
 void opk_value_table_clear(struct opk_value_table *table);
 #define opk_autovalues __attribute__((cleanup(opk_value_table_clear)))
+/* The metrics that the rows of a file have values of. */
+int opk_value_row_metrics(struct opk_strlist *out, struct opk_ctx *ctx,
+                          const struct opk_file *file);
 /* NULL: there is no such column. `name` may be NULL. */
 const struct opk_value_column *opk_value_table_find(const struct opk_value_table *table,
                                                     uint32_t role, const char *name);

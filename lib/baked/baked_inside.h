@@ -7,9 +7,8 @@
 #include "base/buf.h"
 
 enum opk_value_encoding {
-	OPK_ENCODED_PLAIN,
-	OPK_ENCODED_PLANES,
-	OPK_ENCODED_NUMBERS,     /* doubles that are whole numbers over a denominator */
+	OPK_ENCODED_BITS = 1,
+	OPK_ENCODED_FRACTIONS,   /* doubles that are whole numbers over a denominator */
 	OPK_ENCODED_DIFFERENCES, /* whole numbers */
 	OPK_ENCODED_MULTIPLE,    /* of the whole numbers of another column */
 	OPK_ENCODED_QUOTIENT,    /* of whole numbers, by those of another column */
@@ -37,48 +36,43 @@ int opk_value_table_write(struct opk_writer *writer, struct opk_ctx *ctx,
 /* The only NaN that columns of whole numbers can hold, and the number that means it there. */
 #define OPK_NOT_A_NUMBER UINT64_C(0x7ff8000000000000)
 #define OPK_NO_NUMBER INT64_MIN
+/* Doubles hold all whole numbers up to 2^53. */
+#define OPK_MOST_EXACT 9007199254740992.0
 
 uint64_t opk_greatest_divisor(uint64_t a, uint64_t b);
+
+/* Append numbers, or the difference of each from the one before it. */
+void opk_numbers_put(struct opk_buf *out, const uint64_t *numbers, size_t count);
+int opk_differences_put(struct opk_buf *out, struct opk_ctx *ctx, const uint64_t *entries,
+                        size_t count);
+/* Whole numbers, or OPK_NO_NUMBER. Reading returns what is wrong with the bytes, or NULL. */
+int opk_whole_put(struct opk_buf *out, struct opk_ctx *ctx, const int64_t *n, size_t count);
+const char *opk_whole_get(int64_t *n, size_t count, struct opk_reader *reader);
+
 /* A column of whole numbers over a denominator. */
-struct opk_whole {
+struct opk_fractions {
 	int64_t *n; /* NULL: the column is something else */
 	uint32_t denominator;
 };
-int opk_whole_find(struct opk_whole *whole, struct opk_ctx *ctx, const uint64_t *entries,
-                   size_t count);
-void opk_whole_clear(struct opk_whole *whole);
+int opk_fractions_find(struct opk_fractions *out, struct opk_ctx *ctx, const uint64_t *entries,
+                       size_t count);
 /* The entry whose value is n over the denominator. */
-uint64_t opk_whole_entry(int64_t n, uint32_t denominator);
-/* The numbers N and the least n of docs/format.md; free(). */
-int opk_whole_numbers(uint64_t **out, int64_t *least, struct opk_ctx *ctx, const int64_t *n,
-                      size_t count);
-unsigned opk_planes_width(const uint64_t *numbers, size_t count);
-/*
- * Appends numbers in the form that deflates best: the width of each in bytes, and whether its bytes
- * come together or in planes.
- */
-#define OPK_BYTES_TOGETHER 256u
-int opk_numbers_put(uint32_t *form, struct opk_buf *out, struct opk_ctx *ctx,
-                    const uint64_t *numbers, size_t count);
-/* The lowest byte of all numbers, then the next one, up to `width` bytes of each. */
-void opk_planes_put(struct opk_buf *out, const uint64_t *numbers, size_t count, unsigned width);
+uint64_t opk_fraction_entry(int64_t n, uint32_t denominator);
+int opk_fractions_put(struct opk_buf *out, struct opk_ctx *ctx,
+                      const struct opk_fractions *fractions, size_t count);
 
-/* Each appends a column, in an encoding of its own or the one that deflates best. */
-int opk_whole_put(struct opk_buf *out, struct opk_ctx *ctx, const struct opk_whole *whole,
-                  size_t count);
-int opk_value_put_doubles(uint32_t *encoding, struct opk_buf *out, struct opk_ctx *ctx,
-                          const uint64_t *entries, size_t count);
-int opk_value_put_differences(struct opk_buf *out, struct opk_ctx *ctx, const uint64_t *entries,
-                              size_t count);
-
-/* What is wrong with a column's bytes; NULL: nothing, and the entries are filled in. */
-const char *opk_value_decode(uint64_t *entries, size_t count, uint32_t encoding,
-                             const uint8_t *data, size_t size);
-/* The same for the n of OPK_ENCODED_NUMBERS, and for numbers N of this form alone. */
-const char *opk_whole_decode(int64_t *n, uint32_t *denominator, size_t count, const uint8_t *data,
-                             size_t size);
-const char *opk_numbers_decode(int64_t *n, size_t count, int64_t least, uint32_t form,
-                               const struct opk_reader *reader);
+/* The bytes of a column as they are stored. */
+struct opk_stored_column {
+	uint32_t encoding;
+	const uint8_t *data;
+	size_t size;
+};
+const char *opk_fractions_get(int64_t *n, uint32_t *denominator, size_t count,
+                              const struct opk_stored_column *column);
+/* Fills in the entries of a column of any encoding. */
+const char *opk_column_decode(uint64_t *entries, size_t count,
+                              const struct opk_stored_column *columns, size_t column_count,
+                              size_t at);
 
 /* ---- columns by others: value_relations.c */
 
@@ -87,22 +81,22 @@ struct opk_multiple {
 	uint32_t base, m, d;
 };
 struct opk_quotient {
-	struct opk_multiple under, over;     /* q and k; d is 0 where k is the column's own */
+	struct opk_multiple under, over;     /* q and k */
 	uint32_t instances, under_instances; /* of k; of q: as many, or 1 */
 	double factor;
-	int64_t *k; /* its own, or NULL */
+	int64_t *k; /* its own, in place of `over`; or NULL */
 };
 /* How a column is stored, of all columns of a table. */
 struct opk_relation {
-	enum opk_value_encoding encoding; /* NUMBERS, MULTIPLE, QUOTIENT, or else PLAIN */
-	struct opk_whole whole;
+	enum opk_value_encoding encoding; /* FRACTIONS, MULTIPLE, QUOTIENT; 0: none of these */
+	struct opk_fractions own;
 	struct opk_multiple multiple;
 	struct opk_quotient quotient;
 	bool used; /* others name it */
 	/* The numbers were divided by this: quotients multiply them again. */
 	uint32_t common;
 };
-/* One per column of the table; those that are not of doubles are PLAIN. */
+/* One per column of the table; those that are not of doubles have no encoding. */
 int opk_relations_find(struct opk_relation **out, struct opk_ctx *ctx,
                        const struct opk_value_table *table);
 void opk_relations_free(struct opk_relation *relations, size_t count);
@@ -110,15 +104,10 @@ void opk_relations_free(struct opk_relation *relations, size_t count);
 int opk_relation_put(struct opk_buf *out, struct opk_ctx *ctx, const struct opk_relation *relation,
                      const uint32_t *numbers, size_t count);
 
-/* The bytes of a column as they are stored. */
-struct opk_stored_column {
-	uint32_t encoding;
-	const uint8_t *data;
-	size_t size;
-};
-/* As opk_value_decode() for MULTIPLE and QUOTIENT. */
-const char *opk_relation_decode(uint64_t *entries, size_t count,
-                                const struct opk_stored_column *columns, size_t column_count,
-                                size_t at);
+/* opk_column_decode() for these. */
+const char *opk_multiple_decode(uint64_t *entries, size_t count, struct opk_reader *reader,
+                                const struct opk_stored_column *columns, size_t column_count);
+const char *opk_quotient_decode(uint64_t *entries, size_t count, struct opk_reader *reader,
+                                const struct opk_stored_column *columns, size_t column_count);
 
 #endif

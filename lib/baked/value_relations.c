@@ -73,11 +73,13 @@ static bool find_multiple(struct opk_multiple *out, const struct opk_relation *a
                           const int64_t *n, size_t count)
 {
 	for (size_t i = 0; i < end; i++) {
-		if (all[i].encoding != OPK_ENCODED_NUMBERS
-		    || !is_multiple(out, n, all[i].whole.n, count))
-			continue;
-		out->base = (uint32_t)i;
-		return true;
+		struct opk_multiple one = { .base = (uint32_t)i };
+
+		if (all[i].encoding == OPK_ENCODED_FRACTIONS
+		    && is_multiple(&one, n, all[i].own.n, count)) {
+			*out = one;
+			return true;
+		}
 	}
 	return false;
 }
@@ -97,7 +99,7 @@ static int64_t numerator_of(double value, int64_t q, double factor)
 {
 	double product = value * (double)q / factor;
 
-	if (!(fabs(product) < 9007199254740992.0)
+	if (!(fabs(product) < OPK_MOST_EXACT)
 	    || fabs(product - round(product)) > 1e-6 + 1e-12 * fabs(product))
 		return OPK_NO_NUMBER;
 	return llround(product);
@@ -108,7 +110,7 @@ struct sample {
 	int64_t k, q;
 };
 
-/* Some entries that tell; *any is false if one of them is not a quotient by these q. */
+/* Some entries that tell; none if one of them is not a quotient by these q. */
 static size_t take_samples(struct sample samples[LOOKED_AT], const uint64_t *entries,
                            const int64_t *q, size_t count, const struct opk_quotient *as)
 {
@@ -172,15 +174,18 @@ static bool is_quotient_of(struct opk_quotient *out, const uint64_t *entries, co
 	return false;
 }
 
-/* The samples rule out most columns and numbers of instances at once. */
-static bool is_quotient(struct opk_quotient *out, const uint64_t *entries, const int64_t *n,
-                        uint32_t common, size_t count)
+/* By the numbers of this column. The samples rule out most columns and numbers of instances. */
+static bool is_quotient(struct opk_quotient *out, const uint64_t *entries,
+                        const struct opk_relation *by, size_t number, size_t count)
 {
+	if (by->encoding != OPK_ENCODED_FRACTIONS)
+		return false;
+	out->under = (struct opk_multiple){ .base = (uint32_t)number, .d = 1 };
 	for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
 		out->factor = factors[i];
 		for (unsigned per_cycle = 1; per_cycle <= MOST_PER_CYCLE; per_cycle *= 2) {
-			out->under.m = common * per_cycle;
-			if (is_quotient_of(out, entries, n, count))
+			out->under.m = by->common * per_cycle;
+			if (is_quotient_of(out, entries, by->own.n, count))
 				return true;
 		}
 	}
@@ -190,29 +195,26 @@ static bool is_quotient(struct opk_quotient *out, const uint64_t *entries, const
 static int find_quotient(struct opk_relation *all, size_t column, struct opk_ctx *ctx,
                          const struct opk_value_table *table)
 {
+	opk_autofree int64_t *k = opk_alloc_array(table->count + 1, sizeof *k);
 	const uint64_t *entries = table->columns[column].entries;
-	struct opk_quotient *quotient = &all[column].quotient;
+	struct opk_relation *one = &all[column];
+	size_t i = 0;
 
-	quotient->k = opk_alloc_array(table->count + 1, sizeof *quotient->k);
-	if (!quotient->k)
+	if (!k)
 		return opk_nomem(ctx, "values");
-	for (size_t i = 0; i < table->column_count; i++) {
-		quotient->under = (struct opk_multiple){ .base = (uint32_t)i, .d = 1 };
-		if (all[i].encoding != OPK_ENCODED_NUMBERS
-		    || !is_quotient(quotient, entries, all[i].whole.n, all[i].common, table->count))
-			continue;
-		all[column].encoding = OPK_ENCODED_QUOTIENT;
-		all[i].used = true;
-		if (find_multiple(&quotient->over, all, table->column_count, quotient->k,
-		                  table->count)) {
-			all[quotient->over.base].used = true;
-			free(opk_take(quotient->k));
-		} else {
-			quotient->over.d = 0;
-		}
+	one->quotient.k = k;
+	while (i < table->column_count
+	       && !is_quotient(&one->quotient, entries, &all[i], i, table->count))
+		i++;
+	one->quotient.k = NULL;
+	if (i == table->column_count)
 		return OPK_OK;
-	}
-	free(opk_take(quotient->k));
+	one->encoding = OPK_ENCODED_QUOTIENT;
+	all[i].used = true;
+	if (find_multiple(&one->quotient.over, all, table->column_count, k, table->count))
+		all[one->quotient.over.base].used = true;
+	else
+		one->quotient.k = opk_take(k);
 	return OPK_OK;
 }
 
@@ -222,7 +224,7 @@ static int find_quotient(struct opk_relation *all, size_t column, struct opk_ctx
 static void divide(struct opk_relation *relation, size_t count)
 {
 	const uint64_t most = UINT32_MAX / MOST_PER_CYCLE;
-	int64_t *n = relation->whole.n;
+	int64_t *n = relation->own.n;
 	uint64_t common = 0;
 
 	for (size_t i = 0; i < count; i++)
@@ -241,15 +243,15 @@ static int find_numbers(struct opk_relation *all, size_t column, struct opk_ctx 
 {
 	struct opk_relation *one = &all[column];
 
-	TRY(opk_whole_find(&one->whole, ctx, table->columns[column].entries, table->count));
-	if (!one->whole.n)
+	TRY(opk_fractions_find(&one->own, ctx, table->columns[column].entries, table->count));
+	if (!one->own.n)
 		return OPK_OK;
-	one->encoding = OPK_ENCODED_NUMBERS;
+	one->encoding = OPK_ENCODED_FRACTIONS;
 	one->common = 1;
 	if (table->columns[column].role == OPK_VALUE_HELP)
 		divide(one, table->count);
-	if (table->count < FEW || is_constant(one->whole.n, table->count)
-	    || !find_multiple(&one->multiple, all, column, one->whole.n, table->count))
+	if (table->count < FEW || is_constant(one->own.n, table->count)
+	    || !find_multiple(&one->multiple, all, column, one->own.n, table->count))
 		return OPK_OK;
 	one->encoding = OPK_ENCODED_MULTIPLE;
 	all[one->multiple.base].used = true;
@@ -267,7 +269,7 @@ int opk_relations_find(struct opk_relation **out, struct opk_ctx *ctx,
 		if (opk_is_of_doubles(table->columns[i].role))
 			TRY(find_numbers(all, i, ctx, table));
 	for (size_t i = 0; i < table->column_count && table->count >= FEW; i++)
-		if (table->columns[i].role == OPK_VALUE_METRIC && !all[i].whole.n)
+		if (table->columns[i].role == OPK_VALUE_METRIC && !all[i].own.n)
 			TRY(find_quotient(all, i, ctx, table));
 	return OPK_OK;
 }
@@ -275,7 +277,7 @@ int opk_relations_find(struct opk_relation **out, struct opk_ctx *ctx,
 void opk_relations_free(struct opk_relation *relations, size_t count)
 {
 	for (size_t i = 0; relations && i < count; i++) {
-		opk_whole_clear(&relations[i].whole);
+		free(relations[i].own.n);
 		free(relations[i].quotient.k);
 	}
 	free(relations);
@@ -293,26 +295,14 @@ static void put_multiple(struct opk_buf *out, const struct opk_multiple *multipl
 static int put_quotient(struct opk_buf *out, struct opk_ctx *ctx,
                         const struct opk_quotient *quotient, const uint32_t *numbers, size_t count)
 {
-	static const struct opk_multiple none = { 0 };
-	opk_autobuf struct opk_buf bytes = { 0 };
-	opk_autofree uint64_t *own = NULL;
-	int64_t least = 0;
-	uint32_t form = 0;
+	bool own = quotient->k != NULL;
 
-	if (quotient->k) {
-		TRY(opk_whole_numbers(&own, &least, ctx, quotient->k, count));
-		TRY(opk_numbers_put(&form, &bytes, ctx, own, count));
-	}
 	put_multiple(out, &quotient->under, numbers[quotient->under.base]);
-	put_multiple(out, own ? &none : &quotient->over,
-	             own ? 0 : numbers[quotient->over.base] + 1);
+	put_multiple(out, &quotient->over, own ? 0 : numbers[quotient->over.base] + 1);
 	opk_buf_add_u32(out, quotient->instances);
 	opk_buf_add_u32(out, quotient->under_instances);
-	opk_buf_add_u32(out, form);
 	opk_buf_add_u64(out, opk_bits_of(quotient->factor));
-	opk_buf_add_u64(out, (uint64_t)least);
-	opk_buf_add(out, bytes.data, bytes.size);
-	return OPK_OK;
+	return own ? opk_whole_put(out, ctx, quotient->k, count) : OPK_OK;
 }
 
 int opk_relation_put(struct opk_buf *out, struct opk_ctx *ctx, const struct opk_relation *relation,
@@ -321,39 +311,36 @@ int opk_relation_put(struct opk_buf *out, struct opk_ctx *ctx, const struct opk_
 	switch (relation->encoding) {
 	case OPK_ENCODED_MULTIPLE:
 		put_multiple(out, &relation->multiple, numbers[relation->multiple.base]);
-		opk_buf_add_u32(out, relation->whole.denominator);
+		opk_buf_add_u32(out, relation->own.denominator);
 		return OPK_OK;
 	case OPK_ENCODED_QUOTIENT:
 		return put_quotient(out, ctx, &relation->quotient, numbers, count);
 	default:
-		return opk_whole_put(out, ctx, &relation->whole, count);
+		return opk_fractions_put(out, ctx, &relation->own, count);
 	}
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static const char bad_relation[] = "a column is computed from one that has no whole numbers",
-		  bad_divisor[] = "a column is divided by 0";
+static const char bad_divisor[] = "a column is divided by 0",
+		  bad_length[] = "a column's bytes are not as many as it needs";
 
-/* The numbers of a multiple of another column; free(). NULL: out of memory, or *wrong. */
-static int64_t *read_multiple(const char **wrong, const struct opk_multiple *multiple, size_t count,
-                              const struct opk_stored_column *columns, size_t column_count)
+/* Fills in the numbers of a multiple of another column. */
+static const char *read_multiple(int64_t *n, const struct opk_multiple *multiple, size_t count,
+                                 const struct opk_stored_column *columns, size_t column_count)
 {
-	opk_autofree int64_t *n = opk_alloc_array(count + 1, sizeof *n);
 	uint32_t denominator;
+	const char *wrong;
 
-	*wrong = multiple->base >= column_count
-	                         || columns[multiple->base].encoding != OPK_ENCODED_NUMBERS
-	                 ? bad_relation
-	         : !multiple->d ? bad_divisor
-	                        : NULL;
-	if (*wrong || !n)
-		return NULL;
-	*wrong = opk_whole_decode(n, &denominator, count, columns[multiple->base].data,
-	                          columns[multiple->base].size);
-	for (size_t i = 0; !*wrong && i < count; i++)
+	if (multiple->base >= column_count
+	    || columns[multiple->base].encoding != OPK_ENCODED_FRACTIONS)
+		return "a column is computed from one that has no whole numbers";
+	if (!multiple->d)
+		return bad_divisor;
+	wrong = opk_fractions_get(n, &denominator, count, &columns[multiple->base]);
+	for (size_t i = 0; !wrong && i < count; i++)
 		n[i] = multiple_of(n[i], multiple);
-	return *wrong ? NULL : opk_take(n);
+	return wrong;
 }
 
 static struct opk_multiple get_multiple(struct opk_reader *reader)
@@ -365,78 +352,57 @@ static struct opk_multiple get_multiple(struct opk_reader *reader)
 	return multiple;
 }
 
-static const char no_memory[] = "there is no memory for a column of values";
-
-static const char *decode_multiple(uint64_t *entries, size_t count, struct opk_reader *reader,
-                                   const struct opk_stored_column *columns, size_t column_count)
+const char *opk_multiple_decode(uint64_t *entries, size_t count, struct opk_reader *reader,
+                                const struct opk_stored_column *columns, size_t column_count)
 {
 	struct opk_multiple multiple = get_multiple(reader);
 	uint32_t denominator = opk_read_u32(reader);
-	opk_autofree int64_t *n = NULL;
-	const char *wrong = NULL;
+	int64_t *n = (int64_t *)entries;
+	const char *wrong;
 
 	if (reader->failed || reader->left)
-		return "a column's bytes are not as many as its entries need";
+		return bad_length;
 	if (!denominator)
 		return bad_divisor;
-	n = read_multiple(&wrong, &multiple, count, columns, column_count);
-	if (!n)
-		return wrong ? wrong : no_memory;
-	for (size_t i = 0; i < count; i++)
-		entries[i] = opk_whole_entry(n[i], denominator);
-	return NULL;
+	wrong = read_multiple(n, &multiple, count, columns, column_count);
+	for (size_t i = 0; !wrong && i < count; i++)
+		entries[i] = opk_fraction_entry(n[i], denominator);
+	return wrong;
 }
 
-static const char *read_over(int64_t **k, struct opk_quotient *quotient, struct opk_reader *reader,
-                             uint32_t form, int64_t least, size_t count,
-                             const struct opk_stored_column *columns, size_t column_count)
+static const char *read_over(int64_t *k, struct opk_multiple *over, size_t count,
+                             struct opk_reader *reader, const struct opk_stored_column *columns,
+                             size_t column_count)
 {
-	const char *wrong = NULL;
-
-	if (quotient->over.base--) {
-		*k = reader->left
-		             ? NULL
-		             : read_multiple(&wrong, &quotient->over, count, columns, column_count);
-		return *k ? NULL : wrong ? wrong : bad_relation;
-	}
-	*k = opk_alloc_array(count + 1, sizeof **k);
-	return *k ? opk_numbers_decode(*k, count, least, form, reader) : no_memory;
+	if (!over->base)
+		return opk_whole_get(k, count, reader);
+	if (reader->left)
+		return bad_length;
+	over->base--;
+	return read_multiple(k, over, count, columns, column_count);
 }
 
-static const char *decode_quotient(uint64_t *entries, size_t count, struct opk_reader *reader,
-                                   const struct opk_stored_column *columns, size_t column_count)
+const char *opk_quotient_decode(uint64_t *entries, size_t count, struct opk_reader *reader,
+                                const struct opk_stored_column *columns, size_t column_count)
 {
-	opk_autofree int64_t *q = NULL, *k = NULL;
+	opk_autofree int64_t *q = opk_alloc_array(count + 1, sizeof *q);
+	int64_t *k = (int64_t *)entries;
 	struct opk_quotient quotient;
-	const char *wrong = NULL;
-	uint32_t form;
-	int64_t least;
+	const char *wrong;
 
 	quotient.under = get_multiple(reader);
 	quotient.over = get_multiple(reader);
 	quotient.instances = opk_read_u32(reader);
 	quotient.under_instances = opk_read_u32(reader);
-	form = opk_read_u32(reader);
 	quotient.factor = opk_double_of(opk_read_u64(reader));
-	least = (int64_t)opk_read_u64(reader);
 	if (reader->failed || !quotient.instances || !quotient.under_instances)
 		return bad_divisor;
-	q = read_multiple(&wrong, &quotient.under, count, columns, column_count);
 	if (!q)
-		return wrong ? wrong : no_memory;
-	wrong = read_over(&k, &quotient, reader, form, least, count, columns, column_count);
+		return "there is no memory for a column of values";
+	wrong = read_multiple(q, &quotient.under, count, columns, column_count);
+	if (!wrong)
+		wrong = read_over(k, &quotient.over, count, reader, columns, column_count);
 	for (size_t i = 0; !wrong && i < count; i++)
 		entries[i] = quotient_of(k[i], q[i], &quotient);
 	return wrong;
-}
-
-const char *opk_relation_decode(uint64_t *entries, size_t count,
-                                const struct opk_stored_column *columns, size_t column_count,
-                                size_t at)
-{
-	struct opk_reader reader = { .data = columns[at].data, .left = columns[at].size };
-
-	return columns[at].encoding == OPK_ENCODED_MULTIPLE
-	               ? decode_multiple(entries, count, &reader, columns, column_count)
-	               : decode_quotient(entries, count, &reader, columns, column_count);
 }

@@ -91,6 +91,7 @@ struct encoder {
 	struct opk_relation *relations; /* one per column of the table */
 	uint32_t *order;                /* likewise: its number in the section */
 	uint32_t kept;                  /* columns in the section */
+	uint32_t name;                  /* of the column before */
 	struct opk_buf texts, headers, columns;
 	struct opk_strlist list;
 	struct opk_index numbers; /* of the texts in the list */
@@ -136,25 +137,28 @@ static int put_entries(uint32_t *encoding, struct encoder *e, size_t i)
 	opk_autofree uint64_t *numbers = NULL;
 
 	*encoding = e->relations[i].encoding;
-	if (*encoding != OPK_ENCODED_PLAIN)
+	if (*encoding)
 		return opk_relation_put(&e->columns, e->ctx, &e->relations[i], e->order, count);
-	if (opk_is_of_doubles(column->role))
-		return opk_value_put_doubles(encoding, &e->columns, e->ctx, column->entries, count);
+	*encoding = OPK_ENCODED_BITS;
+	if (opk_is_of_doubles(column->role)) {
+		opk_numbers_put(&e->columns, column->entries, count);
+		return OPK_OK;
+	}
 	*encoding = OPK_ENCODED_DIFFERENCES;
 	if (column->role == OPK_VALUE_NAME)
 		TRY(renumber(&numbers, e, column));
-	return opk_value_put_differences(&e->columns, e->ctx, numbers ? numbers : column->entries,
-	                                 count);
+	return opk_differences_put(&e->columns, e->ctx, numbers ? numbers : column->entries, count);
 }
 
 static int put_column(struct encoder *e, size_t i)
 {
 	const struct opk_value_column *column = &e->table->columns[i];
 	size_t before = e->columns.size;
-	uint32_t encoding = 0;
+	uint32_t encoding = 0, name = number_of(e, column->name);
 
 	opk_buf_add_u32(&e->headers, column->role);
-	opk_buf_add_u32(&e->headers, number_of(e, column->name));
+	opk_buf_add_u32(&e->headers, name - e->name);
+	e->name = name;
 	opk_buf_add_u32(&e->headers, number_of(e, column->other));
 	TRY(put_entries(&encoding, e, i));
 	opk_buf_add_u32(&e->headers, encoding);
@@ -166,7 +170,7 @@ static int put_column(struct encoder *e, size_t i)
 static bool is_kept(const struct encoder *e, size_t i)
 {
 	return e->table->columns[i].role != OPK_VALUE_HELP
-	       || (e->relations[i].used && e->relations[i].encoding == OPK_ENCODED_NUMBERS);
+	       || (e->relations[i].used && e->relations[i].encoding == OPK_ENCODED_FRACTIONS);
 }
 
 static int put_columns(struct encoder *e)
@@ -251,7 +255,8 @@ struct decoder {
 	struct opk_value_table *table;
 	struct opk_reader left;
 	uint32_t columns, texts, text_bytes;
-	bool shared; /* its first texts are in the first table */
+	uint32_t name; /* of the column before */
+	bool shared;   /* its first texts are in the first table */
 };
 
 static int refuse(struct decoder *d, const char *problem)
@@ -324,10 +329,8 @@ static int share_texts(struct decoder *d, const struct opk_file *file, size_t se
 	return code;
 }
 
-static int read_text(const char **out, struct decoder *d)
+static int find_text(const char **out, struct decoder *d, uint32_t number)
 {
-	uint32_t number = opk_read_u32(&d->left);
-
 	if (number > d->table->texts.count)
 		return refuse(d, "a column of values names a text that is not there");
 	*out = number ? d->table->texts.items[number - 1] : "";
@@ -339,8 +342,9 @@ static int read_column_head(struct decoder *d, struct opk_stored_column *stored)
 	struct opk_value_column *column = &d->table->columns[d->table->column_count];
 
 	column->role = opk_read_u32(&d->left);
-	TRY(read_text(&column->name, d));
-	TRY(read_text(&column->other, d));
+	d->name += opk_read_u32(&d->left);
+	TRY(find_text(&column->name, d, d->name));
+	TRY(find_text(&column->other, d, opk_read_u32(&d->left)));
 	stored->encoding = opk_read_u32(&d->left);
 	stored->size = opk_read_u64(&d->left);
 	if (d->left.failed)
@@ -377,19 +381,14 @@ static int read_column(struct decoder *d, size_t i, const struct opk_stored_colu
 {
 	struct opk_value_column *column = &d->table->columns[i];
 	uint64_t count = opk_value_entries(d->table, column->role);
-	bool related = stored[i].encoding == OPK_ENCODED_MULTIPLE
-	               || stored[i].encoding == OPK_ENCODED_QUOTIENT;
 	const char *wrong;
 
 	column->entries = opk_alloc_array(count + 1, sizeof *column->entries);
 	if (!column->entries)
 		return opk_nomem(d->ctx, "values");
-	if (related && !opk_is_of_doubles(column->role))
+	if (stored[i].encoding > OPK_ENCODED_DIFFERENCES && !opk_is_of_doubles(column->role))
 		return refuse(d, "a column of whole numbers is computed from others");
-	wrong = related ? opk_relation_decode(column->entries, count, stored,
-	                                      d->table->column_count, i)
-	                : opk_value_decode(column->entries, count, stored[i].encoding,
-	                                   stored[i].data, stored[i].size);
+	wrong = opk_column_decode(column->entries, count, stored, d->table->column_count, i);
 	wrong = wrong ? wrong : check_entries(d->table, column);
 	return wrong ? refuse(d, wrong) : OPK_OK;
 }
@@ -452,4 +451,29 @@ int opk_value_table_read(struct opk_value_table *table, struct opk_ctx *ctx,
 	if (code)
 		opk_value_table_clear(table);
 	return code == OPK_EINPUT ? opk_file_add_place(ctx, code, file, section) : code;
+}
+
+static int add_metrics(struct opk_strlist *out, struct opk_ctx *ctx,
+                       const struct opk_value_table *table)
+{
+	for (size_t i = 0; i < table->column_count; i++)
+		if (table->columns[i].role == OPK_VALUE_METRIC
+		    && !opk_strlist_add(out, table->columns[i].name))
+			return opk_nomem(ctx, "values");
+	return OPK_OK;
+}
+
+/* All rows have the same metrics. */
+int opk_value_row_metrics(struct opk_strlist *out, struct opk_ctx *ctx, const struct opk_file *file)
+{
+	for (size_t i = 0; i < file->section_count; i++) {
+		opk_autovalues struct opk_value_table table = { 0 };
+
+		if (file->sections[i].type != OPK_SECTION_VALUES)
+			continue;
+		TRY(opk_value_table_read(&table, ctx, file, i));
+		if (table.kind == OPK_VALUES_OF_ROWS && !table.first)
+			TRY(add_metrics(out, ctx, &table));
+	}
+	return OPK_OK;
 }

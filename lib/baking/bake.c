@@ -49,8 +49,8 @@ static int check(const struct bake *b)
 
 	TRY(opk_file_check_complete(b->ctx, file, OPK_REMEDY_RECOVER));
 	if (opk_file_find(file, OPK_SECTION_LEFT_OUT) >= 0)
-		return opk_fail(b->ctx, OPK_EUSAGE,
-		                "%s: it has its values, and its images were left out", file->path);
+		return opk_fail(b->ctx, OPK_EUSAGE, "%s: it has values alone, without images",
+		                file->path);
 	if (opk_file_find(file, OPK_SECTION_DATA) < 0)
 		return opk_fail(b->ctx, OPK_EUSAGE,
 		                "%s: it has no counter data: what else is recorded can be read "

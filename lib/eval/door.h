@@ -142,6 +142,7 @@ struct opk_eval_inside {
 	bool latest_bin;      /* with it: only each GPU's latest row whose time is over */
 	bool cupti_only;   /* skips PerfWorks' evaluator, which gives the same bits in less time */
 	bool from_images;  /* also where the file has the values already */
+	bool silent;       /* remarks on values are kept, and no notes say them */
 	bool without_rows; /* columns alone, for statistics that have rows from elsewhere */
 	bool without_sass; /* rows of instructions: opcodes and SASS texts are not wanted */
 	struct opk_code_interval *interval; /* filled for rows of code; NULL: it is not wanted */

@@ -158,6 +158,7 @@ struct opk_eval_task {
 	struct opk_evaluation *evaluation;
 	struct opk_eval_job job; /* borrows from the evaluation and the file */
 	bool *unwanted;
+	bool silent; /* notes of remarks are for later readers */
 };
 int opk_eval_task_begin(struct opk_eval_task *task, struct opk_ctx *ctx, struct opk_file *file,
                         const struct opk_eval_options *options);
@@ -373,6 +374,8 @@ int opk_values_trust(struct opk_values *values, struct opk_ctx *ctx, const struc
 /* Sets the image of the next ranges, borrowed; `wanted` says which metrics its ranges have. */
 int opk_values_of_image(struct opk_values *values, struct opk_ctx *ctx, const void *image,
                         size_t size, const bool *wanted);
+/* The next ranges of the image have other metrics. */
+int opk_values_choose(struct opk_values *values, struct opk_ctx *ctx, const bool *wanted);
 /*
  * Gives one value per metric; NaN if it is not wanted, or a throughput that lacks a part.
  * OPK_EUSAGE: a metric is unknown.
@@ -480,6 +483,9 @@ void opk_measured_clear(struct opk_measured *measured);
  * counters that there are may be enough.
  */
 const bool *opk_measured_by(struct opk_measured *measured, uint32_t pass);
+/* The same for a mean of so many ranges of each pass: see opk_launches_least(). */
+const bool *opk_measured_by_mean(struct opk_measured *measured, const uint64_t *launches,
+                                 size_t passes);
 /*
  * Whether a range of the last call's pass has the metric, with this value. NaN counts as measured,
  * except where the passes are not known.

@@ -407,6 +407,11 @@ static int explain(const struct reading *r)
 		return OPK_OK;
 	if (!r->lacking)
 		return opk_baked_check_images(r->ctx, file, "joining these ranges");
+	if (!r->baked->cupti_version)
+		return opk_fail(
+			r->ctx, OPK_EUSAGE,
+			"%s is not among its values, which %s computed: collect it there, too",
+			r->lacking, r->baked->generator);
 	return opk_fail(
 		r->ctx, OPK_EUSAGE,
 		"%s is not among its values, and its images were left out when it was baked: "

@@ -398,8 +398,12 @@ static int put_summed(struct work *w, size_t slot, struct opk_spool_row *row, co
 
 static int evaluate_mean(struct work *w, size_t slot, size_t group)
 {
+	const struct opk_joining *joining = w->job->joining;
 	struct opk_spool_row row = { .row = group };
 
+	TRY(opk_values_choose(&w->by, w->ctx,
+	                      opk_measured_by_mean(&w->measured, joining->means[group].launches,
+	                                           joining->passes)));
 	return put_summed(w, slot, &row, "joined ranges");
 }
 

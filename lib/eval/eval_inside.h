@@ -284,7 +284,10 @@ int opk_evaluation_begin(struct opk_evaluation **out, struct opk_ctx *ctx, struc
 int opk_evaluation_blame(struct opk_ctx *ctx, const struct opk_file *file, int code);
 /* Uses what children found: units, and the profiler, for which it checks the filter. */
 int opk_evaluation_finish(struct opk_evaluation *evaluation, struct opk_ctx *ctx);
-/* Notes which throughputs lack a part or may be higher, and which shares are too high. */
+/*
+ * Notes which throughputs lack a part or may be higher, and which shares are too high. `of`: the
+ * file's name; NULL: they are only kept.
+ */
 int opk_evaluation_note_remarks(struct opk_evaluation *evaluation, struct opk_ctx *ctx,
                                 const char *of);
 

@@ -115,6 +115,7 @@ int opk_eval_task_begin(struct opk_eval_task *task, struct opk_ctx *ctx, struct 
 	TRY(opk_file_meta(&meta, ctx, file));
 	TRY(opk_filter_of(&filter, ctx, options));
 	TRY(opk_filter_check(filter, ctx, meta->profiler));
+	task->silent = opk_eval_inside(options)->silent;
 	return opk_evaluation_blame(ctx, file,
 	                            begin_task(task, ctx, file, options, opk_take(filter)));
 }
@@ -145,7 +146,8 @@ int opk_eval_task_finish(struct opk_evaluation **out, struct opk_ctx *ctx,
 	struct opk_evaluation *evaluation = task->evaluation;
 	const struct opk_file *file = task->job.file;
 
-	TRY(opk_evaluation_blame(ctx, file, finish(evaluation, ctx, file->path)));
+	TRY(opk_evaluation_blame(ctx, file,
+	                         finish(evaluation, ctx, task->silent ? NULL : file->path)));
 	evaluation->segments = task->job.segments;
 	evaluation->segment_count = task->job.end;
 	*out = opk_take(task->evaluation);

@@ -178,7 +178,7 @@ static void choose_parts(struct opk_values *values)
 			values->parts.names[values->parts.count++] = all->parts.items[j];
 }
 
-static int choose_metrics(struct opk_values *values, struct opk_ctx *ctx, const bool *wanted)
+static int choose(struct opk_values *values, struct opk_ctx *ctx, const bool *wanted)
 {
 	struct opk_value_list *asked = &values->asked;
 	size_t size = values->metric_count * sizeof *wanted;
@@ -196,17 +196,22 @@ static int choose_metrics(struct opk_values *values, struct opk_ctx *ctx, const 
 	return request(values, ctx, &values->parts);
 }
 
+int opk_values_choose(struct opk_values *values, struct opk_ctx *ctx, const bool *wanted)
+{
+	TRY(choose(values, ctx, wanted));
+	if (!values->asked.requests && !values->host)
+		TRY(opk_nv_host_new_for_set(&values->host, ctx, values->chip, values->profiler,
+		                            NULL, values->single_pass));
+	return OPK_OK;
+}
+
 int opk_values_of_image(struct opk_values *values, struct opk_ctx *ctx, const void *image,
                         size_t size, const bool *wanted)
 {
 	values->image = image;
 	values->image_size = size;
 	TRY(set_device(values, ctx));
-	TRY(choose_metrics(values, ctx, wanted));
-	if (!values->asked.requests && !values->host)
-		TRY(opk_nv_host_new_for_set(&values->host, ctx, values->chip, values->profiler,
-		                            NULL, values->single_pass));
-	return OPK_OK;
+	return opk_values_choose(values, ctx, wanted);
 }
 
 static int evaluate(struct opk_values *values, struct opk_ctx *ctx, struct opk_value_list *list,

@@ -99,6 +99,22 @@ const bool *opk_measured_by(struct opk_measured *measured, uint32_t pass)
 	return measured->current;
 }
 
+const bool *opk_measured_by_mean(struct opk_measured *measured, const uint64_t *launches,
+                                 size_t passes)
+{
+	bool equal;
+
+	measured->known = false;
+	for (size_t i = 0; i < measured->count; i++) {
+		const struct opk_pass_list *needed = opk_measured_passes(measured, i);
+
+		measured->current[i] = !measured->attribute[i]
+		                       && (!needed->count
+		                           || opk_launches_least(&equal, needed, launches, passes));
+	}
+	return measured->current;
+}
+
 bool opk_measured_has(const struct opk_measured *measured, size_t metric, uint32_t pass,
                       double value)
 {

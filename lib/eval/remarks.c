@@ -133,7 +133,8 @@ static int note_metric(struct opk_evaluation *evaluation, struct opk_ctx *ctx, c
 		}
 		if (!opk_strlist_take(&evaluation->doubts, text))
 			return opk_nomem(ctx, "a remark");
-		opk_log(ctx, "%s: %s", of, text);
+		if (of)
+			opk_log(ctx, "%s: %s", of, text);
 	}
 	return OPK_OK;
 }

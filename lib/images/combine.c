@@ -31,6 +31,7 @@ struct maker {
 	struct opk_ctx *ctx;
 	struct opk_index numbers; /* of metrics and helpers */
 	struct opk_catalog *catalog;
+	const struct opk_strlist *among; /* in place of the catalog, or NULL */
 	bool failed;
 };
 
@@ -50,7 +51,8 @@ OPK_PRINTF(2, 3) static long find(struct maker *m, const char *format, ...)
 		return NONE;
 	if (opk_index_find(&number, &m->numbers, name))
 		return (long)number;
-	if (!opk_catalog_has_full(m->catalog, m->ctx, name))
+	if (m->among ? !opk_strlist_contains(m->among, name)
+	             : !opk_catalog_has_full(m->catalog, m->ctx, name))
 		return NONE;
 	number = m->rules->metric_count + helpers->count;
 	if (!opk_strlist_add(helpers, name)
@@ -213,7 +215,7 @@ static void make_rule(struct maker *m, struct opk_rule *rule, const char *name, 
 		find_exact(m, rule, name, (int)(rollup - name), rollup + 4, self);
 }
 
-static int make_rules(struct maker *m, const char *const *metrics)
+static int make_all(struct maker *m, const char *const *metrics)
 {
 	struct opk_rules *rules = m->rules;
 
@@ -227,6 +229,18 @@ static int make_rules(struct maker *m, const char *const *metrics)
 	return m->failed ? opk_nomem(m->ctx, "statistics") : OPK_OK;
 }
 
+static int make_rules(struct maker *m, const char *const *metrics, size_t count)
+{
+	struct opk_rules *rules = m->rules;
+	int code;
+
+	*rules = (struct opk_rules){ .metric_count = count };
+	rules->rules = opk_alloc_array(count + 1, sizeof *rules->rules);
+	code = rules->rules ? make_all(m, metrics) : opk_nomem(m->ctx, "statistics");
+	opk_index_clear(&m->numbers);
+	return code;
+}
+
 int opk_rules_init(struct opk_rules *rules, struct opk_ctx *ctx, const char *chip,
                    enum opk_profiler profiler, const char *const *metrics, size_t count,
                    const struct opk_file *file)
@@ -234,15 +248,21 @@ int opk_rules_init(struct opk_rules *rules, struct opk_ctx *ctx, const char *chi
 	struct maker m = { .rules = rules, .ctx = ctx };
 	int code = file ? opk_catalog_of_file(&m.catalog, ctx, file, chip, profiler) : OPK_OK;
 
+	*rules = (struct opk_rules){ 0 };
 	if (!code && !m.catalog)
 		code = opk_catalog_new(&m.catalog, ctx, chip, profiler);
-	*rules = (struct opk_rules){ .metric_count = count };
-	rules->rules = opk_alloc_array(count + 1, sizeof *rules->rules);
 	if (!code)
-		code = rules->rules ? make_rules(&m, metrics) : opk_nomem(ctx, "statistics");
-	opk_index_clear(&m.numbers);
+		code = make_rules(&m, metrics, count);
 	opk_catalog_free(m.catalog);
 	return code;
+}
+
+int opk_rules_among(struct opk_rules *rules, struct opk_ctx *ctx, const char *const *metrics,
+                    size_t count, const struct opk_strlist *helpers)
+{
+	struct maker m = { .rules = rules, .ctx = ctx, .among = helpers };
+
+	return make_rules(&m, metrics, count);
 }
 
 void opk_rules_clear(struct opk_rules *rules)

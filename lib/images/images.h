@@ -246,6 +246,9 @@ struct opk_rules {
 int opk_rules_init(struct opk_rules *rules, struct opk_ctx *ctx, const char *chip,
                    enum opk_profiler profiler, const char *const *metrics, size_t count,
                    const struct opk_file *file);
+/* The same, where only these metrics can help. */
+int opk_rules_among(struct opk_rules *rules, struct opk_ctx *ctx, const char *const *metrics,
+                    size_t count, const struct opk_strlist *helpers);
 void opk_rules_clear(struct opk_rules *rules);
 /*
  * The metric's denominator; 0: nothing was counted; NaN: not known. `all` has metrics and helpers.

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "baked/baked.h"
 #include "eval/eval.h"
 #include "images/images.h"
 
@@ -37,11 +38,11 @@ static int list_names(struct work *w, const struct opk_evaluation *evaluation,
                       const struct opk_file *file)
 {
 	const struct opk_columns *columns = opk_evaluation_columns(evaluation);
+	opk_autostrlist struct opk_strlist of_rows = { 0 };
 
 	w->metric_count = columns->metric_count;
-	TRY(opk_rules_init(&w->rules, w->ctx, opk_evaluation_chip(evaluation),
-	                   opk_evaluation_profiler(evaluation), columns->metrics, w->metric_count,
-	                   file));
+	TRY(opk_value_row_metrics(&of_rows, w->ctx, file));
+	TRY(opk_rules_among(&w->rules, w->ctx, columns->metrics, w->metric_count, &of_rows));
 	for (size_t i = 0; i < w->metric_count; i++)
 		if (!opk_strlist_add(&w->names, columns->metrics[i]))
 			return opk_nomem(w->ctx, "statistics");

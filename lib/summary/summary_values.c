@@ -60,7 +60,8 @@ static char *find_key(const struct opk_summary *s)
 static int evaluate(struct opk_summary *s)
 {
 	struct opk_eval_options options = OPK_INIT(options);
-	const struct opk_eval_inside inside = { .from_images = s->bake != NULL };
+	const struct opk_eval_inside inside = { .from_images = s->bake != NULL,
+		                                .silent = s->bake != NULL };
 	struct opk_aggregate_options by = OPK_INIT(by);
 	opk_autofree char *key = find_key(s);
 

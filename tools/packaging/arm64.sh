@@ -14,7 +14,7 @@ set -euo pipefail
 tests=(tests/check_base tests/check_container tests/check_contain tests/check_evaluation tests/check_file tests/check_formula
 	tests/check_golden tests/check_json tests/check_kernel_names tests/check_meta tests/check_mutants tests/check_number tests/check_occupancy
 	tests/check_pattern tests/check_real tests/check_recover tests/check_set tests/check_sparse tests/check_trace tests/check_verify
-	tests/check_workers tests/check_yaml tests/cli.sh tests/cli_eval.sh tests/cli_images.sh tests/cli_show.sh)
+	tests/check_workers tests/check_yaml tests/cli.sh tests/cli_bake.sh tests/cli_eval.sh tests/cli_images.sh tests/cli_show.sh)
 
 # What tests/emulator.c finds that emulator or namespace don't do, and the tests that need it.
 declare -A needed_by=([memory_limit]='limited|allocation_beyond_the_limit' [huge_pages]=huge_pages [second_user]=mode_of_others)
