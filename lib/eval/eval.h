@@ -132,7 +132,7 @@ struct opk_made_rows {
 		metrics; /* whose names the evaluation borrows, unless the caller has them */
 	double *values;  /* row by row, one per metric */
 	size_t count;
-	/* Or fills in a row when it is read; `ranges` and `ran` have examples of each kind of row. */
+	/* Or fills in a row when it is read; `ranges` and `ran` have an example of each kind. */
 	void (*make)(struct opk_range *range, struct opk_ran *ran, const void *maker,
 	             size_t number);
 	void *maker;
