@@ -259,6 +259,7 @@ void opk_ran_rows_clear(struct opk_ran_rows *rows)
 	opk_grouping_clear(&rows->kernels);
 	opk_grouping_clear(&rows->units);
 	opk_made_rows_clear(&rows->made);
+	opk_texts_clear(&rows->nvtx);
 }
 
 int opk_ran_rows_gpu(size_t *gpu, struct opk_ran_rows *rows, struct opk_ctx *ctx,

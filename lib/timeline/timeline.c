@@ -37,6 +37,8 @@ static int make_rows(struct opk_ran_rows *rows, struct opk_evaluation *evaluatio
 	rows->made.count += values || !rows->each_launch;
 	if (!rows->made.values)
 		return opk_nomem(ctx, "what ran");
+	rows->made.texts = rows->nvtx.list;
+	rows->nvtx.list = (struct opk_strlist){ 0 };
 	return opk_evaluation_put_made(evaluation, ctx, &rows->made, samples);
 }
 

@@ -22,6 +22,7 @@ struct opk_ran_rows {
 	struct opk_grouping kernels;
 	struct opk_grouping units; /* kernels that differ in shape are apart */
 	struct opk_made_rows made; /* with room for one more row: idle time */
+	struct opk_texts nvtx;     /* which ranges name; made.texts takes its list */
 	bool each_launch;
 	bool whole; /* no record is known to be missing */
 };
