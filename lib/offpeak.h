@@ -734,12 +734,11 @@ enum opk_file_list {
 	OPK_FILE_STATS,  /* at most one row: launches (seen), ranges, depth (of them), activities */
 	OPK_FILE_DROPS,  /* reason, count: ranges or samples that are missing */
 	OPK_FILE_CLOCKS, /* clock ("sm", "memory"), least, most (MHz), drifted (by over 5%) */
-	/*
-	 * Modules: module (its CRC in hexadecimal), size and stored (bytes, of the cubin and in the
-	 * file), code, lines (whether it has them), functions, ran (how many of these have counts)
-	 */
+	/* module (its CRC, hexadecimal), size and stored (bytes, of the cubin and in the file),
+	 * code, lines (whether it has them), functions, ran (how many of these have counts) */
 	OPK_FILE_CODE,
 	OPK_FILE_FUNCTIONS, /* module, function, symbol, size (bytes), instructions (with counts) */
+	OPK_FILE_NVTX,      /* a row an NVTX range that was recorded beside what ran, by start */
 };
 /*
  * OPK_EINPUT: the metadata, or the tables that the list comes from, are damaged. For ranges, times

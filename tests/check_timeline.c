@@ -414,15 +414,32 @@ FAKE_TEST(values_of_kernels)
 		.correlation = number_                                                             \
 	}
 
+#define OF_RANGE(name_, start_, end_, thread_)                                                     \
+	{                                                                                          \
+		.kind = OPK_ACTIVITY_RANGE, .name = name_, .start_ns = start_, .end_ns = end_,     \
+		.thread = thread_, .device = -1, .rank = -1                                        \
+	}
+
 /* By call: before the GPU is free, while it waits, and a graph's, which has two kernels. */
 static const struct opk_activity called[] = {
-	CALLED("a", 1100, 2000, 1), OF_CALL(1000, 1),
-	OF_CALL(1500, 2),           CALLED("b", 2010, 3000, 2),
-	OF_CALL(3400, 3),           OF_CALL(3410, 3), /* inside the other one */
-	CALLED("b", 3500, 4000, 3), CALLED("c", 3900, 4100, 3),
+	CALLED("a", 1100, 2000, 1),
+	OF_CALL(1000, 1),
+	OF_CALL(1500, 2),
+	CALLED("b", 2010, 3000, 2),
+	OF_CALL(3400, 3),
+	OF_CALL(3410, 3), /* inside the other one */
+	CALLED("b", 3500, 4000, 3),
+	CALLED("c", 3900, 4100, 3),
 	OF_CALL(5000, 9), /* what it launched began before: it is another one's number */
-	CALLED("d", 4500, 4600, 9), CALLED("d", 4700, 4800, 10), /* its call is not recorded */
-	OF_CALL(9000, 11),                                       /* launches nothing */
+	CALLED("d", 4500, 4600, 9),
+	CALLED("d", 4700, 4800, 10), /* its call is not recorded */
+	OF_CALL(9000, 11),           /* launches nothing */
+	/* The thread of the calls was in these, and another one in the last. */
+	OF_RANGE("outer/1", 990, 3600, 0),
+	OF_RANGE("D@in", 1400, 1600, 0),
+	OF_RANGE("inner", 1450, 1550, 0),
+	OF_RANGE("late", 3605, 8000, 0),
+	OF_RANGE("elsewhere", 900, 9000, 6),
 };
 
 static void check_called(const struct opk_row *row, const char *name, uint64_t launches,
@@ -443,10 +460,14 @@ FAKE_TEST(calls)
 	static const struct {
 		const char *name;
 		uint64_t called, wanted[3];
+		const char *nvtx;
 	} launches[] = {
-		{ "a", 1, { 100, 0, 0 } },     { "b", 1, { 510, 10, 0 } },
-		{ "b", 1, { 100, 500, 400 } }, { "c", 1, { 500, 0, 0 } },
-		{ "d", 0, { 0, 0, 0 } },       { "d", 0, { 0, 0, 0 } },
+		{ "a", 1, { 100, 0, 0 }, "outer\\/1" },
+		{ "b", 1, { 510, 10, 0 }, "outer\\/1/inner/D@in" },
+		{ "b", 1, { 100, 500, 400 }, "outer\\/1" },
+		{ "c", 1, { 500, 0, 0 }, "outer\\/1" },
+		{ "d", 0, { 0, 0, 0 }, "" },
+		{ "d", 0, { 0, 0, 0 }, "" },
 	};
 	freed(opk_evaluation) *evaluation = NULL, *kernels = NULL;
 	freed(opk_file) *file = NULL;
@@ -463,6 +484,7 @@ FAKE_TEST(calls)
 	for (size_t i = 0; i < COUNT(launches); i++) {
 		ck_ok(ctx, opk_evaluation_next(&row, ctx, evaluation));
 		check_called(row, launches[i].name, launches[i].called, launches[i].wanted);
+		ck_assert_str_eq(row->range->nvtx, launches[i].nvtx);
 		ck_assert_int_eq(opk_fact_get(&text, OPK_FACT_LATENCY, row).optional.known,
 		                 launches[i].called > 0);
 	}

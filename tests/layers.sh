@@ -31,7 +31,7 @@ lib/compare
 lib/answers
 lib/baking
 lib/repair
-lib/ncu lib/nsight
+lib/ncu lib/nsight lib/nsys
 lib/database lib/output
 lib/picture
 lib/report

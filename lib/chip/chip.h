@@ -219,6 +219,8 @@ enum { OPK_CHIP_MASK_LATER = 63 };
 opk_chip_mask opk_chips_all(void);
 /* The chips that a word means: a name, architecture, compute capability or product; 0: none. */
 opk_chip_mask opk_chips_meant(const char *word);
+/* The only chip that a word means, a constant. OPK_EUSAGE: it means none, or several. */
+int opk_chip_named(const char **out, struct opk_ctx *ctx, const char *word);
 /* Whether the word means a chip older than Volta, the first that CUPTI's profilers support. */
 bool opk_chip_is_older(const char *word);
 /* "9.0" is 90 and "10.3" is 103; 0: the text is not a compute capability. */

@@ -219,3 +219,32 @@ char *opk_chip_spelling(const char *word)
 		*c = (char)toupper((unsigned char)*c);
 	return copy;
 }
+
+static int fail_several(struct opk_ctx *ctx, const char *word, opk_chip_mask meant)
+{
+	opk_autobuf struct opk_buf text = { 0 };
+
+	for (size_t i = 0; i < OPK_CHIP_MASK_LATER && opk_chip_known(i); i++)
+		if (meant >> i & 1)
+			opk_buf_add_printf(&text, "%s%s", text.size ? ", " : "", opk_chip_known(i));
+	opk_buf_add(&text, "", 1);
+	if (text.failed)
+		return opk_nomem(ctx, "a message");
+	return opk_fail(ctx, OPK_EUSAGE, "'%s' means several chips, %s: name one", word,
+	                (const char *)text.data);
+}
+
+int opk_chip_named(const char **out, struct opk_ctx *ctx, const char *word)
+{
+	opk_chip_mask meant = opk_chips_meant(word);
+
+	for (size_t i = 0; i < OPK_CHIP_MASK_LATER && opk_chip_known(i); i++)
+		if (meant == (opk_chip_mask)1 << i) {
+			*out = opk_chip_known(i);
+			return OPK_OK;
+		}
+	if (meant)
+		return fail_several(ctx, word, meant);
+	return opk_advise(ctx, opk_fail(ctx, OPK_EUSAGE, "'%s' is not a chip", word),
+	                  OPK_REMEDY_LIST_CHIPS);
+}

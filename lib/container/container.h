@@ -546,6 +546,8 @@ void opk_instructions_place(struct opk_instruction *rows, size_t count,
 /* Adds the rows of OPK_FILE_CODE, or of OPK_FILE_FUNCTIONS: code_list.c */
 int opk_code_list_add(struct opk_listing *rows, struct opk_ctx *ctx, struct opk_file *file,
                       bool functions);
+/* Adds the rows of OPK_FILE_NVTX: nvtx_list.c */
+int opk_nvtx_list_add(struct opk_listing *rows, struct opk_ctx *ctx, struct opk_file *file);
 
 /*
  * Links a file's tables to its images, like opk_file_segments(). If it fails with OPK_EINPUT, *bad

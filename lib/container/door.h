@@ -254,6 +254,28 @@ static inline bool opk_activity_ran(const struct opk_activity *activity)
 int opk_file_activities(const struct opk_activity **activities, size_t *count, struct opk_ctx *ctx,
                         struct opk_file *file);
 
+/*
+ * NVTX ranges among records, by host, process, thread and start; records are borrowed. Begins
+ * zeroed. nvtx_list.c
+ */
+struct opk_nvtx_range {
+	const struct opk_activity *activity;
+	size_t parent; /* the range of the thread that it is inside; SIZE_MAX: none */
+	size_t level;  /* from 1 */
+	char *path;    /* NULL until it is asked for */
+};
+struct opk_nvtx_ranges {
+	struct opk_nvtx_range *items;
+	size_t count;
+};
+int opk_nvtx_find(struct opk_nvtx_ranges *ranges, struct opk_ctx *ctx,
+                  const struct opk_activity *activities, size_t count);
+void opk_nvtx_clear(struct opk_nvtx_ranges *ranges);
+/* The number of the innermost range that a call's thread was in then; SIZE_MAX: none. */
+size_t opk_nvtx_at(const struct opk_nvtx_ranges *ranges, const struct opk_activity *call);
+/* A range with those around it, as in struct opk_range; NULL when out of memory. */
+const char *opk_nvtx_path(struct opk_nvtx_ranges *ranges, size_t number);
+
 /* A module of a program: a cubin, which is an ELF file, as the driver loaded it. */
 struct opk_module {
 	uint64_t crc;     /* of the whole cubin, as cuptiGetCubinCrc() computes it: its name */

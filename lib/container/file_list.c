@@ -212,6 +212,8 @@ static const char *const columns[] = {
 	[OPK_FILE_CLOCKS] = "clock least# most# drifted?",
 	[OPK_FILE_CODE] = "module size~ stored# code? lines? functions~ ran#",
 	[OPK_FILE_FUNCTIONS] = "module function symbol size~ instructions#",
+	[OPK_FILE_NVTX] = "range# name path level# parent~ start_ns# end_ns# duration_ns# "
+			  "process# thread~ rank~ host",
 };
 
 static int add_end_facts(struct opk_listing *rows, struct opk_ctx *ctx, struct opk_file *file)
@@ -259,6 +261,8 @@ static int fill(struct opk_listing *rows, struct opk_ctx *ctx, struct opk_file *
 	case OPK_FILE_CODE:
 	case OPK_FILE_FUNCTIONS:
 		return opk_code_list_add(rows, ctx, file, list == OPK_FILE_FUNCTIONS);
+	case OPK_FILE_NVTX:
+		return opk_nvtx_list_add(rows, ctx, file);
 	default:
 		add_items(rows, meta, list);
 		return OPK_OK;

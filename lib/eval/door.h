@@ -375,7 +375,8 @@ int opk_recorded_eval(struct opk_evaluation **out, struct opk_ctx *ctx, struct o
 
 /*
  * The ranges of all rows of opk_timeline_eval() and opk_recorded_eval(), with rows that a filter
- * refuses. Returns their number and puts a borrowed array into *ranges. Other evaluations have 0.
+ * refuses; or of launches one for each kind of row. Returns their number and puts a borrowed array
+ * into *ranges. Other evaluations have 0.
  */
 size_t opk_evaluation_ranges(const struct opk_range **ranges,
                              const struct opk_evaluation *evaluation);

@@ -140,6 +140,8 @@ int opk_evaluation_finish(struct opk_evaluation *evaluation, struct opk_ctx *ctx
 
 void opk_made_rows_clear(struct opk_made_rows *rows)
 {
+	if (rows->free_maker)
+		rows->free_maker(rows->maker);
 	free(rows->ranges);
 	free(rows->ran);
 	free(rows->joined);

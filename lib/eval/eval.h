@@ -132,6 +132,12 @@ struct opk_made_rows {
 		metrics; /* whose names the evaluation borrows, unless the caller has them */
 	double *values;  /* row by row, one per metric */
 	size_t count;
+	/* Or fills in a row when it is read; `ranges` and `ran` have an example of each kind. */
+	void (*make)(struct opk_range *range, struct opk_ran *ran, const void *maker,
+	             size_t number);
+	void *maker;
+	void (*free_maker)(void *maker);
+	size_t examples;
 };
 void opk_made_rows_clear(struct opk_made_rows *rows);
 /* An evaluation that has its columns and no rows yet; `file` has metadata at least. */

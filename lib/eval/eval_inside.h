@@ -247,7 +247,9 @@ void opk_nvprof_names_clear(struct opk_nvprof_names *n);
 
 struct opk_evaluation {
 	struct opk_spools spools;
-	struct opk_made_rows made; /* instead */
+	struct opk_made_rows made;   /* instead */
+	struct opk_range made_range; /* of the row that was read last, if they are filled in then */
+	struct opk_ran made_ran;
 	size_t next_made;
 	bool is_made;
 	struct opk_filter *filter;   /* NULL: every row is wanted */

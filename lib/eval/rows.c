@@ -109,30 +109,53 @@ int opk_evaluation_put_made(struct opk_evaluation *evaluation, struct opk_ctx *c
 	return opk_columns_find_units(&evaluation->columns, ctx, &evaluation->units);
 }
 
+static size_t example_count(const struct opk_made_rows *made)
+{
+	return made->make ? made->examples : made->count;
+}
+
 size_t opk_evaluation_ranges(const struct opk_range **ranges,
                              const struct opk_evaluation *evaluation)
 {
 	*ranges = evaluation->made.ranges;
-	return evaluation->made.count;
+	return example_count(&evaluation->made);
 }
 
 void opk_evaluation_find_ran(bool *calls, bool *nodes, const struct opk_evaluation *evaluation)
 {
 	const struct opk_made_rows *made = &evaluation->made;
 
-	for (size_t i = 0; made->ran && i < made->count; i++) {
+	for (size_t i = 0; made->ran && i < example_count(made); i++) {
 		*calls |= made->ran[i].called > 0;
 		*nodes |= made->ran[i].graph_node > 0;
 	}
 }
 
+/* *ran may be NULL. */
+static void find_made(const struct opk_range **range, const struct opk_ran **ran,
+                      struct opk_evaluation *evaluation, size_t number)
+{
+	const struct opk_made_rows *made = &evaluation->made;
+
+	if (made->make) {
+		made->make(&evaluation->made_range, &evaluation->made_ran, made->maker, number);
+		*range = &evaluation->made_range;
+		*ran = &evaluation->made_ran;
+		return;
+	}
+	*range = &made->ranges[number];
+	*ran = made->ran ? &made->ran[number] : NULL;
+}
+
 static const struct opk_row *make_row(struct opk_evaluation *evaluation, size_t number)
 {
 	const struct opk_made_rows *made = &evaluation->made;
-	const struct opk_range *range = &made->ranges[number];
+	const struct opk_range *range;
+	const struct opk_ran *ran;
 	size_t metrics = evaluation->metrics.count;
 	const uint64_t *counts = made->joined ? made->joined[number].counts : NULL;
 
+	find_made(&range, &ran, evaluation, number);
 	memcpy(evaluation->values, made->values + number * metrics,
 	       metrics * sizeof *evaluation->values);
 	evaluation->has_shown = evaluation->has_also = evaluation->has_counts = false;
@@ -144,7 +167,7 @@ static const struct opk_row *make_row(struct opk_evaluation *evaluation, size_t 
 		.values = evaluation->values,
 		.measured = evaluation->measured,
 		.range = range,
-		.ran = made->ran ? &made->ran[number] : NULL,
+		.ran = ran,
 		.joined = made->joined ? &made->joined[number] : NULL,
 		.code = made->code ? &made->code[number] : NULL,
 	};

@@ -239,32 +239,15 @@ void opk_ncu_imported_clear(struct opk_ncu_imported *imported)
 	*imported = (struct opk_ncu_imported){ 0 };
 }
 
-/* The chip that the word means; free(). */
-static int read_chip(char **out, struct opk_ctx *ctx, const char *word)
-{
-	opk_autofree char *spelling = opk_chip_spelling(word);
-
-	if (!spelling)
-		return opk_nomem(ctx, "a chip's name");
-	for (size_t i = 0; opk_chip_known(i); i++)
-		if (!strcmp(opk_chip_known(i), spelling)) {
-			*out = opk_take(spelling);
-			return OPK_OK;
-		}
-	return opk_advise(ctx, opk_fail(ctx, OPK_EUSAGE, "'%s' is not a chip", word),
-	                  OPK_REMEDY_LIST_CHIPS);
-}
-
 int opk_ncu_import(struct opk_ncu_imported *out, struct opk_ctx *ctx, const char *report_path,
                    const char *wanted_chip, const char *path)
 {
 	opk_auto(opk_ncu_report) struct opk_ncu_report *report = NULL;
 	opk_autoncuvalues struct opk_ncu_values values = { 0 };
-	opk_autofree char *given = NULL;
-	const char *chip;
+	const char *chip = NULL;
 
 	if (wanted_chip)
-		TRY(read_chip(&given, ctx, wanted_chip));
+		TRY(opk_chip_named(&chip, ctx, wanted_chip));
 	TRY(opk_check_output(ctx, path, OPK_OUTPUT_IMPORTED));
 	TRY(opk_ncu_report_read(&report, ctx, report_path));
 	TRY(opk_ncu_values_init(&values, ctx, report));
@@ -272,7 +255,6 @@ int opk_ncu_import(struct opk_ncu_imported *out, struct opk_ctx *ctx, const char
 	if (!values.metric_count)
 		return opk_fail(ctx, OPK_EFAILED, "%s: there is no metric with a value in it",
 		                report_path);
-	chip = given;
 	if (!chip)
 		TRY(find_chip(&chip, ctx, report, &values));
 	return write_recording(ctx, report, &values, chip, report_path, path);

@@ -49,6 +49,7 @@ void opk_facts_find_ran(bool found[OPK_FACT_COUNT], const struct opk_range *rang
 		found[OPK_FACT_HOST] |= strcmp(ranges[i].host, ranges->host) != 0
 		                        && *ranges[i].host;
 		found[OPK_FACT_RANK] |= ranges[i].rank >= 0;
+		found[OPK_FACT_NVTX] |= *ranges[i].nvtx != '\0';
 	}
 }
 

@@ -90,15 +90,35 @@ static void add_call(struct opk_ran *ran, const struct opk_activity *call,
 	opk_sum_add(&ran->host_gap_ns, opk_calls_host_gap(call, activity, idle_from));
 }
 
+/* Names the NVTX ranges in which the program launched it. */
+static int add_nvtx(struct opk_ran_rows *rows, struct opk_ctx *ctx, size_t row,
+                    struct opk_nvtx_ranges *ranges, const struct opk_activity *call)
+{
+	size_t at = opk_nvtx_at(ranges, call);
+	const char *path;
+
+	if (at == SIZE_MAX)
+		return OPK_OK;
+	path = opk_nvtx_path(ranges, at);
+	path = path ? opk_texts_keep(&rows->nvtx, path) : NULL;
+	if (!path || rows->nvtx.failed)
+		return opk_nomem(ctx, "NVTX ranges");
+	rows->made.ranges[row].nvtx = path;
+	return OPK_OK;
+}
+
 int opk_ran_rows_add_calls(struct opk_ran_rows *rows, struct opk_ctx *ctx, struct opk_file *file)
 {
 	__attribute__((cleanup(opk_calls_clear))) struct opk_calls calls = { 0 };
+	__attribute__((cleanup(opk_nvtx_clear))) struct opk_nvtx_ranges nvtx = { 0 };
 	const struct opk_activity *activities;
 	uint64_t idle_from = 0;
 	size_t count;
 
 	TRY(opk_file_activities(&activities, &count, ctx, file));
 	TRY(opk_calls_find(&calls, ctx, activities, count));
+	if (calls.count && rows->each_launch)
+		TRY(opk_nvtx_find(&nvtx, ctx, activities, count));
 	for (size_t i = 0; calls.count && i < rows->count; i++) {
 		const struct opk_run_record *record = &rows->records[i];
 		const struct opk_activity *ran = record->activity;
@@ -109,6 +129,8 @@ int opk_ran_rows_add_calls(struct opk_ran_rows *rows, struct opk_ctx *ctx, struc
 			idle_from = ran->start_ns;
 		if (call)
 			add_call(&rows->made.ran[record->row], call, ran, idle_from);
+		if (call && nvtx.count)
+			TRY(add_nvtx(rows, ctx, record->row, &nvtx, call));
 		idle_from = ran->end_ns > idle_from ? ran->end_ns : idle_from;
 	}
 	return OPK_OK;

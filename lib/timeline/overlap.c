@@ -6,8 +6,11 @@
 
 #include "timeline/timeline.h"
 
-/* The most kernels that a GPU runs at once: 128 by NVIDIA's documentation, with some reserve. */
-enum { MOST_AT_ONCE = 1024 };
+int opk_fail_at_once(struct opk_ctx *ctx)
+{
+	return opk_fail(ctx, OPK_EINPUT, "more than %d kernels run at once, which no GPU does",
+	                OPK_MOST_AT_ONCE);
+}
 
 /*
  * Sums over time, from the first boundary until each boundary. Between two boundaries the same
@@ -81,10 +84,8 @@ static int make_sums(struct sums *sums, struct opk_ctx *ctx, const struct opk_st
 			add_boundary(sums, stretches[i++].start, ++running);
 		else
 			add_boundary(sums, ends[end++], --running);
-		if (running > MOST_AT_ONCE)
-			return opk_fail(ctx, OPK_EINPUT,
-			                "more than %d kernels run at once, which no GPU does",
-			                MOST_AT_ONCE);
+		if (running > OPK_MOST_AT_ONCE)
+			return opk_fail_at_once(ctx);
 	}
 	return OPK_OK;
 }

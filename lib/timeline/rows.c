@@ -40,6 +40,12 @@ static int find_groups(struct opk_ran_rows *rows, struct opk_ctx *ctx)
 	return OPK_OK;
 }
 
+int opk_fail_no_launches(struct opk_ctx *ctx, const struct opk_file *file)
+{
+	opk_fail(ctx, OPK_EUSAGE, "%s does not say which kernels ran when", file->path);
+	return opk_advise(ctx, OPK_EUSAGE, OPK_REMEDY_TRACE);
+}
+
 static int take_records(struct opk_ran_rows *rows, struct opk_ctx *ctx, struct opk_file *file)
 {
 	const struct opk_activity *activities;
@@ -52,10 +58,8 @@ static int take_records(struct opk_ran_rows *rows, struct opk_ctx *ctx, struct o
 	for (size_t i = 0; i < count; i++)
 		if (opk_activity_ran(&activities[i]))
 			rows->records[rows->count++].activity = &activities[i];
-	if (!rows->count) {
-		opk_fail(ctx, OPK_EUSAGE, "%s does not say which kernels ran when", file->path);
-		return opk_advise(ctx, OPK_EUSAGE, OPK_REMEDY_TRACE);
-	}
+	if (!rows->count)
+		return opk_fail_no_launches(ctx, file);
 	TRY(find_groups(rows, ctx));
 	qsort(rows->records, rows->count, sizeof *rows->records, by_gpu_and_time);
 	return OPK_OK;
@@ -222,7 +226,7 @@ static int find_key(unsigned *key, struct opk_ctx *ctx, const char *by)
 }
 
 int opk_ran_rows_init(struct opk_ran_rows *rows, struct opk_ctx *ctx, struct opk_file *file,
-                      const struct opk_eval_options *options, bool each_launch)
+                      const struct opk_eval_options *options, bool each_launch, bool values)
 {
 	const struct opk_stats *stats = NULL;
 	unsigned key;
@@ -234,6 +238,11 @@ int opk_ran_rows_init(struct opk_ran_rows *rows, struct opk_ctx *ctx, struct opk
 	TRY(find_key(&key, ctx, opk_eval_inside(options)->by));
 	rows->kernels.key = OPK_KEY_KERNEL | OPK_KEY_NAME | key;
 	rows->units.key = rows->kernels.key | OPK_KEY_SHAPE | OPK_KEY_SHARED;
+	/* Without values, launches don't need all records at once. */
+	if (each_launch && !values)
+		TRY(opk_launches_make(&rows->made, ctx, file));
+	if (rows->made.count)
+		return OPK_OK;
 	TRY(opk_file_stats(&stats, ctx, file));
 	rows->whole = opk_file_complete(file) && !(stats && stats->drop_count);
 	TRY(take_records(rows, ctx, file));
@@ -250,6 +259,7 @@ void opk_ran_rows_clear(struct opk_ran_rows *rows)
 	opk_grouping_clear(&rows->kernels);
 	opk_grouping_clear(&rows->units);
 	opk_made_rows_clear(&rows->made);
+	opk_texts_clear(&rows->nvtx);
 }
 
 int opk_ran_rows_gpu(size_t *gpu, struct opk_ran_rows *rows, struct opk_ctx *ctx,

@@ -37,6 +37,8 @@ static int make_rows(struct opk_ran_rows *rows, struct opk_evaluation *evaluatio
 	rows->made.count += values || !rows->each_launch;
 	if (!rows->made.values)
 		return opk_nomem(ctx, "what ran");
+	rows->made.texts = rows->nvtx.list;
+	rows->nvtx.list = (struct opk_strlist){ 0 };
 	return opk_evaluation_put_made(evaluation, ctx, &rows->made, samples);
 }
 
@@ -50,7 +52,8 @@ int opk_timeline_eval(struct opk_evaluation **out, struct opk_ctx *ctx, struct o
 	if (!options.allow_incomplete)
 		TRY(opk_file_check_complete(ctx, file, OPK_REMEDY_ALLOW_INCOMPLETE));
 	TRY(opk_evaluation_begin_made(&evaluation, ctx, file, OPK_PROFILER_RANGE, &options));
-	TRY(opk_ran_rows_init(&rows, ctx, file, &options, each_launch));
+	TRY(opk_ran_rows_init(&rows, ctx, file, &options, each_launch,
+	                      opk_evaluation_columns(evaluation)->metric_count > 0));
 	TRY(make_rows(&rows, evaluation, ctx, file, &options));
 	*out = opk_take(evaluation);
 	return OPK_OK;

@@ -19,6 +19,11 @@ struct opk_overlap {
 	float share; /* of time in which n stretches ran, each gets 1/n */
 };
 
+/* The most kernels that a GPU runs at once: 128 by NVIDIA's documentation, with some reserve. */
+enum { OPK_MOST_AT_ONCE = 1024 };
+/* OPK_EINPUT. */
+int opk_fail_at_once(struct opk_ctx *ctx);
+
 /* The samples of one device and what ran in them. overlap.c */
 struct opk_overlaps {
 	size_t sample_count;

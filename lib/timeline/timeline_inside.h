@@ -22,13 +22,17 @@ struct opk_ran_rows {
 	struct opk_grouping kernels;
 	struct opk_grouping units; /* kernels that differ in shape are apart */
 	struct opk_made_rows made; /* with room for one more row: idle time */
+	struct opk_texts nvtx;     /* which ranges name; made.texts takes its list */
 	bool each_launch;
 	bool whole; /* no record is known to be missing */
 };
 
-/* OPK_EUSAGE: the file does not record what ran, or `by` of the options is wrong. rows.c */
+/*
+ * `values`: the rows will get values of samples. OPK_EUSAGE: the file does not record what ran, or
+ * `by` of the options is wrong. rows.c
+ */
 int opk_ran_rows_init(struct opk_ran_rows *rows, struct opk_ctx *ctx, struct opk_file *file,
-                      const struct opk_eval_options *options, bool each_launch);
+                      const struct opk_eval_options *options, bool each_launch, bool values);
 void opk_ran_rows_clear(struct opk_ran_rows *rows);
 /*
  * The number of a sample's GPU, even if nothing ran on it; SIZE_MAX: the GPU is not known, or its
@@ -70,6 +74,13 @@ enum opk_kind opk_kind_of(const char *metric);
 
 /* Adds to rows what is known of the calls that launched them. calls.c */
 int opk_ran_rows_add_calls(struct opk_ran_rows *rows, struct opk_ctx *ctx, struct opk_file *file);
+
+/*
+ * Makes rows of launches that are filled in when they are read. If the file has calls of the
+ * program, which rows would have to be joined with, made->count stays 0. launches.c
+ */
+int opk_launches_make(struct opk_made_rows *made, struct opk_ctx *ctx, struct opk_file *file);
+int opk_fail_no_launches(struct opk_ctx *ctx, const struct opk_file *file);
 
 /* Fills in the values of the rows and of idle time, the last row. attribute.c */
 int opk_attribute(struct opk_ran_rows *rows, struct opk_evaluation **samples, struct opk_ctx *ctx,

@@ -3,11 +3,17 @@
 
 import gc
 import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import textwrap
 import tracemalloc
 import unittest
 
 import pyoffpeak as opk
-from common import is_long, recording
+import ranks
+from common import is_long, long, recording
 from pyoffpeak import _context
 
 BEFORE, COUNT = (20, 1000) if is_long else (8, 16)
@@ -63,3 +69,35 @@ class Leaks(unittest.TestCase):
         self.assertEqual(len(os.listdir("/proc/self/fd")), files)
         self.assertEqual(len(_context._records), contexts)
         self.assertEqual(children(), others)
+
+
+# Prints how many launches were read, and the peak of the process's memory in MB.
+STREAM = """
+    import logging, re, sys
+    import pyoffpeak as opk
+    logging.disable()  # it is noted that records count twice
+    run = opk.open(sys.argv[1])
+    rows = sum(1 for _ in (run.activities if sys.argv[2] == "activities" else run.eval()).rows())
+    with open("/proc/self/status") as file:
+        print(rows, int(re.search(r"VmHWM:\\s+(\\d+)", file.read()).group(1)) >> 10)
+"""
+
+
+class Peaks(unittest.TestCase):
+    @long
+    def test_launches_by_batches(self):
+        """1.7 million launches of 60 merged traces, at the same times or of different hosts, within 100 MB."""
+        with open(recording("training-trace"), "rb") as file:
+            data = file.read()
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder)
+        for hosts in (1, 60):
+            files = [ranks.from_machine(data, f"node{number % hosts}", f"GPU-{number % hosts}") for number in range(60)]
+            merged = os.path.join(folder, "merged.opk")
+            opk.merge(files, merged)
+            for what in ("activities", "eval"):
+                with self.subTest(f"{what}, {hosts} hosts"):
+                    command = [sys.executable, "-c", textwrap.dedent(STREAM), merged, what]
+                    rows, peak = map(int, subprocess.run(command, check=True, capture_output=True, text=True).stdout.split())
+                    self.assertEqual(rows, 60 * 27849)
+                    self.assertLess(peak, 100)

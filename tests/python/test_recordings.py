@@ -12,6 +12,28 @@ from common import cases, command, needs, offpeak, recording, source
 
 
 @needs("pyarrow")
+class Nvtx(unittest.TestCase):
+    def test_ranges(self):
+        ranges = opk.open(recording("training-kernels")).nvtx
+        self.assertEqual((len(ranges), {row.level for row in ranges}), (116, {1, 2}))
+        for row in ranges:
+            self.assertEqual(row.path, row.name if row.parent is None else f"{ranges[row.parent].path}/{row.name}")
+            if row.parent is not None:
+                outer = ranges[row.parent]
+                self.assertTrue(outer.name == "step" and outer.start_ns <= row.start_ns and row.end_ns <= outer.end_ns)
+        self.assertEqual([row.start_ns for row in ranges], sorted(row.start_ns for row in ranges))
+        self.assertEqual(len(opk.open(recording("simple")).nvtx), 0)
+
+    @needs("pandas", "pyarrow")
+    def test_tables(self):
+        ranges = opk.open(recording("training-kernels")).nvtx
+        frame = ranges.to_pandas()
+        self.assertEqual(list(frame.columns), list(ranges[0]._fields))
+        self.assertEqual(frame.attrs["units"]["duration_ns"], "ns")
+        self.assertEqual(list(frame["parent"][:3].fillna(-1)), [-1, 0, 0])
+        self.assertEqual(ranges.to_arrow().num_rows, len(ranges))
+
+
 class Recordings(unittest.TestCase):
     def compare(self, table, rows):
         self.assertEqual(table.column_names, rows[0])

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* offpeak import: makes a recording from a bare image, or from a report of Nsight Compute. */
+/* offpeak import: makes a recording from a bare image, or of what ncu or nsys wrote. */
 #include <string.h>
 
 #include "commands.h"
@@ -7,16 +7,19 @@
 #include "common/files.h"
 #include "base/buf.h"
 #include "ncu/door.h"
+#include "nsys/door.h"
 
 struct import_args {
 	struct raw_args raw;
-	const char *ncu, *set_name, *config, *availability, *ranges;
+	const char *ncu, *nsys, *set_name, *config, *availability, *ranges;
 	bool no_instances;
 };
 
 static const struct option_spec specs[] = {
 	{ "ncu", 0, "REPORT", "a report of Nsight Compute, as ncu prints it in CSV", OPTION_INPUT,
 	  offsetof(struct import_args, ncu) },
+	{ "nsys", 0, "DATABASE", "what Nsight Systems exports to SQLite", OPTION_INPUT,
+	  offsetof(struct import_args, nsys) },
 	RAW_OPTIONS(struct import_args, raw),
 	{ "set-name", 0, "NAME", "name of the metric set, for the record", OPTION_TEXT,
 	  offsetof(struct import_args, set_name) },
@@ -89,6 +92,22 @@ static int import_report(struct app *app, const struct import_args *args)
 	return OPK_OK;
 }
 
+/* ---- databases of Nsight Systems */
+
+static int import_database(struct app *app, const struct import_args *args)
+{
+	struct opk_nsys_imported imported;
+	int code = opk_nsys_import(&imported, app->ctx, args->nsys, args->raw.chip, app->output);
+
+	if (code)
+		return opk_add(app->ctx, code, "can't import %s", args->nsys);
+	if (imported.no_clock)
+		app_note("it does not say when it was recorded: times count from 0");
+	if (imported.samples_left_out)
+		app_note("its samples of GPU metrics are left out: their names are labels");
+	return OPK_OK;
+}
+
 static bool is_raw(const struct import_args *args)
 {
 	return args->raw.image || args->raw.metrics || args->raw.set || args->set_name
@@ -104,15 +123,21 @@ static int run(struct app *app, void *data)
 	const char *slash;
 	int code;
 
-	if (args->ncu && (is_raw(args) || !app->output))
-		return app_error(app, OPK_EUSAGE,
-		                 "import: --ncu REPORT.csv goes with -o OUT.opk and --chip alone");
+	if ((args->ncu || args->nsys)
+	    && (is_raw(args) || !app->output || (args->ncu && args->nsys)))
+		return app_error(
+			app, OPK_EUSAGE,
+			"import: --ncu REPORT.csv and --nsys DATABASE each go with -o OUT.opk "
+			"and --chip alone");
 	if (args->ncu)
 		return import_report(app, args);
+	if (args->nsys)
+		return import_database(app, args);
 	if (!args->raw.image || !app->output || (!args->raw.metrics && !args->raw.set))
 		return app_error(app, OPK_EUSAGE,
 		                 "import: --raw IMAGE, --metrics A,B (or --set SET) and -o OUT.opk "
-		                 "are required, or --ncu REPORT.csv and -o OUT.opk");
+		                 "are required, or --ncu REPORT.csv or --nsys DATABASE "
+		                 "and -o OUT.opk");
 	slash = strrchr(args->raw.image, '/');
 	options.source = slash ? slash + 1 : args->raw.image;
 	options.set_name = args->set_name;
@@ -127,14 +152,18 @@ static int run(struct app *app, void *data)
 
 const struct command import_command = {
 	.name = "import",
-	.synopsis = "--raw IMAGE --metrics A,B -o OUT.opk | --ncu REPORT -o OUT.opk",
-	.summary = "make a recording of a bare counter data image, or of a report of ncu",
+	.synopsis = "--raw IMAGE --metrics A,B -o OUT.opk | --ncu REPORT -o OUT.opk | --nsys DATABASE -o OUT.opk",
+	.summary = "make a recording of a bare counter data image, or of what ncu or nsys wrote",
 	.details =
 		"--ncu: a report of Nsight Compute in CSV, its raw page or a row for each metric, as\n"
 		"docs/guide.md says; base units keep more digits. The recording has the values\n"
 		"themselves, so show, diff, report, eval and others read it without NVIDIA's libraries,\n"
 		"but evaluate no other metrics. --chip is needed where the compute capability is that of\n"
 		"several chips and the report lacks the device's name.\n"
+		"\n"
+		"--nsys: what 'nsys export --type sqlite' makes of a report: kernels, copies, sets, NVTX\n"
+		"ranges and calls of the runtime become a trace, which trace, show, eval and others read.\n"
+		"--chip is needed where the database does not name it.\n"
 		"\n"
 		"--raw: the image, from any CUPTI program, is evaluated once in a child process, to see that\n"
 		"it can be; then it goes into OUT.opk with its metric list, compressed and\n"
@@ -143,8 +172,7 @@ const struct command import_command = {
 		{ "import --raw run.cd --metrics sm__cycles_active.sum -o new.opk",
 		  "a recording of a CUPTI program's image" },
 		{ "import --ncu report.csv -o new.opk", "the values of a report of Nsight Compute" },
-		{ "import --raw run.cd --metrics sm__cycles_active.sum --chip GH100 -o new.opk",
-		  "an image that does not say its chip" },
+		{ "import --nsys report.sqlite -o new.opk", "what ran, as Nsight Systems recorded it" },
 	},
 	.options = specs,
 	.args_size = sizeof(struct import_args),

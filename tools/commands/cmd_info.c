@@ -17,7 +17,7 @@ struct info_args {
 
 #define TABLES                                                                                     \
 	"summary|sections|set_facts|labels|derived|headings|run|availability|stats|drops|"         \
-	"activities|code|functions|plan"
+	"activities|nvtx|code|functions|plan"
 
 static const struct option_spec specs[] = {
 	TABLE_OPTION(TABLES, "summary", struct info_args, table),
@@ -213,6 +213,7 @@ static int print_lists(struct app *app, struct opk_file *file)
 		{ OPK_FILE_DROPS, "drops" },
 		{ OPK_FILE_CODE, "code" },
 		{ OPK_FILE_FUNCTIONS, "functions" },
+		{ OPK_FILE_NVTX, "nvtx" },
 	};
 
 	for (size_t i = 0; i < COUNT(lists); i++) {
@@ -361,7 +362,8 @@ const struct command info_command = {
 		"its version, hash, columns and hidden metrics; labels; derived metrics; headings. Where\n"
 		"the collector noted them: run, facts about machine and environment; stats, what it\n"
 		"counted; drops, what is missing and why. --table activities alone lists what ran on the GPU,\n"
-		"and when, where offpeak-collect was told to record that. So do code and functions,\n"
+		"and when, where offpeak-collect was told to record that; --table nvtx the NVTX ranges beside\n"
+		"it. So do code and functions,\n"
 		"where instructions were counted: modules, whether they have code and lines, and how many of\n"
 		"their functions have counts; functions, their sizes, and how many instructions have counts.\n"
 		"\n"

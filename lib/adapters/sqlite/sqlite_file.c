@@ -21,13 +21,19 @@ struct opk_sqlite {
 	char *path;
 	sqlite3 *handle;
 	struct opk_statement *statements;
+	bool is_given; /* someone else's, which is only read */
 };
 
 static int fail(struct opk_sqlite *sqlite, int status)
 {
+	bool bad = status == SQLITE_NOTADB || status == SQLITE_CORRUPT || status == SQLITE_ERROR;
+
 	if (status == SQLITE_NOMEM)
 		return opk_nomem(sqlite->ctx, "a database");
-	return opk_fail(sqlite->ctx, OPK_EFAILED, "%s: SQLite: %s", sqlite->path,
+	if (status == SQLITE_INTERRUPT)
+		return opk_check_interrupt(sqlite->ctx);
+	return opk_fail(sqlite->ctx, sqlite->is_given && bad ? OPK_EINPUT : OPK_EFAILED,
+	                "%s: SQLite: %s", sqlite->path,
 	                sqlite->handle ? sqlite3_errmsg(sqlite->handle) : sqlite3_errstr(status));
 }
 
@@ -52,7 +58,28 @@ static int begin(struct opk_sqlite *sqlite)
 	                              "BEGIN;");
 }
 
-int opk_sqlite_new(struct opk_sqlite **out, struct opk_ctx *ctx, const char *path)
+static int stop(void *sqlite)
+{
+	return opk_interrupted(((struct opk_sqlite *)sqlite)->ctx);
+}
+
+/* The file's own views and triggers run no functions that could do harm. */
+static int begin_reading(struct opk_sqlite *sqlite)
+{
+	enum { STEPS = 100000 }; /* of SQLite's machine, between two looks at interrupts */
+	int status = sqlite3_open_v2(sqlite->path, &sqlite->handle,
+	                             SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
+
+	sqlite->is_given = true;
+	if (status)
+		return fail(sqlite, status);
+	sqlite3_progress_handler(sqlite->handle, STEPS, stop, sqlite);
+	return opk_sqlite_run(sqlite, "PRAGMA trusted_schema = OFF;"
+	                              "PRAGMA cell_size_check = ON;");
+}
+
+static int open_with(struct opk_sqlite **out, struct opk_ctx *ctx, const char *path,
+                     int (*begins)(struct opk_sqlite *sqlite))
 {
 	struct opk_sqlite *sqlite = opk_alloc(sizeof *sqlite);
 	int code;
@@ -62,13 +89,23 @@ int opk_sqlite_new(struct opk_sqlite **out, struct opk_ctx *ctx, const char *pat
 	sqlite->ctx = ctx;
 	/* SQLite would not take a name that begins with "file:" or ':' as a path. */
 	sqlite->path = opk_printf("%s%s", *path == '/' ? "" : "./", path);
-	code = sqlite->path ? begin(sqlite) : opk_nomem(ctx, "a database");
+	code = sqlite->path ? begins(sqlite) : opk_nomem(ctx, "a database");
 	if (code) {
 		opk_sqlite_free(sqlite);
 		return code;
 	}
 	*out = sqlite;
 	return OPK_OK;
+}
+
+int opk_sqlite_new(struct opk_sqlite **out, struct opk_ctx *ctx, const char *path)
+{
+	return open_with(out, ctx, path, begin);
+}
+
+int opk_sqlite_open(struct opk_sqlite **out, struct opk_ctx *ctx, const char *path)
+{
+	return open_with(out, ctx, path, begin_reading);
 }
 
 static void free_statements(struct opk_sqlite *sqlite)
@@ -177,4 +214,27 @@ int opk_statement_run(struct opk_statement *statement)
 	statement->bound = 0;
 	statement->status = SQLITE_OK;
 	return code;
+}
+
+int opk_statement_next(bool *row, struct opk_statement *statement)
+{
+	int status = sqlite3_step(statement->handle);
+
+	*row = status == SQLITE_ROW;
+	return *row || status == SQLITE_DONE ? OPK_OK : fail(statement->sqlite, status);
+}
+
+int64_t opk_statement_get_int(const struct opk_statement *statement, int column)
+{
+	return sqlite3_column_int64(statement->handle, column);
+}
+
+double opk_statement_get_double(const struct opk_statement *statement, int column)
+{
+	return sqlite3_column_double(statement->handle, column);
+}
+
+const char *opk_statement_get_text(const struct opk_statement *statement, int column)
+{
+	return (const char *)sqlite3_column_text(statement->handle, column);
 }

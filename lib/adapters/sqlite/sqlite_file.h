@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* SQLite: fills a new database, which nothing else opens until it is complete. */
+/* SQLite: fills a new database, which nothing else opens until it is complete; reads others. */
 #ifndef OPK_SQLITE_FILE_H
 #define OPK_SQLITE_FILE_H
 
@@ -29,5 +29,14 @@ void opk_statement_double(struct opk_statement *statement, double number);
 void opk_statement_null(struct opk_statement *statement);
 /* Runs the statement and clears its parameters. */
 int opk_statement_run(struct opk_statement *statement);
+
+/* Opens a database to read it. OPK_EINPUT: it is not a database, or damaged, as later calls say. */
+int opk_sqlite_open(struct opk_sqlite **out, struct opk_ctx *ctx, const char *path);
+/* Goes to the next row of a SELECT; false: there is none. */
+int opk_statement_next(bool *row, struct opk_statement *statement);
+/* The row's columns, from 0. NULL is 0 or NULL; texts are valid until the next row. */
+int64_t opk_statement_get_int(const struct opk_statement *statement, int column);
+double opk_statement_get_double(const struct opk_statement *statement, int column);
+const char *opk_statement_get_text(const struct opk_statement *statement, int column);
 
 #endif

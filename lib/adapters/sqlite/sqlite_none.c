@@ -2,14 +2,24 @@
 /* Replaces sqlite_file.c in builds without SQLite's header or library. */
 #include "adapters/sqlite/sqlite_file.h"
 
+static int fail(struct opk_ctx *ctx, const char *path, const char *what)
+{
+	return opk_fail(ctx, OPK_EFAILED,
+	                "%s: built without SQLite, so no database can be %s; with libsqlite3-dev "
+	                "installed, configure and build again",
+	                path, what);
+}
+
 int opk_sqlite_new(struct opk_sqlite **out, struct opk_ctx *ctx, const char *path)
 {
 	*out = NULL;
-	return opk_fail(
-		ctx, OPK_EFAILED,
-		"%s: built without SQLite, so no database can be written; with libsqlite3-dev "
-		"installed, configure and build again",
-		path);
+	return fail(ctx, path, "written");
+}
+
+int opk_sqlite_open(struct opk_sqlite **out, struct opk_ctx *ctx, const char *path)
+{
+	*out = NULL;
+	return fail(ctx, path, "read");
 }
 
 /* Never called, as no database can be opened. */
@@ -66,4 +76,32 @@ int opk_statement_run(struct opk_statement *statement)
 {
 	(void)statement;
 	return OPK_EFAILED;
+}
+
+int opk_statement_next(bool *row, struct opk_statement *statement)
+{
+	(void)statement;
+	*row = false;
+	return OPK_EFAILED;
+}
+
+int64_t opk_statement_get_int(const struct opk_statement *statement, int column)
+{
+	(void)statement;
+	(void)column;
+	return 0;
+}
+
+double opk_statement_get_double(const struct opk_statement *statement, int column)
+{
+	(void)statement;
+	(void)column;
+	return 0;
+}
+
+const char *opk_statement_get_text(const struct opk_statement *statement, int column)
+{
+	(void)statement;
+	(void)column;
+	return NULL;
 }

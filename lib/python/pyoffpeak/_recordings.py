@@ -23,7 +23,7 @@ from ._tables import Table
 from ._words import KernelNames, Layout, Level, PictureKind, Profiler, RowKind
 
 if TYPE_CHECKING:
-    from . import _answers, _files, _info, _pictures, _report, _sets, _summary
+    from . import _answers, _files, _info, _nvtx, _pictures, _report, _sets, _summary
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
@@ -120,6 +120,19 @@ class Run(Opened):
         """
         evaluation = Evaluation(metrics=(), allow_incomplete=self._allow_incomplete)
         return self._table(evaluation, Selection(rows="launch", all_facts=True))
+
+    @property
+    def nvtx(self) -> _nvtx.NvtxRanges:
+        """The NVTX ranges of the one file that were recorded beside what ran, by start. Needs no NVIDIA library.
+
+        Where calls were recorded, too (`--trace api`), activities have in the column nvtx which ranges launched them.
+
+        >>> opk.open("timeline.opk").nvtx[1].path
+        'step/forward'
+        """
+        with loading:
+            from . import _nvtx
+        return _nvtx.ranges(self._only())
 
     def summary(self, kernel: Optional[str] = None) -> _summary.Summary:
         """Kernels by time, the columns, and the run in words, of the one file: `offpeak show`.

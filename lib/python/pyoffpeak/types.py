@@ -10,6 +10,7 @@ from ._errors import Cause
 from ._files import Finding, Piece
 from ._info import Clocks, ClockSpan, Derived, Function, Heading, Info, Module, Section, Stats
 from ._metrics import Metric, Metrics
+from ._nvtx import NvtxRange, NvtxRanges
 from ._pictures import Numbers, Picture
 from ._plans import Column, ConfigInfo, Detail, Domains, LeftOut, Pass, PlannedMetric, SplitPlans
 from ._report import TraceCounts
@@ -50,6 +51,8 @@ __all__ = [
     "Noise",
     "NoiseList",
     "Numbers",
+    "NvtxRange",
+    "NvtxRanges",
     "Occupancy",
     "OccupancyList",
     "Pass",

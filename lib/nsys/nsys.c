@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* An exported database, and what all its tables refer to: GPUs, domains, the clock, texts. */
+#include "nsys/nsys.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "chip/chip.h"
+
+/* ---- selecting -------------------------------------------------------------------------- */
+
+bool opk_nsys_has(const struct opk_nsys_source *source, const char *table)
+{
+	for (size_t i = 0; i < source->tables.count; i++)
+		if (!strcmp(source->tables.items[i], table))
+			return true;
+	return false;
+}
+
+/* The names of a table's columns, or of the tables: texts in one column of the rows. */
+static int read_names(struct opk_strlist *out, struct opk_nsys_source *source, const char *sql,
+                      int column)
+{
+	struct opk_statement *rows;
+	bool any;
+
+	TRY(opk_statement_new(&rows, source->sqlite, sql));
+	for (;;) {
+		const char *name;
+
+		TRY(opk_statement_next(&any, rows));
+		if (!any)
+			return OPK_OK;
+		name = opk_statement_get_text(rows, column);
+		if (name && !opk_strlist_add(out, name))
+			return opk_nomem(source->ctx, "a database");
+	}
+}
+
+static bool has_name(const struct opk_strlist *names, const char *name)
+{
+	for (size_t i = 0; i < names->count; i++)
+		if (!strcmp(names->items[i], name))
+			return true;
+	return false;
+}
+
+int opk_nsys_select(struct opk_statement **out, struct opk_nsys_source *source, const char *table,
+                    const struct opk_nsys_column *columns, size_t count, const char *where)
+{
+	enum { NAME = 1 }; /* of a row of table_info */
+	opk_autostrlist struct opk_strlist known = { 0 };
+	opk_autobuf struct opk_buf sql = { 0 };
+	opk_autofree char *info = opk_printf("PRAGMA table_info(\"%s\")", table);
+
+	*out = NULL;
+	if (!opk_nsys_has(source, table))
+		return OPK_OK;
+	if (!info)
+		return opk_nomem(source->ctx, "a database");
+	TRY(read_names(&known, source, info, NAME));
+	for (size_t i = 0; i < count; i++)
+		opk_buf_add_printf(&sql, "%s %s", i ? "," : "SELECT",
+		                   has_name(&known, columns[i].needs) ? columns[i].sql : "NULL");
+	opk_buf_add_printf(&sql, " FROM \"%s\" t%s%s", table, where ? " WHERE " : "",
+	                   where ? where : "");
+	opk_buf_add(&sql, "", 1);
+	if (sql.failed)
+		return opk_nomem(source->ctx, "a database");
+	return opk_statement_new(out, source->sqlite, (const char *)sql.data);
+}
+
+/* ---- what tables refer to --------------------------------------------------------------- */
+
+static int add_fact(struct opk_nsys_source *source, char *name, const char *value)
+{
+	struct opk_property *fact = opk_list_add(&source->facts);
+
+	if (fact)
+		*fact = (struct opk_property){ name, opk_strdup(value) };
+	else
+		free(name);
+	return fact && name && fact->value ? OPK_OK : opk_nomem(source->ctx, "a database");
+}
+
+static int add_device_fact(struct opk_nsys_source *source, int64_t gpu, const char *what,
+                           const char *value)
+{
+	if (!value || !*value)
+		return OPK_OK;
+	return add_fact(source, opk_printf("device.%" PRId64 ".%s", gpu, what), value);
+}
+
+/* UUIDs come with and without "GPU-" in front. */
+static int add_uuid(struct opk_nsys_source *source, int64_t gpu, const char *uuid)
+{
+	opk_autofree char *text = uuid && *uuid
+	                                  ? opk_printf("%s%s",
+	                                               strncmp(uuid, "GPU-", 4) ? "GPU-" : "", uuid)
+	                                  : NULL;
+
+	return add_device_fact(source, gpu, "uuid", text);
+}
+
+static int add_chip(struct opk_nsys_source *source, const char *chip)
+{
+	if (!chip || !*chip)
+		return OPK_OK;
+	if (source->chip)
+		return strcmp(source->chip, chip)
+		               ? opk_fail(source->ctx, OPK_EINPUT,
+		                          "%s: GPUs of several chips, %s and %s: "
+		                          "a recording has one",
+		                          source->path, source->chip, chip)
+		               : OPK_OK;
+	source->chip = opk_strdup(chip);
+	return source->chip ? OPK_OK : opk_nomem(source->ctx, "a database");
+}
+
+static int add_device(struct opk_nsys_source *source, uint32_t process, int64_t number, int64_t gpu)
+{
+	struct opk_nsys_device *device;
+
+	if (number < 0 || number > INT32_MAX || gpu < 0 || gpu > INT32_MAX)
+		return OPK_OK;
+	device = opk_list_add(&source->devices);
+	if (!device)
+		return opk_nomem(source->ctx, "a database");
+	*device = (struct opk_nsys_device){ process, (uint32_t)number, (int32_t)gpu };
+	return OPK_OK;
+}
+
+static int take_gpu(struct opk_nsys_source *source, const struct opk_statement *row)
+{
+	enum { ID, NAME, UUID, PCI, CHIP, NUMBER };
+	int64_t gpu = opk_statement_get_int(row, ID);
+
+	TRY(add_device_fact(source, gpu, "name", opk_statement_get_text(row, NAME)));
+	TRY(add_uuid(source, gpu, opk_statement_get_text(row, UUID)));
+	TRY(add_device_fact(source, gpu, "pci", opk_statement_get_text(row, PCI)));
+	TRY(add_chip(source, opk_statement_get_text(row, CHIP)));
+	return opk_statement_get_text(row, NUMBER)
+	               ? add_device(source, 0, opk_statement_get_int(row, NUMBER), gpu)
+	               : OPK_OK;
+}
+
+/* A process may see other GPUs first than the system does. */
+static int take_number(struct opk_nsys_source *source, const struct opk_statement *row)
+{
+	enum { GPU, NUMBER, PROCESS };
+	int64_t process = opk_statement_get_int(row, PROCESS);
+
+	if (process <= 0 || process > UINT32_MAX)
+		return OPK_OK;
+	return add_device(source, (uint32_t)process, opk_statement_get_int(row, NUMBER),
+	                  opk_statement_get_int(row, GPU));
+}
+
+static int take_domain(struct opk_nsys_source *source, const struct opk_statement *row)
+{
+	enum { THREAD, NUMBER, TEXT_NUMBER, DIRECT, ID_BITS = 24, ID_MASK = (1 << ID_BITS) - 1 };
+	const char *name = opk_statement_get_text(row, DIRECT);
+	struct opk_nsys_domain *domain = opk_list_add(&source->domains);
+
+	if (!domain)
+		return opk_nomem(source->ctx, "a database");
+	name = name ? name : opk_statement_get_text(row, TEXT_NUMBER);
+	*domain = (struct opk_nsys_domain){
+		.process = (uint32_t)(opk_statement_get_int(row, THREAD) >> ID_BITS) & ID_MASK,
+		.number = opk_statement_get_int(row, NUMBER),
+		.name = opk_strdup(name ? name : ""),
+	};
+	return domain->name ? OPK_OK : opk_nomem(source->ctx, "a database");
+}
+
+static int take_start(struct opk_nsys_source *source, const struct opk_statement *row)
+{
+	source->base = opk_statement_get_int(row, 0);
+	source->has_base = source->base > 0;
+	source->base = source->has_base ? source->base : 0;
+	return OPK_OK;
+}
+
+static int take_host(struct opk_nsys_source *source, const struct opk_statement *row)
+{
+	const char *name = opk_statement_get_text(row, 0);
+
+	return name ? add_fact(source, opk_strdup("hostname"), name) : OPK_OK;
+}
+
+static const struct opk_nsys_column gpus[] = { COLUMN("id"),       COLUMN("name"),
+	                                       COLUMN("uuid"),     COLUMN("busLocation"),
+	                                       COLUMN("chipName"), COLUMN("cuDevice") };
+static const struct opk_nsys_column numbers[] = { COLUMN("gpuId"), COLUMN("cudaId"),
+	                                          COLUMN("pid") };
+static const struct opk_nsys_column domains[] = { COLUMN("globalTid"), COLUMN("domainId"),
+	                                          TEXT("textId"), COLUMN("text") };
+static const struct opk_nsys_column starts[] = { COLUMN("utcEpochNs") };
+static const struct opk_nsys_column hosts[] = { COLUMN("value") };
+
+#define TABLE(name, columns) name, columns, sizeof columns / sizeof *columns
+static const struct {
+	const char *name;
+	const struct opk_nsys_column *columns;
+	size_t count;
+	int (*take)(struct opk_nsys_source *source, const struct opk_statement *row);
+	const char *where;
+} references[] = {
+	{ TABLE("TARGET_INFO_CUDA_DEVICE", numbers), take_number, NULL },
+	{ TABLE("TARGET_INFO_GPU", gpus), take_gpu, NULL },
+	{ TABLE("TARGET_INFO_SESSION_START_TIME", starts), take_start, NULL },
+	{ TABLE("TARGET_INFO_SYSTEM_ENV", hosts), take_host, "t.name = 'Hostname' LIMIT 1" },
+	/* 75 gives a domain its name. */
+	{ TABLE("NVTX_EVENTS", domains), take_domain, "t.eventType = 75" },
+};
+
+static int read_references(struct opk_nsys_source *source)
+{
+	for (size_t i = 0; i < sizeof references / sizeof *references; i++) {
+		struct opk_statement *rows;
+		bool any = true;
+
+		TRY(opk_nsys_select(&rows, source, references[i].name, references[i].columns,
+		                    references[i].count, references[i].where));
+		while (rows && any) {
+			TRY(opk_statement_next(&any, rows));
+			if (any)
+				TRY(references[i].take(source, rows));
+		}
+	}
+	return OPK_OK;
+}
+
+int opk_nsys_open(struct opk_nsys_source *source, struct opk_ctx *ctx, const char *path)
+{
+	*source = (struct opk_nsys_source){ .ctx = ctx, .path = path };
+	TRY(opk_sqlite_open(&source->sqlite, ctx, path));
+	TRY(read_names(&source->tables, source,
+	               "SELECT name FROM sqlite_master WHERE type = 'table'", 0));
+	if (!opk_nsys_has(source, "StringIds"))
+		return opk_fail(
+			ctx, OPK_EINPUT,
+			"%s is not a database of Nsight Systems: it has no table StringIds; "
+			"'nsys export --type sqlite' makes one of a report",
+			path);
+	return read_references(source);
+}
+
+void opk_nsys_close(struct opk_nsys_source *source)
+{
+	opk_sqlite_free(source->sqlite);
+	opk_strlist_clear(&source->tables);
+	for (size_t i = 0; i < source->facts.count; i++) {
+		free((char *)source->facts.items[i].name);
+		free((char *)source->facts.items[i].value);
+	}
+	free(source->facts.items);
+	for (size_t i = 0; i < source->domains.count; i++)
+		free(source->domains.items[i].name);
+	free(source->domains.items);
+	free(source->devices.items);
+	free(source->chip);
+}
+
+int opk_nsys_chip(const char **out, const struct opk_nsys_source *source)
+{
+	if (!source->chip)
+		return opk_fail(source->ctx, OPK_EFAILED,
+		                "%s does not say which chip its GPUs have: name the chip",
+		                source->path);
+	return opk_chip_named(out, source->ctx, source->chip);
+}
+
+int32_t opk_nsys_device(const struct opk_nsys_source *source, uint32_t process, uint32_t number)
+{
+	for (size_t i = 0; i < source->devices.count; i++) {
+		const struct opk_nsys_device *device = &source->devices.items[i];
+
+		if ((device->process == process || !device->process) && device->number == number)
+			return device->gpu;
+	}
+	return number <= INT32_MAX ? (int32_t)number : -1;
+}
+
+const char *opk_nsys_domain(const struct opk_nsys_source *source, uint32_t process, int64_t domain)
+{
+	for (size_t i = 0; domain && i < source->domains.count; i++)
+		if (source->domains.items[i].process == process
+		    && source->domains.items[i].number == domain)
+			return source->domains.items[i].name;
+	return "";
+}

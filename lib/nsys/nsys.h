@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Shared by the files of lib/nsys alone: an exported database, and what all its tables refer to. */
+#ifndef OPK_NSYS_H
+#define OPK_NSYS_H
+
+#include "adapters/sqlite/sqlite_file.h"
+#include "base/mem.h"
+#include "base/strlist.h"
+#include "container/door.h"
+
+/* A process numbers the GPUs that it sees. */
+struct opk_nsys_device {
+	uint32_t process; /* 0: of all processes */
+	uint32_t number;
+	int32_t gpu;
+};
+
+struct opk_nsys_domain {
+	uint32_t process;
+	int64_t number;
+	char *name;
+};
+
+struct opk_nsys_source {
+	struct opk_ctx *ctx;
+	const char *path;
+	struct opk_sqlite *sqlite;
+	struct opk_strlist tables;
+	bool has_base;
+	int64_t base; /* ns since 1970 of the times' 0 */
+	OPK_LIST(struct opk_nsys_device) devices;
+	OPK_LIST(struct opk_nsys_domain) domains;
+	OPK_LIST(struct opk_property) facts; /* about the machine; owned */
+	char *chip;                          /* of the GPUs; NULL: it does not say */
+};
+
+/* OPK_EINPUT: it is not a database of Nsight Systems. Closed in any case by opk_nsys_close(). */
+int opk_nsys_open(struct opk_nsys_source *source, struct opk_ctx *ctx, const char *path);
+void opk_nsys_close(struct opk_nsys_source *source);
+bool opk_nsys_has(const struct opk_nsys_source *source, const char *table);
+/* The chip of all GPUs. OPK_EFAILED: the database does not say it, or there are several. */
+int opk_nsys_chip(const char **out, const struct opk_nsys_source *source);
+int32_t opk_nsys_device(const struct opk_nsys_source *source, uint32_t process, uint32_t number);
+/* The name of an NVTX domain; "": the default one. */
+const char *opk_nsys_domain(const struct opk_nsys_source *source, uint32_t process, int64_t domain);
+
+/* A column that is selected; NULL if the table lacks the one that it needs. */
+struct opk_nsys_column {
+	const char *needs, *sql;
+};
+#define COLUMN(name)                                                                               \
+	{                                                                                          \
+		name, "t.\"" name "\""                                                             \
+	}
+/* The text of a column with its number. */
+#define TEXT(name)                                                                                 \
+	{                                                                                          \
+		name, "(SELECT value FROM StringIds WHERE id = t.\"" name "\")"                    \
+	}
+#define NOTHING                                                                                    \
+	{                                                                                          \
+		"", "NULL"                                                                         \
+	}
+/* Selects columns of a table; *out is NULL if there is no such table. `where` may be NULL. */
+int opk_nsys_select(struct opk_statement **out, struct opk_nsys_source *source, const char *table,
+                    const struct opk_nsys_column *columns, size_t count, const char *where);
+
+#endif

@@ -1,0 +1,91 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Databases of Nsight Systems: offpeak import --nsys, and what reads the traces that it makes.
+cold=yes
+. "${SOURCE:?}/tests/tap.sh"
+
+[ -n "$tap_python" ] && "$tap_python" -c 'import sqlite3' || skip_all 'there is no Python with sqlite3'
+# None of these commands may need NVIDIA's libraries.
+OFFPEAK_CUDA=$tmp/nowhere
+export OFFPEAK_CUDA
+
+# database FILE [WORD...]
+database() {
+	rm -f "$1"
+	"$tap_python" "$SOURCE/tests/nsys_database.py" "$@" || exit 99
+}
+
+database n.sqlite
+if ! "$OFFPEAK" import --nsys n.sqlite -o n.opk 2>err; then
+	grep -q 'built without SQLite, so no database can be read' err && skip_all 'built without SQLite'
+fi
+
+section 'what ran'
+works import --nsys n.sqlite -o n.opk
+works verify n.opk
+same 'rows' "$("$OFFPEAK" eval n.opk --columns kernel,device,nvtx,kind,graph_node,start_ns,duration_ns,launch_latency_ns,bytes)" \
+	'kernel,device,nvtx,kind,graph_node,start_ns,duration_ns,launch_latency_ns,bytes
+memcpy HtoD,0,,copy,,1795358468000000100,500,,4096
+memset,0,,set,,1795358468000000700,100,,256
+"vadd(const float *, int)",0,step/Lib@reduce,kernel,,1795358468000001000,2000,100,
+dgemm(double *),1,,kernel,42,1795358468000002500,1500,,
+"vadd(const float *, int)",0,,kernel,,1795358468000009000,500,3000,'
+run 0 eval n.opk --columns symbol,grid,block,registers,shared_bytes,process,host,gpu --where 'kernel=dgemm*'
+out_has '^_Z5dgemmPd,4x4x1,16x16x1,64,0,200,node7,GPU-bbb157f8-'
+run 0 info n.opk --table nvtx
+out_has '^0,epoch,epoch,1,,1795358468000000500,1795358468000007000,6500,100,,,node7$' \
+	'^2,Lib@reduce,step/Lib@reduce,2,1,.*,140,100,101,,node7$'
+lines_are 4
+gives 'j["chip"] == "GH100" and j["mode"] == "trace" and j["source"] == "n.sqlite"' info n.opk
+run 0 show n.opk
+out_has '^machine   NVIDIA H100 80GB HBM3 \(GH100\), host node7, from n.sqlite$'
+works trace n.opk -o n.json
+pass 'the names of calls have no version' grep -q '"cudaLaunchKernel"' n.json
+
+section 'other databases'
+database old.sqlite old noclock
+refuses 1 'old.sqlite does not say which chip its GPUs have: name the chip' import --nsys old.sqlite -o no.opk
+notes 'times count from 0' import --nsys old.sqlite --chip H100 -o old.opk
+shows '^"vadd\(const float \*, int\)",step/Lib@reduce,kernel,7,1000,3000,2000,500,' eval old.opk
+database metrics.sqlite metrics
+notes 'samples of GPU metrics are left out' import --nsys metrics.sqlite -o metrics.opk
+database empty.sqlite empty
+refuses 1 'nothing ran on a GPU' import --nsys empty.sqlite -o no.opk
+database bad.sqlite twochips
+refuses 4 'GPUs of several chips, GH100 and GA100' import --nsys bad.sqlite -o no.opk
+database bad.sqlite backwards
+refuses 4 'a record from 9000 to 8000 ns' import --nsys bad.sqlite -o no.opk
+database bad.sqlite late
+refuses 4 'a record from -[0-9]* to 1 ns' import --nsys bad.sqlite -o no.opk
+"$tap_python" -c 'import sqlite3; sqlite3.connect("other.sqlite").execute("CREATE TABLE t (a)")'
+refuses 4 'other.sqlite is not a database of Nsight Systems' import --nsys other.sqlite -o no.opk
+refuses 4 'file is not a database' import --nsys "$SOURCE/README.md" -o no.opk
+refuses 2 'each go with -o OUT.opk and --chip alone' import --nsys n.sqlite --ncu x.csv -o no.opk
+refuses 2 "'A9000' is not a chip" import --nsys n.sqlite --chip A9000 -o no.opk
+refuses 2 "'9.0x' is not a chip" import --nsys n.sqlite --chip 9.0x -o no.opk
+refuses 2 "'8.9' means several chips, AD102, " import --nsys n.sqlite --chip 8.9 -o no.opk
+pass 'nothing was written' test ! -e no.opk
+
+section 'damage'
+# Each byte of some is another one: a recording or an error, never a crash, nothing half-written.
+"$tap_python" - "$OFFPEAK" "$(is_long && echo 400 || echo 25)" >damage <<'END' || fail damage "$(cat damage)"
+import os, random, subprocess, sys
+data = open("n.sqlite", "rb").read()
+for seed in range(int(sys.argv[2])):
+    random.seed(seed)
+    bad = bytearray(data)
+    for _ in range(random.choice((1, 5, 100))):
+        bad[random.randrange(len(bad))] = random.randrange(256)
+    with open("damaged.sqlite", "wb") as file:
+        file.write(bad)
+    if os.path.exists("damaged.opk"):
+        os.unlink("damaged.opk")
+    result = subprocess.run([sys.argv[1], "import", "--nsys", "damaged.sqlite", "-o", "damaged.opk"], capture_output=True, timeout=60)
+    made = os.path.exists("damaged.opk")
+    if result.returncode not in (0, 1, 4) or made != (result.returncode == 0):
+        sys.exit(f"seed {seed}: exit {result.returncode}: {result.stderr}")
+    if made and subprocess.run([sys.argv[1], "verify", "damaged.opk"], capture_output=True).returncode:
+        sys.exit(f"seed {seed}: the recording is damaged")
+END
+ok
+finish

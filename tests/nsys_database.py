@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Databases as `nsys export --type sqlite` makes them, by the schema in Nsight Systems' user guide; no nsys made them.
+
+usage: python3 nsys_database.py FILE [WORD...]
+words: old (few columns, no chip), noclock, late (a record before 1970), backwards (a record that ends before it begins),
+    twochips, metrics (samples of GPU metrics), empty (nothing ran)
+"""
+
+import sqlite3
+import sys
+
+BASE = 1795358468000000000
+
+
+def identity(process, thread=0):
+    """A serialized ID: hardware, virtual machine, process, thread."""
+    return 1 << 56 | process << 24 | thread
+
+
+def fill(db, words):
+    old = "old" in words
+    more = "" if old else ", mangledName INTEGER, graphNodeId INTEGER, registersPerThread INTEGER NOT NULL," \
+        " staticSharedMemory INTEGER NOT NULL, dynamicSharedMemory INTEGER NOT NULL"
+    common = "start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL," \
+        " streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER"
+    db.executescript(f"""
+        CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);
+        CREATE TABLE TARGET_INFO_GPU (vmId INTEGER NOT NULL, id INTEGER NOT NULL, name TEXT, busLocation TEXT, uuid TEXT
+            {"" if old else ", chipName TEXT, cuDevice INTEGER"});
+        CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL ({common}, demangledName INTEGER NOT NULL, shortName INTEGER NOT NULL,
+            gridX INTEGER NOT NULL, gridY INTEGER NOT NULL, gridZ INTEGER NOT NULL, blockX INTEGER NOT NULL,
+            blockY INTEGER NOT NULL, blockZ INTEGER NOT NULL{more});
+        CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY ({common}, bytes INTEGER NOT NULL, copyKind INTEGER NOT NULL);
+        CREATE TABLE CUPTI_ACTIVITY_KIND_MEMSET ({common}, value INTEGER NOT NULL, bytes INTEGER NOT NULL);
+        CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER NOT NULL, end INTEGER NOT NULL, eventClass INTEGER NOT NULL,
+            globalTid INTEGER, correlationId INTEGER, nameId INTEGER NOT NULL, returnValue INTEGER NOT NULL);
+        CREATE TABLE NVTX_EVENTS (start INTEGER NOT NULL, end INTEGER, eventType INTEGER NOT NULL, rangeId INTEGER, text TEXT,
+            globalTid INTEGER, textId INTEGER, domainId INTEGER);
+    """)
+    texts = ["vadd(float const*, int)", "_Z4vaddPKfi", "cudaLaunchKernel_v7000", "step", "dgemm(double*)", "_Z5dgemmPd"]
+    db.executemany("INSERT INTO StringIds VALUES (?, ?)", list(enumerate(texts, 1)))
+    gpus = [(0, 0, "NVIDIA H100 80GB HBM3", "0000:00:06.0", "aab157f8-8087-8b5f-d10f-99d9cc28ee45")]
+    gpus.append((0, 1, "NVIDIA H100 80GB HBM3", "0000:00:07.0", "GPU-bbb157f8-8087-8b5f-d10f-99d9cc28ee45"))
+    chips = ["GH100", "GA100" if "twochips" in words else "GH100"]
+    db.executemany(f"INSERT INTO TARGET_INFO_GPU VALUES (?, ?, ?, ?, ?{'' if old else ', ?, ?'})",
+                   [gpu if old else (*gpu, chip, gpu[1]) for gpu, chip in zip(gpus, chips)])
+    if not old:
+        # Process 200 sees the GPUs in another order.
+        db.execute("CREATE TABLE TARGET_INFO_CUDA_DEVICE (gpuId INTEGER NOT NULL, cudaId INTEGER NOT NULL, pid INTEGER NOT NULL)")
+        db.executemany("INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES (?, ?, ?)", [(0, 0, 100), (1, 1, 100), (1, 0, 200), (0, 1, 200)])
+    if "noclock" not in words:
+        db.execute("CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs INTEGER, utcTime TEXT, localTime TEXT)")
+        db.execute("INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (?, '', '')", (BASE,))
+    db.execute("CREATE TABLE TARGET_INFO_SYSTEM_ENV (globalVid INTEGER, devStateName TEXT, name TEXT, nameEnum INTEGER, value TEXT)")
+    db.execute("INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES (0, '', 'Hostname', 0, 'node7')")
+    if "metrics" in words:
+        db.execute("CREATE TABLE GPU_METRICS (timestamp INTEGER, typeId INTEGER, metricId INTEGER, value INTEGER)")
+    if "empty" in words:
+        return
+    kernels = [
+        (1000, 3000, 0, 1, 7, 11, identity(100), 1, 1, 8, 1, 1, 128, 1, 1, 2, None, 32, 0, 1024),
+        (2500, 4000, 0, 1, 7, 5, identity(200), 5, 5, 4, 4, 1, 16, 16, 1, 6, 42, 64, 512, 0),
+        (9000, 8000 if "backwards" in words else 9500, 0, 1, 7, 12, identity(100), 1, 1, 8, 1, 1, 128, 1, 1, 2, None, 32, 0, 1024),
+    ]
+    if "late" in words:
+        kernels.append((-2 * BASE, 1, *kernels[0][2:]))
+    count = 15 if old else 20
+    db.executemany(f"INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES ({','.join('?' * count)})", [row[:count] for row in kernels])
+    db.execute("INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (100, 600, 0, 1, 7, 9, ?, 4096, 1)", (identity(100),))
+    db.execute("INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET VALUES (700, 800, 0, 1, 7, 10, ?, 0, 256)", (identity(100),))
+    db.executemany("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (?, ?, 1, ?, ?, 3, 0)",
+                   [(900, 950, identity(100, 101), 11), (6000, 6100, identity(100, 101), 12)])
+    db.executemany("INSERT INTO NVTX_EVENTS VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [
+        (0, None, 75, None, "Lib", identity(100, 101), None, 3),
+        (800, 2000, 59, None, None, identity(100, 101), 4, 0),
+        (850, 990, 59, None, "reduce", identity(100, 101), None, 3),
+        (500, 7000, 60, 1, "epoch", identity(100, 101), None, 0),
+        (300, None, 59, None, "open", identity(100, 101), None, 0),
+        (300, None, 34, None, "mark", identity(100, 101), None, 0),
+    ])
+
+
+with sqlite3.connect(sys.argv[1]) as connection:
+    fill(connection, set(sys.argv[2:]))
+connection.close()
