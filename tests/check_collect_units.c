@@ -71,43 +71,49 @@ TEST(slow_passes_take_fewer_launches)
 	}
 }
 
-/* A program with few kinds of launches goes from images of 8 to large ones. */
-TEST(few_shapes_need_no_second_round)
+/* A round of images with these kinds of launches each, as letters. */
+static uint32_t room_after(const char *const *images, size_t count)
 {
-	enum { PASSES = 3, MOST = 512 };
-	static char names[FIRST_ROOM + 1];
-	static const struct opk_range graph = { .kernel = names }, range = { .grid = { 1, 1, 1 } };
+	static char names['z' + 1];
+	static const struct opk_range graph = { .kernel = names }, range = { .name = "step" };
+	struct rotation turns = { .passes = count };
 
-	for (size_t shapes = 0; shapes <= FIRST_ROOM + 3; shapes++) {
-		struct rotation turns = { .passes = PASSES };
-		bool few = shapes > 0 && shapes <= FIRST_ROOM;
+	for (size_t i = 0; i < count; i++, rotation_next(&turns, false)) {
+		ck_assert_uint_eq(rotation_room(&turns, 512), FIRST_ROOM);
+		for (const char *kind = images[i]; *kind; kind++) {
+			struct opk_range row = {
+				.kernel = &names[*kind / 2],
+				.grid = { 1 + *kind % 2, 1, 1 },
+				.block = { 32, 1, 1 },
+			};
 
-		for (size_t i = 0; i < 2 * PASSES * (size_t)FIRST_ROOM; i++)
-			for (size_t kind = 0; kind < shapes && kind <= FIRST_ROOM; kind++)
-				rotation_saw(&turns, &(struct opk_range){
-							     .kernel = &names[kind / 2],
-							     .grid = { 1 + kind % 2, 1, 1 },
-							     .block = { 32, 1, 1 },
-						     });
-		if (shapes > FIRST_ROOM + 1)
-			rotation_saw(&turns, shapes == FIRST_ROOM + 2 ? &graph : &range);
-		ck_assert_uint_eq(rotation_room(&turns, MOST), FIRST_ROOM);
-		turns.turn = PASSES;
-		ck_assert_uint_eq(rotation_room(&turns, MOST), few ? MOST : 64);
-		/* What comes later changes nothing: images of a round are alike. */
-		rotation_saw(&turns, &range);
-		ck_assert_uint_eq(rotation_room(&turns, MOST), few ? MOST : 64);
-		turns.turn = 2 * PASSES;
-		ck_assert_uint_eq(rotation_room(&turns, MOST), MOST);
+			rotation_saw(&turns, *kind == 'G' ? &graph : *kind == 'R' ? &range : &row);
+		}
 	}
-	/* One of them is enough. */
-	for (size_t i = 0; i < 2; i++) {
-		struct rotation turns = { .passes = 1 };
+	return rotation_room(&turns, 512);
+}
 
-		rotation_saw(&turns, i ? &graph : &range);
-		turns.turn = 1;
-		ck_assert_uint_eq(rotation_room(&turns, MOST), 64);
-	}
+/* Where each image of 8 has had all kinds of launches, large images follow. */
+TEST(few_kinds_need_no_second_round)
+{
+	static const struct {
+		const char *images[3];
+		uint32_t room;
+	} cases[] = {
+		{ { "aaaaaaaa", "aaaaaaaa", "aaaaaaaa" }, 512 },
+		{ { "abcdefgh", "hgfedcba", "abcdefgh" }, 512 },
+		{ { "abab", "ab", "baba" }, 512 },
+		{ { "aaaaaaaa", "bbbbbbbb", "cccccccc" }, 64 }, /* in blocks */
+		{ { "abcdefgh", "abcdefgh", "abcdefg" }, 64 },
+		{ { "aaaaaaaa", "abababab", "abababab" }, 64 },
+		{ { "abcdefgh", "abcdefgh", "bcdefghi" }, 64 },
+		{ { "aaaaaaaa", "aaaaGaaa", "aaaaaaaa" }, 64 },
+		{ { "RRRRRRRR", "RRRRRRRR", "RRRRRRRR" }, 64 },
+		{ { "", "", "" }, 64 },
+	};
+
+	for (size_t i = 0; i < COUNT(cases); i++)
+		ck_assert_msg(room_after(cases[i].images, 3) == cases[i].room, "case %zu", i);
 }
 
 /* Images that hold few ranges take at least one. */

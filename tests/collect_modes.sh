@@ -37,10 +37,26 @@ passes '0 1 2 0 1 2 0 '
 makes 110 '--replay rotate' init ctx:0 'launch*110:k'
 turns_are '1:8 2:8 3:8 1:86 ' '8 512 '
 info '(j["mode"], j["join"], j["passes"]) == ("launch", "kernel", 3)'
-# Without turns, images grow after many.
+# Sessions that end, as the program makes another context or uses CUPTI itself, leave their turns to the next one.
+again='ctx:0 launch*5:k ctxdestroy'
+makes 15 '--replay rotate' init $again $again $again
+same "$last: turns" "$(fields run.opk rows pass | uniq -c | awk '{ printf "%s:%s ", $2, $1 }')" '1:5 2:5 3:5 '
+record '--replay rotate' init $again $again
+err_is 'offpeak-collect: note: 1 of the 3 passes had no launches, as there were 10: what needs them is nan; --replay kernel takes all passes of each launch'
+# Without turns, images grow after many that were full.
 set=one
 makes 2100 '' init ctx:0 'launch*2100:k'
 turns_are '0:2100 ' '64 512 '
+log_has 2 '^cuptiProfilerCounterDataImageInitialize'
+record '' init ctx:0 $(for i in $(seq 33); do echo launch:k graph; done)
+turns_are '0:33 ' '64 '
+# Where larger ones fail, they stay small.
+FAKE_GPU_FAIL=cuptiRangeProfilerEnable:8:2 record '' init ctx:0 'launch*2200:k'
+rows_count 2200
+err_has 'note: images stay at 64 ranges, as larger ones fail'
+FAKE_GPU_FAIL=cuptiRangeProfilerSetConfig:8:33 record '' init ctx:0 'launch*2200:k'
+rows_count 2200
+err_has 'note: images stay at 64 ranges, as larger ones fail'
 set=three
 # A flush in between also ends a turn.
 quietly '--replay rotate' init ctx:0 launch:a sleep:1100 launch:a sleep:1100 'launch*9:a'

@@ -51,6 +51,7 @@ bool collector_init(void)
 	collector.profiling = (struct profiling){
 		.settings = settings,
 		.set = &collector.set,
+		.turns = &collector.turns,
 		.rank = recording_rank(),
 		.ops = has_ranges() ? profiler_choose(settings->backend == BACKEND_LEGACY) : NULL,
 	};

@@ -37,6 +37,7 @@ struct collector {
 	struct settings settings;
 	struct collect_set set;
 	struct profiling profiling;
+	struct rotation turns; /* of sessions that have ended */
 	struct kernels *kernels;
 	struct collector_context contexts[MAX_CONTEXTS];
 	size_t context_count; /* number of contexts ever seen */

@@ -110,6 +110,7 @@ void collector_end_recording(void)
 		segments_finish(collector.profiling.segments, &stats);
 	if (collector.settings.opened)
 		opened_append(collector.settings.opened);
+	session_report_turns(&collector.profiling);
 	report(&stats);
 	clocks_report();
 }

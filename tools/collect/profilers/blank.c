@@ -26,31 +26,32 @@ static int new_file(size_t size)
 #endif
 }
 
+/* The program may have closed the descriptor, and have a file of its own there. */
+static bool is_own(const struct blank *blank, int file)
+{
+	struct stat now;
+
+	return !fstat(file, &now) && now.st_dev == blank->info.st_dev
+	       && now.st_ino == blank->info.st_ino;
+}
+
 /* Moves the image into a file, if that can be. */
 static void into_file(struct blank *blank)
 {
-	opk_autoclose int file = new_file(blank->size);
+	int file = new_file(blank->size);
 
-	if (file < 0 || !opk_write_all(file, blank->image, blank->size)
-	    || fstat(file, &blank->info))
+	if (file < 0 || fstat(file, &blank->info))
 		return;
-	free(opk_take(blank->image));
-	blank->file = file;
-	file = -1;
+	if (opk_write_all(file, blank->image, blank->size) && is_own(blank, file)) {
+		free(opk_take(blank->image));
+		blank->file = file;
+	} else if (is_own(blank, file))
+		close(file);
 }
 
 static bool is_in_file(const struct blank *blank)
 {
 	return blank->size && !blank->image;
-}
-
-/* The program may have closed the descriptor, and have a file of its own there. */
-static bool is_own(const struct blank *blank)
-{
-	struct stat now;
-
-	return !fstat(blank->file, &now) && now.st_dev == blank->info.st_dev
-	       && now.st_ino == blank->info.st_ino;
 }
 
 /* NULL: the file is gone. */
@@ -60,7 +61,7 @@ static void *map(const struct blank *blank)
 
 	if (image == MAP_FAILED)
 		return NULL;
-	if (is_own(blank))
+	if (is_own(blank, blank->file))
 		return image;
 	munmap(image, blank->size);
 	return NULL;
@@ -91,7 +92,7 @@ bool blank_copy(struct segment *copy, struct blank *blank, const struct profiler
 
 void blank_clear(struct blank *blank)
 {
-	if (is_in_file(blank) && is_own(blank))
+	if (is_in_file(blank) && is_own(blank, blank->file))
 		close(blank->file);
 	free(blank->image);
 	*blank = (struct blank){ 0 };

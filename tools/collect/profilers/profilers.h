@@ -55,6 +55,7 @@ struct profiling {
 	const struct collect_set *set;
 	const struct profiler_ops *ops; /* NULL for sampling or tracing */
 	struct segments *segments;
+	struct rotation *turns; /* of sessions that have ended */
 	int rank;
 };
 
@@ -161,6 +162,8 @@ void session_suspend(struct session *session);
 
 /* Flushes, ends profiling in this context, and frees the session, which must not be used again. */
 void session_close(struct session *session, struct counts *counts);
+/* Reports on stderr if passes had no turn; after the sessions. */
+void session_report_turns(const struct profiling *profiling);
 /* Seconds since the first range that was not handed on; 0: none. */
 double session_age(const struct session *session);
 

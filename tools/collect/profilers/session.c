@@ -14,7 +14,7 @@ enum {
 	SMALL_IMAGE = 8 << 20, /* target size of an image in bytes */
 	LARGE_SLOTS = 512,
 	LARGE_IMAGE = 64 << 20,
-	/* Then 512 slots pay: they take 0.6 s once, and save 10 ms for every 64 launches. */
+	/* After so many full images 512 slots take 0.6 s once, and then save 10 ms for every 64 launches. */
 	SMALL_IMAGES = 32,
 };
 
@@ -36,6 +36,7 @@ struct session {
 	struct cache cache;
 	struct timespec first; /* start of the first range of this image */
 	size_t images;         /* number handed on */
+	size_t full;           /* images that were full, since their size changed */
 	struct counts counts;
 	struct clocks clocks; /* as last read, and when */
 	struct timespec clocks_at;
@@ -84,21 +85,27 @@ static bool follow(struct session *session)
 	return enable_again(profiler);
 }
 
-/* Images are small at first: large ones take long to prepare. */
+/*
+ * Images are small at first, and as long as the program does not fill them: large ones take long to
+ * prepare, and memory.
+ */
 static uint32_t slots(const struct session *session)
 {
-	if (rotates(session))
-		return rotation_room(&session->rotation, session->most_slots);
-	return session->images < SMALL_IMAGES ? session->few_slots : session->most_slots;
+	bool filled = session->full >= (rotates(session) ? 1 : SMALL_IMAGES);
+	uint32_t room = rotates(session) ? rotation_room(&session->rotation, session->most_slots)
+	                                 : session->most_slots;
+	uint32_t present = session->profiler.slots ? session->profiler.slots : session->few_slots;
+
+	return filled || room < present ? room : present;
 }
 
-static bool grow(struct session *session)
+/* Gives images room for so many ranges. */
+static bool resize(struct session *session, uint32_t room)
 {
-	uint32_t room = slots(session);
-
 	if (session->profiler.slots == room)
 		return true;
 	session->profiler.slots = room;
+	session->full = 0;
 	blank_clear(&session->blank);
 	return enable_again(&session->profiler);
 }
@@ -114,23 +121,39 @@ static bool configure(struct session *session)
 	return session->configured;
 }
 
-/* Starts a fresh image for the present pass. */
+/* Starts an image with room for so many ranges. */
+static bool start_with(struct session *session, uint32_t room)
+{
+	uint32_t batch = rotates(session) ? rotation_batch(&session->rotation, session->most_slots)
+	                                  : room;
+
+	if (!resize(session, room))
+		return false;
+	session->room = batch < room ? batch : room;
+	session->present.count = 0;
+	session->present.ranges = calloc(room, sizeof *session->present.ranges);
+	return session->present.ranges
+	       && blank_copy(&session->present, &session->blank, &session->profiler)
+	       && configure(session) && (session->selective || resume(session));
+}
+
+/* Starts a fresh image for the present pass. Where a larger one fails, that of before may do. */
 static bool start(struct session *session)
 {
+	uint32_t before = session->profiler.slots, room;
+
 	if (rotates(session))
 		session->pass = rotation_pass(&session->rotation) + 1;
-	if (!grow(session))
+	room = slots(session);
+	if (start_with(session, room))
+		return true;
+	if (room <= before)
 		return fail(session);
-	session->room = rotates(session) ? rotation_batch(&session->rotation, session->most_slots)
-	                                 : session->profiler.slots;
-	session->present.ranges = calloc(session->profiler.slots, sizeof *session->present.ranges);
-	if (!session->present.ranges
-	    || !blank_copy(&session->present, &session->blank, &session->profiler))
-		return fail(session);
-	session->present.count = 0;
-	if (!configure(session))
-		return fail(session);
-	return session->selective || resume(session);
+	say(0, "note: images stay at %" PRIu32 " ranges, as larger ones fail", before);
+	segment_clear(&session->present);
+	session->broken = false;
+	session->most_slots = before;
+	return start_with(session, before) || fail(session);
 }
 
 static bool prepare(struct session *session)
@@ -143,7 +166,9 @@ static bool prepare(struct session *session)
 	session->few_slots = image_ranges(&session->profiler, SMALL_IMAGE, SMALL_SLOTS);
 	session->most_slots = large ? image_ranges(&session->profiler, LARGE_IMAGE, LARGE_SLOTS)
 	                            : session->few_slots;
-	session->profiler.slots = slots(session);
+	session->profiler.slots = rotates(session)
+	                                  ? rotation_room(&session->rotation, session->few_slots)
+	                                  : session->few_slots;
 	return session->profiler.ops->enable(&session->profiler) && start(session);
 }
 
@@ -165,6 +190,14 @@ static bool makes_other_ranges(const struct settings *settings)
 	       || (settings->mode == MODE_LAUNCH_RANGE && target.cupti_version < CUPTI_12_8);
 }
 
+static struct rotation turns_take(struct rotation *kept)
+{
+	struct rotation turns = *kept;
+
+	*kept = (struct rotation){ 0 };
+	return turns;
+}
+
 struct session *session_new(const struct profiling *profiling, CUcontext context)
 {
 	const struct settings *settings = profiling->settings;
@@ -183,7 +216,10 @@ struct session *session_new(const struct profiling *profiling, CUcontext context
 	};
 	if (settings->turns == TURNS_REPEAT && passes > 1)
 		session->pass = 1;
-	if (settings->turns == TURNS_ROTATE)
+	/* Another context goes on where the last one ended. */
+	if (settings->turns == TURNS_ROTATE && profiling->turns->passes)
+		session->rotation = turns_take(profiling->turns);
+	else if (settings->turns == TURNS_ROTATE)
 		session->rotation = (struct rotation){
 			.passes = passes,
 			.first = settings->pass ? settings->pass - 1 : 0,
@@ -289,8 +325,10 @@ static void finish_image(struct session *session, bool cut)
 	bool used = session->present.count > 0;
 
 	cut = cut && session->present.count < session->room;
+	session->full += session->present.count >= session->room;
 	if (rotates(session) && used)
 		note_speed(session);
+	session->rotation.launches += session->present.count;
 	decode(session);
 	hand_on(session);
 	/* A pass with an empty image keeps its turn. */
@@ -408,18 +446,29 @@ void session_cancel(struct session *session)
 	tally->ranges--;
 }
 
-/* Repeated runs of the program bring the other passes. */
-static void report_turns(const struct session *session)
+/* Keeps the turns of a session that ends; of several those that went least far. */
+static void turns_keep(struct rotation *kept, struct rotation *ended)
 {
-	size_t passes = session->rotation.passes;
+	bool first = !kept->turn || ended->turn < kept->turn;
+	struct rotation *less = first ? kept : ended;
 
-	if (session->images && session->images < passes
-	    && !session->profiling->settings->application)
+	free(less->launch_us);
+	if (first)
+		*kept = *ended;
+	*ended = (struct rotation){ 0 };
+}
+
+void session_report_turns(const struct profiling *profiling)
+{
+	const struct rotation *turns = profiling->turns;
+
+	/* Repeated runs of the program bring the other passes. */
+	if (turns->turn && !rotation_is_round(turns) && !profiling->settings->application)
 		say(0,
 		    "note: %zu of the %zu passes had no launches, as there were %" PRIu64
 		    ": what needs them is nan; %s",
-		    passes - session->images, passes, session->counts.ranges,
-		    session->profiling->set->rotates
+		    turns->passes - turns->turn, turns->passes, turns->launches,
+		    profiling->set->rotates
 		            ? "--prefer fewest has fewer passes, --replay kernel takes all passes of each launch"
 		            : "--replay kernel takes all passes of each launch");
 }
@@ -429,7 +478,7 @@ void session_close(struct session *session, struct counts *counts)
 	/* The program ends inside a range: end the range, too. */
 	session_end(session);
 	session_suspend(session);
-	report_turns(session);
+	turns_keep(session->profiling->turns, &session->rotation);
 	session->counts.drops[DROP_PROFILER] += session->present.count;
 	session->profiler.ops->disable(&session->profiler);
 	counts_add(counts, &session->counts);

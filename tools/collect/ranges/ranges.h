@@ -128,7 +128,7 @@ void launched_clear(struct launched *launched);
  */
 
 /* Launches that are alike. */
-struct launch_shape {
+struct launch_kind {
 	const char *kernel; /* the same string for the same kernel */
 	uint32_t grid[3], block[3];
 };
@@ -137,12 +137,16 @@ struct launch_shape {
 enum { FIRST_ROOM = 8 };
 struct rotation {
 	size_t passes;
-	size_t first; /* the pass of the first image, from 0 */
-	size_t turn;  /* number of images before the present one */
+	size_t first;      /* the pass of the first image, from 0 */
+	size_t turn;       /* number of images before the present one */
+	uint64_t launches; /* in these */
 	/* us that a launch took in each pass, 0: not known; NULL: all passes are equal. */
 	double *launch_us;
-	struct launch_shape shape[FIRST_ROOM]; /* of the first round */
-	size_t shapes;                         /* FIRST_ROOM + 1: more */
+	/* Kinds of launches in the first round. */
+	struct launch_kind kind[FIRST_ROOM];
+	size_t kinds;
+	unsigned present, all; /* bits of the kinds in this image, and in those before */
+	bool many, missed;     /* more kinds than that; an image did not have all of them */
 };
 
 /* Whether each pass has had a turn. */
@@ -151,7 +155,7 @@ bool rotation_is_round(const struct rotation *rotation);
 void rotation_saw(struct rotation *rotation, const struct opk_range *row);
 /*
  * How many ranges images of the present round should hold: 8, 64, then `most`; 8, then `most` where
- * an image of 8 launches has all kinds of launches that there are.
+ * each image of the first round had all kinds of launches of that round.
  */
 uint32_t rotation_room(const struct rotation *rotation, uint32_t most);
 
@@ -161,7 +165,7 @@ size_t rotation_pass(const struct rotation *rotation);
  * How many launches the present image takes, if it has room for `most`. The first rounds are short,
  * so that short programs get every pass. Later turns vary in length, so that in time every pass
  * sees all launches of a program that repeats itself. Passes in which launches take more than twice
- * as long as in the fastest get fewer of them in large images, in the end no less than an eighth.
+ * as long as in the fastest get fewer of them in large images: no less than a quarter, then an eighth.
  */
 uint32_t rotation_batch(const struct rotation *rotation, uint32_t most);
 /* Notes how long a launch took in the present image; the shortest time of each pass counts. */

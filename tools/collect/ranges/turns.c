@@ -28,35 +28,47 @@ static uint32_t scatter(size_t turn)
 	return hash ^ hash >> 13;
 }
 
-void rotation_saw(struct rotation *rotation, const struct opk_range *row)
+/* Which of the known kinds it is; FIRST_ROOM: none of them. */
+static size_t find_kind(const struct rotation *rotation, const struct opk_range *row)
 {
-	if (rotation_is_round(rotation) || rotation->shapes > FIRST_ROOM)
-		return;
-	/* Ranges and graphs can be anything. */
-	if (!row->kernel || !row->grid[0])
-		rotation->shapes = FIRST_ROOM;
-	for (size_t i = 0; i < rotation->shapes; i++) {
-		const struct launch_shape *shape = &rotation->shape[i];
+	size_t i = 0;
 
-		if (shape->kernel == row->kernel
-		    && !memcmp(shape->grid, row->grid, sizeof shape->grid)
-		    && !memcmp(shape->block, row->block, sizeof shape->block))
-			return;
-	}
-	if (rotation->shapes < FIRST_ROOM) {
-		struct launch_shape *shape = &rotation->shape[rotation->shapes];
+	for (; i < rotation->kinds; i++) {
+		const struct launch_kind *kind = &rotation->kind[i];
 
-		shape->kernel = row->kernel;
-		memcpy(shape->grid, row->grid, sizeof shape->grid);
-		memcpy(shape->block, row->block, sizeof shape->block);
+		if (kind->kernel == row->kernel && !memcmp(kind->grid, row->grid, sizeof kind->grid)
+		    && !memcmp(kind->block, row->block, sizeof kind->block))
+			return i;
 	}
-	rotation->shapes++;
+	return FIRST_ROOM;
 }
 
-/* Rounds of small images: where the first has had everything, there is no second one. */
+void rotation_saw(struct rotation *rotation, const struct opk_range *row)
+{
+	struct launch_kind *added = &rotation->kind[rotation->kinds];
+	size_t found;
+
+	if (rotation_is_round(rotation) || rotation->many)
+		return;
+	found = find_kind(rotation, row);
+	/* Ranges and graphs can be anything. */
+	rotation->many = !row->kernel || !row->grid[0]
+	                 || (found == FIRST_ROOM && rotation->kinds == FIRST_ROOM);
+	if (rotation->many)
+		return;
+	if (found == FIRST_ROOM) {
+		added->kernel = row->kernel;
+		memcpy(added->grid, row->grid, sizeof added->grid);
+		memcpy(added->block, row->block, sizeof added->block);
+		found = rotation->kinds++;
+	}
+	rotation->present |= 1u << found;
+}
+
+/* Rounds of small images: where each image of the first has had everything, there is no second. */
 static size_t small_rounds(const struct rotation *rotation)
 {
-	return rotation->shapes && rotation->shapes <= FIRST_ROOM ? 1 : 2;
+	return rotation->kinds && !rotation->many && !rotation->missed ? 1 : 2;
 }
 
 uint32_t rotation_room(const struct rotation *rotation, uint32_t most)
@@ -89,7 +101,7 @@ static double speed(const struct rotation *rotation)
 	return own > 2 * least ? 2 * least / own : 1;
 }
 
-/* Slow passes get fewer launches: in the first round of large images a quarter, then an eighth. */
+/* Slow passes get fewer launches, in the first round of large images at least a quarter, then an eighth. */
 static uint32_t share(const struct rotation *rotation, uint32_t room)
 {
 	size_t round = rotation->turn / rotation->passes;
@@ -113,7 +125,14 @@ uint32_t rotation_batch(const struct rotation *rotation, uint32_t most)
 void rotation_next(struct rotation *rotation, bool cut)
 {
 	bool skip = cut && rotation_is_round(rotation) && scatter(rotation->turn) % SKIPS == 0;
+	unsigned known = (1u << rotation->kinds) - 1;
 
+	/* A kind that is new in a later image has no bit in those before. */
+	if (!rotation_is_round(rotation))
+		rotation->missed |= rotation->present != known
+		                    || (rotation->turn && known != rotation->all);
+	rotation->all = known;
+	rotation->present = 0;
 	rotation->turn += skip ? 2 : 1;
 }
 
