@@ -135,9 +135,8 @@ static int run(struct app *app, void *data)
 		return import_database(app, args);
 	if (!args->raw.image || !app->output || (!args->raw.metrics && !args->raw.set))
 		return app_error(app, OPK_EUSAGE,
-		                 "import: --raw IMAGE, --metrics A,B (or --set SET) and -o OUT.opk "
-		                 "are required, or --ncu REPORT.csv or --nsys DATABASE "
-		                 "and -o OUT.opk");
+		                 "import: %s goes with -o OUT.opk and --chip alone",
+		                 args->ncu ? "--ncu REPORT.csv" : "--nsys DATABASE");
 	slash = strrchr(args->raw.image, '/');
 	options.source = slash ? slash + 1 : args->raw.image;
 	options.set_name = args->set_name;
