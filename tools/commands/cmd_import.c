@@ -125,18 +125,18 @@ static int run(struct app *app, void *data)
 
 	if ((args->ncu || args->nsys)
 	    && (is_raw(args) || !app->output || (args->ncu && args->nsys)))
-		return app_error(
-			app, OPK_EUSAGE,
-			"import: --ncu REPORT.csv and --nsys DATABASE each go with -o OUT.opk "
-			"and --chip alone");
+		return app_error(app, OPK_EUSAGE,
+		                 "import: %s goes with -o OUT.opk and --chip alone",
+		                 args->ncu ? "--ncu REPORT.csv" : "--nsys DATABASE");
 	if (args->ncu)
 		return import_report(app, args);
 	if (args->nsys)
 		return import_database(app, args);
 	if (!args->raw.image || !app->output || (!args->raw.metrics && !args->raw.set))
 		return app_error(app, OPK_EUSAGE,
-		                 "import: %s goes with -o OUT.opk and --chip alone",
-		                 args->ncu ? "--ncu REPORT.csv" : "--nsys DATABASE");
+		                 "import: --raw IMAGE, --metrics A,B (or --set SET) and -o OUT.opk "
+		                 "are required, or --ncu REPORT.csv or --nsys DATABASE "
+		                 "and -o OUT.opk");
 	slash = strrchr(args->raw.image, '/');
 	options.source = slash ? slash + 1 : args->raw.image;
 	options.set_name = args->set_name;
