@@ -60,7 +60,7 @@ refuses 4 'a record from -[0-9]* to 1 ns' import --nsys bad.sqlite -o no.opk
 "$tap_python" -c 'import sqlite3; sqlite3.connect("other.sqlite").execute("CREATE TABLE t (a)")'
 refuses 4 'other.sqlite is not a database of Nsight Systems' import --nsys other.sqlite -o no.opk
 refuses 4 'file is not a database' import --nsys "$SOURCE/README.md" -o no.opk
-refuses 2 'each go with -o OUT.opk and --chip alone' import --nsys n.sqlite --ncu x.csv -o no.opk
+refuses 2 'ncu REPORT.csv goes with -o OUT.opk and --chip alone' import --nsys n.sqlite --ncu x.csv -o no.opk
 refuses 2 "'A9000' is not a chip" import --nsys n.sqlite --chip A9000 -o no.opk
 refuses 2 "'9.0x' is not a chip" import --nsys n.sqlite --chip 9.0x -o no.opk
 refuses 2 "'8.9' means several chips, AD102, " import --nsys n.sqlite --chip 8.9 -o no.opk

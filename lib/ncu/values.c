@@ -134,16 +134,23 @@ static bool leave_out(struct opk_ncu_values *out, enum use use, const char *name
 	                        : true;
 }
 
+/* A value's text as it was read. */
+struct reading {
+	double number;
+	enum opk_printed_kind kind;
+};
+
 /* Metrics that have a text anywhere are not values: "CachePreferNone". */
-static void find_texts(enum use *uses, const struct opk_ncu_report *report)
+static void read_texts(struct reading *readings, enum use *uses,
+                       const struct opk_ncu_report *report)
 {
 	for (size_t i = 0; i < report->values.count; i++) {
 		const struct opk_ncu_value *value = &report->values.items[i];
-		double number;
+		struct reading *reading = &readings[i];
 
-		if (uses[value->metric] == USE_VALUE
-		    && opk_printed_read(&number, &report->printed, value->text, value->power)
-		               == OPK_PRINTED_TEXT)
+		reading->kind = opk_printed_read(&reading->number, &report->printed, value->text,
+		                                 value->power);
+		if (uses[value->metric] == USE_VALUE && reading->kind == OPK_PRINTED_TEXT)
 			uses[value->metric] = USE_TEXT;
 	}
 }
@@ -172,31 +179,33 @@ static bool number_metrics(struct opk_ncu_values *out, size_t *numbers, const en
 }
 
 static bool take_value(struct opk_ncu_values *out, struct opk_ncu_report *report,
-                       const struct opk_ncu_value *value, enum use use, size_t number)
+                       const struct opk_ncu_value *value, const struct reading *reading,
+                       enum use use, size_t number)
 {
 	struct opk_range *launch = &report->launches.rows.items[value->launch];
 	const char *name = report->metrics.items[value->metric].name;
-	double read;
-	enum opk_printed_kind kind = opk_printed_read(&read, &report->printed, value->text,
-	                                              value->power);
 
 	if (use == USE_LAUNCH)
-		take_launch_fact(launch, name, read);
-	if (use == USE_DEVICE && kind != OPK_PRINTED_NONE)
-		return take_device_fact(out, launch, name, read, value->text);
+		take_launch_fact(launch, name, reading->number);
+	if (use == USE_DEVICE && reading->kind != OPK_PRINTED_NONE)
+		return take_device_fact(out, launch, name, reading->number, value->text);
 	if (use == USE_VALUE)
-		out->values[value->launch * out->metric_count + number] = read;
+		out->values[value->launch * out->metric_count + number] = reading->number;
 	return true;
 }
 
 static bool fill(struct opk_ncu_values *out, struct opk_ncu_report *report, enum use *uses,
                  size_t *numbers)
 {
+	opk_autofree struct reading *readings = opk_alloc_array(report->values.count + 1,
+	                                                        sizeof *readings);
 	size_t cells;
 
+	if (!readings)
+		return false;
 	for (size_t i = 0; i < report->metrics.count; i++)
 		uses[i] = use_of(report->metrics.items[i].name);
-	find_texts(uses, report);
+	read_texts(readings, uses, report);
 	if (!number_metrics(out, numbers, uses, report))
 		return false;
 	cells = out->metric_count * report->launches.rows.count;
@@ -206,7 +215,8 @@ static bool fill(struct opk_ncu_values *out, struct opk_ncu_report *report, enum
 	for (size_t i = 0; out->values && i < report->values.count; i++) {
 		const struct opk_ncu_value *value = &report->values.items[i];
 
-		if (!take_value(out, report, value, uses[value->metric], numbers[value->metric]))
+		if (!take_value(out, report, value, &readings[i], uses[value->metric],
+		                numbers[value->metric]))
 			return false;
 	}
 	return out->values && put_facts(out, report);

@@ -44,30 +44,29 @@ static int put_parts(struct division *d, const char *base, unsigned level)
 }
 
 /* A chip may lack the throughput, or the library may not divide it: then it has no parts. */
-static int divide(struct opk_drafts *drafts, const char *name, const char *title, const char *chip)
+static int divide(struct opk_drafts *drafts, const char *name, const char *title,
+                  struct opk_divided *divided)
 {
-	opk_auto(opk_nv_evaluator) struct opk_nv_evaluator *evaluator = NULL;
-	opk_autofree char *resolved = NULL, *base = NULL;
 	size_t length = opk_base_length(name);
+	opk_autofree char *base = opk_strndup(name, length);
 	struct division d = { .drafts = drafts,
 		              .title = title,
 		              .suffix = name[length] ? name + length
 		                                     : ".avg.pct_of_peak_sustained_elapsed" };
 	int code;
 
-	TRY(opk_chip_resolve(&resolved, drafts->ctx, chip));
-	TRY(opk_nv_evaluator_new(&evaluator, drafts->ctx, resolved));
-	base = opk_strndup(name, length);
 	if (!base)
 		return opk_nomem(drafts->ctx, "parts of a throughput");
-	d.evaluator = evaluator;
-	d.chip = opk_chips_meant(resolved);
+	if (!divided->evaluator)
+		TRY(opk_nv_evaluator_new(&divided->evaluator, drafts->ctx, divided->chip));
+	d.evaluator = divided->evaluator;
+	d.chip = opk_chips_meant(divided->chip);
 	code = put_parts(&d, base, 0);
 	if (code == OPK_ENOMEM || drafts->code)
 		return code;
 	opk_clear_errors(drafts->ctx);
 	if (!d.found) {
-		opk_autofree char *where = opk_printf("%s on %s", name, resolved);
+		opk_autofree char *where = opk_printf("%s on %s", name, divided->chip);
 
 		opk_drafts_leave_out(drafts, "parts that the library does not know",
 		                     where ? where : name, NULL);
@@ -80,16 +79,25 @@ void opk_drafts_put_parts(struct opk_drafts *drafts, const struct opk_asked *ask
 {
 	if (!asked->breakdown || drafts->code)
 		return;
-	if (!drafts->divided_count || asked->pattern) {
+	if (!drafts->divided.count || asked->pattern) {
 		drafts->undivided = true;
 		opk_drafts_leave_out(drafts, "the parts of a throughput that is in the set itself",
 		                     text, NULL);
 		return;
 	}
-	for (size_t i = 0; !drafts->code && i < drafts->divided_count; i++) {
-		int code = divide(drafts, asked->name, title, drafts->divided[i]);
+	for (size_t i = 0; !drafts->code && i < drafts->divided.count; i++) {
+		int code = divide(drafts, asked->name, title, &drafts->divided.items[i]);
 
 		if (code)
 			drafts->code = code;
 	}
+}
+
+void opk_divided_clear(struct opk_drafts *drafts)
+{
+	for (size_t i = 0; i < drafts->divided.count; i++) {
+		opk_nv_evaluator_free(drafts->divided.items[i].evaluator);
+		free(drafts->divided.items[i].chip);
+	}
+	free(drafts->divided.items);
 }

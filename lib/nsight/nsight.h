@@ -139,6 +139,12 @@ enum {
 	OPK_DRAFTS = OPK_DRAFT_PM + OPK_DRAFT_PASSES,
 };
 
+/* A chip whose throughputs are divided; by the evaluator, once it was needed. */
+struct opk_divided {
+	char *chip;
+	struct opk_nv_evaluator *evaluator;
+};
+
 struct opk_drafts {
 	struct opk_ctx *ctx;
 	const char *path;   /* of the file, for errors */
@@ -151,8 +157,7 @@ struct opk_drafts {
 	size_t patterns;       /* how many of them are patterns */
 	opk_chip_mask chips;   /* that the sets are for */
 	/* The chips whose throughputs are divided. */
-	const char *const *divided;
-	size_t divided_count;
+	OPK_LIST(struct opk_divided) divided;
 	bool undivided; /* parts of a throughput were left out, since there are no such chips */
 	double seconds; /* left for checking expressions */
 	int code;       /* of the first failure: after it nothing is added */
@@ -182,6 +187,7 @@ char *opk_drafts_name(struct opk_drafts *drafts, const struct opk_asked *asked, 
  */
 void opk_drafts_put_parts(struct opk_drafts *drafts, const struct opk_asked *asked,
                           const char *text, const char *title);
+void opk_divided_clear(struct opk_drafts *drafts);
 /*
  * Adds a metric that a list or a command line names. `label` is the text of its comment, `comment`
  * comes on a line above it; both may be NULL. False: it was left out, or a failure.

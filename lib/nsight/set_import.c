@@ -352,12 +352,15 @@ static int find_chips(struct opk_drafts *drafts, const struct opk_set_import_opt
 	drafts->chips = options->chip_count ? 0 : opk_chips_all();
 	for (size_t i = 0; i < options->chip_count; i++) {
 		opk_autofree char *chip = NULL;
+		struct opk_divided *divided;
 
 		TRY(opk_chip_resolve(&chip, drafts->ctx, options->chips[i]));
 		drafts->chips |= opk_chips_meant(chip);
+		divided = opk_list_add(&drafts->divided);
+		if (!divided)
+			return opk_nomem(drafts->ctx, "a metric set");
+		divided->chip = opk_take(chip);
 	}
-	drafts->divided = options->chips;
-	drafts->divided_count = options->chip_count;
 	return OPK_OK;
 }
 
@@ -374,6 +377,7 @@ static void init_drafts(struct opk_drafts *drafts, struct opk_ctx *ctx, const ch
 
 static void clear_drafts(struct opk_drafts *drafts)
 {
+	opk_divided_clear(drafts);
 	for (size_t i = 0; i < OPK_DRAFTS; i++)
 		opk_draft_clear(&drafts->drafts[i]);
 	opk_draft_clear(&drafts->left);

@@ -243,7 +243,7 @@ int opk_nsys_open(struct opk_nsys_source *source, struct opk_ctx *ctx, const cha
 		return opk_fail(
 			ctx, OPK_EINPUT,
 			"%s is not a database of Nsight Systems: it has no table StringIds; "
-			"'nsys export --type sqlite' makes one of a report",
+			"nsys export makes one of a report, of the type sqlite",
 			path);
 	return read_references(source);
 }

@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import subprocess
 import sys
+import tempfile
 import unittest
 
 import pyoffpeak as opk
@@ -45,6 +46,36 @@ class Threads(unittest.TestCase):
                 self.assertEqual(os.waitpid(pid, 0)[1], 0)
             for future in busy:
                 future.result(60)
+
+    def test_fork_while_a_user_imports(self):
+        """The fork waits for imports that are not the module's, too, but not for one that is on its own stack, nor for ever."""
+        program = """
+import os, signal, sys, threading, time
+import pyoffpeak as opk
+open("inner.py", "w").write("import os, time; time.sleep(float(os.environ['SLEEP']))")
+open("outer.py", "w").write("import threading; begun = threading.Event(); begun.set(); import inner")
+open("forking.py", "w").write("import os, time; start = time.monotonic(); pid = os.fork()\\nif not pid: os._exit(0)\\ntook = time.monotonic() - start")
+sys.path.insert(0, ".")
+threading.Thread(target=__import__, args=("outer",), daemon=True).start()
+while "inner" not in sys.modules:
+    time.sleep(0.001)
+start = time.monotonic()
+pid = os.fork()
+if not pid:
+    signal.alarm(20)
+    if float(os.environ["SLEEP"]) < 1:
+        import inner
+    os._exit(0)
+print(os.waitpid(pid, 0)[1], time.monotonic() - start > 0.2)
+if float(os.environ["SLEEP"]) < 1:
+    import forking
+    print(forking.took < 2.5)
+"""
+        for sleep, wanted in (("0.3", "0 True\nTrue\n"), ("60", "0 True\n")) if is_long else (("0.3", "0 True\nTrue\n"),):
+            with self.subTest(sleep), tempfile.TemporaryDirectory() as folder:
+                command = [sys.executable, "-c", program]
+                result = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=folder, env={**os.environ, "SLEEP": sleep})
+                self.assertEqual((result.stdout, result.stderr), (wanted, ""))
 
     def test_fork_while_a_module_loads(self):
         """The fork waits while another thread loads a module, one of ours or one such as pandas; the child can load it."""

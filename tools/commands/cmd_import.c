@@ -125,10 +125,9 @@ static int run(struct app *app, void *data)
 
 	if ((args->ncu || args->nsys)
 	    && (is_raw(args) || !app->output || (args->ncu && args->nsys)))
-		return app_error(
-			app, OPK_EUSAGE,
-			"import: --ncu REPORT.csv and --nsys DATABASE each go with -o OUT.opk "
-			"and --chip alone");
+		return app_error(app, OPK_EUSAGE,
+		                 "import: %s goes with -o OUT.opk and --chip alone",
+		                 args->ncu ? "--ncu REPORT.csv" : "--nsys DATABASE");
 	if (args->ncu)
 		return import_report(app, args);
 	if (args->nsys)

@@ -12,10 +12,13 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
+import sys
 import threading
+import time
 
 loading = threading.RLock()
 _first_foreign = True
+_MOST_S = 3.0  # a module may run for ever while it is loaded
 
 
 def _release() -> None:
@@ -24,9 +27,27 @@ def _release() -> None:
         loading.release()
 
 
+def _others_load() -> bool:
+    """Whether another thread loads a module: the code of those that this thread loads is on its stack."""
+    loaded = {name for name, module in list(sys.modules.items()) if getattr(getattr(module, "__spec__", None), "_initializing", False)}
+    frame = sys._getframe() if loaded else None
+    while frame:
+        loaded.discard(frame.f_globals.get("__name__", ""))
+        frame = frame.f_back
+    return bool(loaded)
+
+
+def _before_fork() -> None:
+    """Waits for what other threads load, also without this module: a child that needs the same would wait for ever."""
+    end = time.monotonic() + _MOST_S
+    while _others_load() and time.monotonic() < end:
+        time.sleep(0.002)
+    loading.acquire()
+
+
 def _wait_at_forks() -> None:
     if hasattr(os, "register_at_fork"):
-        os.register_at_fork(before=loading.acquire, after_in_parent=_release, after_in_child=_release)
+        os.register_at_fork(before=_before_fork, after_in_parent=_release, after_in_child=_release)
 
 
 def prepare_for_foreign() -> None:
