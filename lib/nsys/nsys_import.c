@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Makes a trace of what Nsight Systems exports to SQLite, by the schema in its user guide. */
+/* Makes a trace of what Nsight Systems exports to SQLite. */
 #include <inttypes.h>
 #include <string.h>
 
