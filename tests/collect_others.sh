@@ -212,6 +212,54 @@ cp "$cupti" libcupti.so.98
 FAKE_APP_CUPTI=$tmp/libcupti.so.98 record '' init ctx:0 launch:k '?subscribe' launch:k
 out_is 'subscribe: 39'
 unset FAKE_APP_FINDS
+# What dlsym() finds, and dlerror() says, is as without the collector.
+cat >finds.c <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+typedef void *find_fn(const char *symbol);
+static void *everywhere(const char *symbol) { return dlsym(RTLD_DEFAULT, symbol); }
+static void *program(const char *symbol) { return dlsym(dlopen(NULL, RTLD_NOW), symbol); }
+static void *cupti;
+static void *inside(const char *symbol) { return dlsym(cupti, symbol); }
+static void say(const char *where, find_fn *find, const char *symbol)
+{
+	dlerror();
+	void *function = find(symbol);
+	const char *error = dlerror();
+	printf("%s: %s %s%s\n", where, symbol, function ? "found" : "not found", error ? ", error" : "");
+}
+int main(int count, char **arguments)
+{
+	static const char *const symbols[] = { "cuptiActivityEnable", "cuptiGetVersion" };
+	find_fn *beside;
+	cupti = dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL);
+	for (int i = 0; i < 2; i++) {
+		say("program", everywhere, symbols[i]);
+		say("handle of the program", program, symbols[i]);
+		say("handle of CUPTI", inside, symbols[i]);
+	}
+	*(void **)&beside = dlsym(dlopen(arguments[2], RTLD_NOW | RTLD_LOCAL), "everywhere");
+	say("linked library", beside, symbols[0]);
+	say("linked library", beside, symbols[1]);
+	return count != 3;
+}
+END
+printf '#define _GNU_SOURCE\n#include <dlfcn.h>\nvoid *everywhere(const char *symbol) { return dlsym(RTLD_DEFAULT, symbol); }\n' >linked.c
+"${CC:-cc}" -O0 finds.c -o finds -ldl && "${CC:-cc}" -O0 -fPIC -shared linked.c -o linked.so -Wl,--no-as-needed "$cupti" -ldl ||
+	fail 'cc failed'
+found='program: cuptiActivityEnable not found, error
+handle of the program: cuptiActivityEnable not found, error
+handle of CUPTI: cuptiActivityEnable found
+program: cuptiGetVersion not found, error
+handle of the program: cuptiGetVersion not found, error
+handle of CUPTI: cuptiGetVersion found
+linked library: cuptiActivityEnable found
+linked library: cuptiGetVersion found'
+for preloaded in '' "$BUILD/.libs/liboffpeak-preload.so"; do
+	same "what is found with $preloaded" "$(LD_LIBRARY_PATH=$LD_LIBRARY_PATH:$fake/cupti/.libs LD_PRELOAD=$preloaded \
+		./finds "$cupti" "$tmp/linked.so")" "$found"
+done
 # For another library that looks up what comes after itself, it still does.
 cat >wrap.c <<'END'
 #define _GNU_SOURCE

@@ -65,47 +65,79 @@ EARLY static dlsym_fn *libc_dlsym(void)
 	return found;
 }
 
-static const void *library_of(const void *address)
-{
-	Dl_info info;
-
-	return address && dladdr(address, &info) ? info.dli_fbase : NULL;
-}
-
 /* Whether the caller is this library or the collector's, which need CUPTI's own functions. */
-static bool is_ours(const void *caller, const void *here)
+static bool is_ours(const void *caller)
 {
 	const char *collector = getenv("CUDA_INJECTION64_PATH");
-	Dl_info info;
+	Dl_info info, here;
 
-	if (!dladdr(caller, &info))
+	if (!dladdr(caller, &info) || !dladdr((const void *)(uintptr_t)is_ours, &here))
 		return false;
-	return info.dli_fbase == here
+	return info.dli_fbase == here.dli_fbase
 	       || (collector && info.dli_fname && !strcmp(info.dli_fname, collector));
+}
+
+static void *opened(const char *path)
+{
+	return dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+}
+
+/* Our function of that name; NULL: the program's calls of it do not matter. */
+static void *ours(const char *symbol)
+{
+	static void *library;
+	Dl_info here;
+
+	if (!library && dladdr((const void *)(uintptr_t)ours, &here))
+		library = opened(here.dli_fname);
+	return library ? libc_dlsym()(library, symbol) : NULL;
 }
 
 static void *real(const char *symbol);
 
-/* Our function of that name, if the caller is the program; it calls the one that was found. */
-static void *seen(void *function, const char *symbol, const void *caller)
+/* What libc would have found without this library. RTLD_DEFAULT has the caller's own libraries. */
+static void *find_after_ours(void *library, const char *symbol, const void *caller)
 {
-	const void *here = library_of((const void *)(uintptr_t)seen);
-	void *ours;
+	void *found = libc_dlsym()(RTLD_NEXT, symbol), *own = NULL;
+	Dl_info info;
 
-	if (!function || is_ours(caller, here))
-		return function;
-	ours = libc_dlsym()(RTLD_DEFAULT, symbol);
-	return library_of(ours) == here && real(symbol) == function ? ours : function;
+	if (!found && library == RTLD_DEFAULT && dladdr(caller, &info))
+		own = opened(info.dli_fname);
+	if (own) {
+		found = libc_dlsym()(own, symbol);
+		dlclose(own);
+	}
+	/* The last call decides what dlerror() says. */
+	return found ? found : libc_dlsym()(RTLD_NEXT, symbol);
 }
 
-/* The caller decides which library is the next: libc's function is jumped to, and sees it. */
+/* Our function, if it calls the one that the program would get. */
+static void *replaced(void *function, void *library, const char *symbol, const void *caller)
+{
+	void *called = real(symbol);
+	void *found = libc_dlsym()(library, symbol);
+
+	if (found == function)
+		found = find_after_ours(library, symbol, caller);
+	return found && found == called ? function : found;
+}
+
+/*
+ * libc's function is jumped to, and sees the caller, whose libraries it searches; its call is the
+ * last one, so that dlerror() is about it. A weak reference to a function of ours is found even
+ * in a program without CUPTI.
+ */
 EXPORT EARLY void *dlsym(void *library, const char *symbol)
 {
-	dlsym_fn *function = libc_dlsym();
+	dlsym_fn *look_up = libc_dlsym();
+	const void *caller = __builtin_return_address(0);
+	void *function = NULL;
 
-	if (library == RTLD_NEXT || strncmp(symbol, "cupti", strlen("cupti")) != 0)
-		return function(library, symbol);
-	return seen(function(library, symbol), symbol, __builtin_return_address(0));
+	if (library != RTLD_NEXT && !strncmp(symbol, "cupti", strlen("cupti")) && !is_ours(caller))
+		function = ours(symbol);
+	if (!function)
+		return look_up(library, symbol);
+	return replaced(function, library, symbol, caller);
 }
 
 /* CUPTI's own function: modules of Python bring a CUPTI that only they see. */
