@@ -179,6 +179,11 @@ out_is 'traced 1'
 # A fork has no part in it.
 quietly '--interval 1ms --trace kernels' init primary:0 launch:k fork:begin activities fork:end launch:k sleep:100
 same "$last: kernels" "$(fields run.opk activities kind | grep -c kernel)" 2
+# The program changes its environment.
+set=one
+record '' init ctx:0 launch:k unsetenv:CUDA_INJECTION64_PATH subscribe launch:k heard
+out_is 'heard 1'
+rows_count 1
 # The collector does not rest where callbacks are shared.
 set=one
 FAKE_GPU_CUPTI_VERSION=130200 quietly '' subscribe:share init ctx:0 launch:k heard

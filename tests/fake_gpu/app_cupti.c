@@ -167,10 +167,21 @@ static int word_external(const char *const *fields)
 	                                                    strtoull(fields[0], NULL, 10));
 }
 
+static int word_unsetenv(const char *const *fields)
+{
+	return unsetenv(fields[0]);
+}
+
 const struct word cupti_words[] = {
-	{ "activities", word_activities }, { "load", word_load },
-	{ "subscribe", word_subscribe },   { "unsubscribe", word_unsubscribe },
-	{ "heard", word_heard },           { "external", word_external },
-	{ "finalize", word_finalize },     { "sample", word_sample },
-	{ "traced", word_traced },         { 0 },
+	{ "activities", word_activities },
+	{ "load", word_load },
+	{ "subscribe", word_subscribe },
+	{ "unsubscribe", word_unsubscribe },
+	{ "heard", word_heard },
+	{ "external", word_external },
+	{ "finalize", word_finalize },
+	{ "sample", word_sample },
+	{ "traced", word_traced },
+	{ "unsetenv", word_unsetenv },
+	{ 0 },
 };

@@ -65,10 +65,26 @@ EARLY static dlsym_fn *libc_dlsym(void)
 	return found;
 }
 
+/* The collector's path; the program may change its environment later. */
+static const char *collector_path(void)
+{
+	static char *path;
+	const char *given = path ? NULL : getenv("CUDA_INJECTION64_PATH");
+
+	if (given)
+		path = strdup(given);
+	return path;
+}
+
+static __attribute__((constructor)) void keep_path(void)
+{
+	collector_path();
+}
+
 /* Whether the caller is this library or the collector's, which need CUPTI's own functions. */
 static bool is_ours(const void *caller)
 {
-	const char *collector = getenv("CUDA_INJECTION64_PATH");
+	const char *collector = collector_path();
 	Dl_info info, here;
 
 	if (!dladdr(caller, &info) || !dladdr((const void *)(uintptr_t)is_ours, &here))
@@ -162,8 +178,7 @@ static void *real(const char *symbol)
 /* Before the program uses CUDA there is no collector. 0: the program has given something back. */
 static void make_way(unsigned use)
 {
-	__typeof__(offpeak_make_way) *ask = loaded_function(getenv("CUDA_INJECTION64_PATH"),
-	                                                    "offpeak_make_way");
+	__typeof__(offpeak_make_way) *ask = loaded_function(collector_path(), "offpeak_make_way");
 
 	if (ask)
 		ask(use);
