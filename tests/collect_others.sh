@@ -163,6 +163,7 @@ samples 150
 record '--interval 1ms' init primary:0 launch:k sampled sleep:100 sample sleep:100
 err_has "^offpeak-collect: the program uses a profiler of CUPTI itself, $comes_first: sampling ends; "
 samples 50
+info 'sum(d["count"] for d in j["drops"] if "used CUPTI itself" in d["reason"]) == 1'
 record '--interval 1ms --trace kernels' init primary:0 launch:k launch:k activities launch:k traced sampled sleep:100
 out_is 'traced 1'
 err_has "^offpeak-collect: the program uses CUPTI's activity records itself, $comes_first: the trace ends; "
