@@ -135,6 +135,9 @@ rows_count 2
 record '' init ctx:0 launch:k sample launch:k
 err_has "^offpeak-collect: the program uses a profiler of CUPTI itself, $comes_first: nothing is recorded meanwhile"
 rows_count 1
+# It uses the host API alone.
+quietly '' init ctx:0 launch:k sample:host launch:k
+rows_count 2
 # It began before it used CUDA, and never ends.
 code=1 record '' subscribe init ctx:0 launch:k heard
 out_is 'heard 1'

@@ -359,8 +359,7 @@ EXPORT CUptiResult cuptiActivityDisableContext(CUcontext context, CUpti_Activity
 		return status;                                                                     \
 	}
 
-PROFILER(cuptiProfilerInitialize, CUpti_Profiler_Initialize_Params, cuptiProfilerDeInitialize,
-         CUpti_Profiler_DeInitialize_Params)
+/* Not cuptiProfilerInitialize(): programs need it for the host API, too, without the counters. */
 PROFILER(cuptiProfilerBeginSession, CUpti_Profiler_BeginSession_Params, cuptiProfilerEndSession,
          CUpti_Profiler_EndSession_Params)
 PROFILER(cuptiRangeProfilerEnable, CUpti_RangeProfiler_Enable_Params, cuptiRangeProfilerDisable,
