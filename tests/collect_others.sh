@@ -135,6 +135,18 @@ rows_count 2
 record '' init ctx:0 launch:k sample launch:k
 err_has "^offpeak-collect: the program uses a profiler of CUPTI itself, $comes_first: nothing is recorded meanwhile"
 rows_count 1
+# CUPTI refuses a second call; the first one holds.
+FAKE_GPU_FAIL=cuptiActivityEnable:1:2 record '' init ctx:0 launch:k activities '?activities' sleep:600 launch:k traced
+out_is 'activities: 1
+traced 1'
+rows_count 1
+# It refuses the only one.
+FAKE_GPU_FAIL=cuptiActivityEnable:1:1 record '' init ctx:0 launch:k '?activities' sleep:600 launch:k
+rows_count 2
+# One context of two is enough.
+record '' init ctx:0 launch:k activities:context activities:off-context sleep:600 launch:k traced
+out_is 'traced 1'
+rows_count 1
 # It uses the host API alone.
 quietly '' init ctx:0 launch:k sample:host launch:k
 rows_count 2

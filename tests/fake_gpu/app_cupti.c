@@ -137,14 +137,20 @@ static void CUPTIAPI take_buffer(CUcontext context, uint32_t stream, uint8_t *bu
 	free(buffer);
 }
 
-/* Records kernels as torch.profiler does; with "copies" those instead, with "off" no more. */
+/* Records kernels as torch.profiler does, or "copies"; "off": no more; "context": of one context. */
 static int word_activities(const char *const *fields)
 {
 	int status;
 
 	if (!strcmp(fields[0], "off"))
 		return CALL(cuptiActivityDisable)(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+	if (!strcmp(fields[0], "off-context"))
+		return CALL(cuptiActivityDisableContext)(app_context(),
+		                                         CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
 	status = CALL(cuptiActivityRegisterCallbacks)(give_buffer, take_buffer);
+	if (!status && !strcmp(fields[0], "context"))
+		return CALL(cuptiActivityEnableContext)(app_context(),
+		                                        CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
 	return status ? status
 	              : (int)CALL(cuptiActivityEnable)(
 			      strcmp(fields[0], "copies") ? CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL

@@ -280,25 +280,23 @@ static uint64_t bit(CUpti_ActivityKind kind)
 	return (unsigned)kind < 64 ? (uint64_t)1 << kind : (uint64_t)1 << 63;
 }
 
-static CUptiResult enabled(CUpti_ActivityKind kind, CUptiResult status)
+/* Whether the kind was not in use before. */
+static bool enabling(CUpti_ActivityKind kind)
 {
-	if (status)
-		__atomic_and_fetch(&used.activities, ~bit(kind), __ATOMIC_RELAXED);
-	return status;
-}
+	uint64_t before = __atomic_fetch_or(&used.activities, bit(kind), __ATOMIC_RELAXED);
 
-static CUptiResult disabled(CUpti_ActivityKind kind, CUptiResult status)
-{
-	if (!status)
-		__atomic_and_fetch(&used.activities, ~bit(kind), __ATOMIC_RELAXED);
-	make_way(0);
-	return status;
-}
-
-static void enabling(CUpti_ActivityKind kind)
-{
-	__atomic_or_fetch(&used.activities, bit(kind), __ATOMIC_RELAXED);
 	make_way(USE_ACTIVITIES);
+	return !(before & bit(kind));
+}
+
+/* A refused call ends nothing that an earlier one began. */
+static CUptiResult enabled(CUpti_ActivityKind kind, bool is_new, CUptiResult status)
+{
+	if (status && is_new)
+		__atomic_and_fetch(&used.activities, ~bit(kind), __ATOMIC_RELAXED);
+	else if (!status)
+		__atomic_or_fetch(&used.activities, bit(kind), __ATOMIC_RELAXED);
+	return status;
 }
 
 EXPORT CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc requested,
@@ -311,31 +309,36 @@ EXPORT CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFu
 
 EXPORT CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
 {
-	enabling(kind);
-	return enabled(kind, CALL(cuptiActivityEnable, kind));
+	bool is_new = enabling(kind);
+
+	return enabled(kind, is_new, CALL(cuptiActivityEnable, kind));
 }
 
 EXPORT CUptiResult cuptiActivityEnableAndDump(CUpti_ActivityKind kind)
 {
-	enabling(kind);
-	return enabled(kind, CALL(cuptiActivityEnableAndDump, kind));
+	bool is_new = enabling(kind);
+
+	return enabled(kind, is_new, CALL(cuptiActivityEnableAndDump, kind));
 }
 
 EXPORT CUptiResult cuptiActivityEnableContext(CUcontext context, CUpti_ActivityKind kind)
 {
-	enabling(kind);
-	return enabled(kind, CALL(cuptiActivityEnableContext, context, kind));
+	bool is_new = enabling(kind);
+
+	return enabled(kind, is_new, CALL(cuptiActivityEnableContext, context, kind));
 }
 
 EXPORT CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind)
 {
-	return disabled(kind, CALL(cuptiActivityDisable, kind));
+	CUptiResult status = CALL(cuptiActivityDisable, kind);
+
+	if (!status)
+		__atomic_and_fetch(&used.activities, ~bit(kind), __ATOMIC_RELAXED);
+	make_way(0);
+	return status;
 }
 
-EXPORT CUptiResult cuptiActivityDisableContext(CUcontext context, CUpti_ActivityKind kind)
-{
-	return disabled(kind, CALL(cuptiActivityDisableContext, context, kind));
-}
+/* cuptiActivityDisableContext() is not here: other contexts may still record that kind. */
 
 /* ---- profilers ---- */
 
