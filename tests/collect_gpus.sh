@@ -60,6 +60,17 @@ same 'for about the time of its use' "$(cat seconds)" 1
 same 'records follow each other' "$(fields run.opk activities start end | awk 'NR > 1 && $1 != end { print } { end = $2 }')" ''
 info 'j["stats"][0]["activities"] >= 1 and j["complete"]'
 
+# Many processes, and then more than there is room for: the use goes on.
+seq 900001 900300 >users
+seq 900001 901100 >more
+FAKE_GPU_USERS=$tmp/users collect 0 --watch -c pm.opk -o run.opk --interval 1ms --duration 3s &
+sleep 1
+cp more more.new && mv more.new users
+wait %2 2>/dev/null || wait
+same 'processes' "$(fields run.opk activities process | sort -u | grep -c .)" 300
+fields run.opk activities process length | awk '$1 == 900001 { sum += $2 } END { print (sum > 5e7) }' >seconds
+same 'their use' "$(cat seconds)" 1
+
 section 'a file for each time'
 rm -f run*.opk
 collect 0 --watch -c pm.opk -o run.opk --duration 6s --interval 1ms --rotate-files 1s
