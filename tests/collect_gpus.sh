@@ -71,6 +71,29 @@ same 'processes' "$(fields run.opk activities process | sort -u | grep -c .)" 30
 fields run.opk activities process length | awk '$1 == 900001 { sum += $2 } END { print (sum > 5e7) }' >seconds
 same 'their use' "$(cat seconds)" 1
 
+# The host's clock is set back by an hour.
+cat >back.c <<'END'
+#define _GNU_SOURCE
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+int clock_gettime(clockid_t clock, struct timespec *time)
+{
+	static time_t begun;
+	int code = (int)syscall(SYS_clock_gettime, clock, time);
+	if (clock != CLOCK_REALTIME || code)
+		return code;
+	begun = begun ? begun : time->tv_sec;
+	time->tv_sec -= time->tv_sec > begun + 2 ? 3600 : 0;
+	return 0;
+}
+END
+"${CC:-cc}" -fPIC -shared back.c -o back.so || fail 'cc failed'
+echo 900001 >users
+FAKE_GPU_USERS=$tmp/users LD_PRELOAD=$tmp/back.so collect 0 --watch -c pm.opk -o run.opk --interval 1ms --duration 5s
+same 'records that end before they begin' "$(fields run.opk activities start end | awk '$2 < $1' | wc -l | tr -d ' ')" 0
+same 'records before and after' "$(fields run.opk activities start | awk '{ if (!min || $1 < min) min = $1; if ($1 > max) max = $1 } END { print (max - min > 3e12) }')" 1
+
 section 'a file for each time'
 rm -f run*.opk
 collect 0 --watch -c pm.opk -o run.opk --duration 6s --interval 1ms --rotate-files 1s
