@@ -104,7 +104,7 @@ static int word_finalize(const char *const *fields)
 	return CALL(cuptiFinalize)();
 }
 
-/* Samples device 0 through the profiler's API, as CUPTI's own examples do; "host": only prepares it. */
+/* Samples device 0 through the profiler's API, as CUPTI's examples do; "host": only prepares it. */
 static int word_sample(const char *const *fields)
 {
 	CUpti_Profiler_Initialize_Params initialize = {
@@ -137,7 +137,7 @@ static void CUPTIAPI take_buffer(CUcontext context, uint32_t stream, uint8_t *bu
 	free(buffer);
 }
 
-/* Records kernels as torch.profiler does, or "copies"; "off": no more; "context": of one context. */
+/* Records kernels as torch.profiler does, or "copies"; "off": no more; "context": of one. */
 static int word_activities(const char *const *fields)
 {
 	int status;
