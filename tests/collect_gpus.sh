@@ -60,6 +60,41 @@ same 'for about the time of its use' "$(cat seconds)" 1
 same 'records follow each other' "$(fields run.opk activities start end | awk 'NR > 1 && $1 != end { print } { end = $2 }')" ''
 info 'j["stats"][0]["activities"] >= 1 and j["complete"]'
 
+# Many processes, and then more than there is room for: the use goes on.
+seq 900001 900300 >users
+seq 900001 901100 >more
+FAKE_GPU_USERS=$tmp/users collect 0 --watch -c pm.opk -o run.opk --interval 1ms --duration 3s &
+sleep 1
+cp more more.new && mv more.new users
+wait %2 2>/dev/null || wait
+same 'processes' "$(fields run.opk activities process | sort -u | grep -c .)" 300
+fields run.opk activities process length | awk '$1 == 900001 { sum += $2 } END { print (sum > 5e7) }' >seconds
+same 'their use' "$(cat seconds)" 1
+
+# The host's clock is set back by an hour.
+cat >back.c <<'END'
+#define _GNU_SOURCE
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+int clock_gettime(clockid_t clock, struct timespec *time)
+{
+	static time_t begun;
+	int code = (int)syscall(SYS_clock_gettime, clock, time);
+	if (clock != CLOCK_REALTIME || code)
+		return code;
+	begun = begun ? begun : time->tv_sec;
+	time->tv_sec -= time->tv_sec > begun + 1 ? 3600 : 0;
+	return 0;
+}
+END
+"${CC:-cc}" -fPIC -shared back.c -o back.so || fail 'cc failed'
+echo 900001 >users
+FAKE_GPU_USERS=$tmp/users LD_PRELOAD=$tmp/back.so collect 0 --watch -c pm.opk -o run.opk --interval 1ms --duration 5s
+fields run.opk activities start length | awk '$1 > max { max = $1; length_ns = $2 } END { print (length_ns > 1e7 && length_ns < 3e12) }' >lasts
+same 'the use before that lasts for a while' "$(cat lasts)" 1
+same 'records before and after' "$(fields run.opk activities start | awk '{ if (!min || $1 < min) min = $1; if ($1 > max) max = $1 } END { print (max - min > 3e12) }')" 1
+
 section 'a file for each time'
 rm -f run*.opk
 collect 0 --watch -c pm.opk -o run.opk --duration 6s --interval 1ms --rotate-files 1s

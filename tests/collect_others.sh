@@ -135,6 +135,21 @@ rows_count 2
 record '' init ctx:0 launch:k sample launch:k
 err_has "^offpeak-collect: the program uses a profiler of CUPTI itself, $comes_first: nothing is recorded meanwhile"
 rows_count 1
+# CUPTI refuses a second call; the first one holds.
+FAKE_GPU_FAIL=cuptiActivityEnable:1:2 record '' init ctx:0 launch:k activities '?activities' sleep:600 launch:k traced
+out_is 'activities: 1
+traced 1'
+rows_count 1
+# It refuses the only one.
+FAKE_GPU_FAIL=cuptiActivityEnable:1:1 record '' init ctx:0 launch:k '?activities' sleep:600 launch:k
+rows_count 2
+# One context of two is enough.
+record '' init ctx:0 launch:k activities:context activities:off-context sleep:600 launch:k traced
+out_is 'traced 1'
+rows_count 1
+# It uses the host API alone.
+quietly '' init ctx:0 launch:k sample:host launch:k
+rows_count 2
 # It began before it used CUDA, and never ends.
 code=1 record '' subscribe init ctx:0 launch:k heard
 out_is 'heard 1'
@@ -163,6 +178,7 @@ samples 150
 record '--interval 1ms' init primary:0 launch:k sampled sleep:100 sample sleep:100
 err_has "^offpeak-collect: the program uses a profiler of CUPTI itself, $comes_first: sampling ends; "
 samples 50
+info 'sum(d["count"] for d in j["drops"] if "used CUPTI itself" in d["reason"]) == 1'
 record '--interval 1ms --trace kernels' init primary:0 launch:k launch:k activities launch:k traced sampled sleep:100
 out_is 'traced 1'
 err_has "^offpeak-collect: the program uses CUPTI's activity records itself, $comes_first: the trace ends; "
@@ -179,6 +195,11 @@ out_is 'traced 1'
 # A fork has no part in it.
 quietly '--interval 1ms --trace kernels' init primary:0 launch:k fork:begin activities fork:end launch:k sleep:100
 same "$last: kernels" "$(fields run.opk activities kind | grep -c kernel)" 2
+# The program changes its environment.
+set=one
+record '' init ctx:0 launch:k unsetenv:CUDA_INJECTION64_PATH subscribe launch:k heard
+out_is 'heard 1'
+rows_count 1
 # The collector does not rest where callbacks are shared.
 set=one
 FAKE_GPU_CUPTI_VERSION=130200 quietly '' subscribe:share init ctx:0 launch:k heard
@@ -212,6 +233,54 @@ cp "$cupti" libcupti.so.98
 FAKE_APP_CUPTI=$tmp/libcupti.so.98 record '' init ctx:0 launch:k '?subscribe' launch:k
 out_is 'subscribe: 39'
 unset FAKE_APP_FINDS
+# What dlsym() finds, and dlerror() says, is as without the collector.
+cat >finds.c <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+typedef void *find_fn(const char *symbol);
+static void *everywhere(const char *symbol) { return dlsym(RTLD_DEFAULT, symbol); }
+static void *program(const char *symbol) { return dlsym(dlopen(NULL, RTLD_NOW), symbol); }
+static void *cupti;
+static void *inside(const char *symbol) { return dlsym(cupti, symbol); }
+static void say(const char *where, find_fn *find, const char *symbol)
+{
+	dlerror();
+	void *function = find(symbol);
+	const char *error = dlerror();
+	printf("%s: %s %s%s\n", where, symbol, function ? "found" : "not found", error ? ", error" : "");
+}
+int main(int count, char **arguments)
+{
+	static const char *const symbols[] = { "cuptiActivityEnable", "cuptiGetVersion" };
+	find_fn *beside;
+	cupti = dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL);
+	for (int i = 0; i < 2; i++) {
+		say("program", everywhere, symbols[i]);
+		say("handle of the program", program, symbols[i]);
+		say("handle of CUPTI", inside, symbols[i]);
+	}
+	*(void **)&beside = dlsym(dlopen(arguments[2], RTLD_NOW | RTLD_LOCAL), "everywhere");
+	say("linked library", beside, symbols[0]);
+	say("linked library", beside, symbols[1]);
+	return count != 3;
+}
+END
+printf '#define _GNU_SOURCE\n#include <dlfcn.h>\nvoid *everywhere(const char *symbol) { return dlsym(RTLD_DEFAULT, symbol); }\n' >linked.c
+"${CC:-cc}" -O0 finds.c -o finds -ldl && "${CC:-cc}" -O0 -fPIC -shared linked.c -o linked.so -Wl,--no-as-needed "$cupti" -ldl ||
+	fail 'cc failed'
+found='program: cuptiActivityEnable not found, error
+handle of the program: cuptiActivityEnable not found, error
+handle of CUPTI: cuptiActivityEnable found
+program: cuptiGetVersion not found, error
+handle of the program: cuptiGetVersion not found, error
+handle of CUPTI: cuptiGetVersion found
+linked library: cuptiActivityEnable found
+linked library: cuptiGetVersion found'
+for preloaded in '' "$BUILD/.libs/liboffpeak-preload.so"; do
+	same "what is found with $preloaded" "$(LD_LIBRARY_PATH=$LD_LIBRARY_PATH:$fake/cupti/.libs LD_PRELOAD=$preloaded \
+		./finds "$cupti" "$tmp/linked.so")" "$found"
+done
 # For another library that looks up what comes after itself, it still does.
 cat >wrap.c <<'END'
 #define _GNU_SOURCE

@@ -104,7 +104,7 @@ static int word_finalize(const char *const *fields)
 	return CALL(cuptiFinalize)();
 }
 
-/* Samples device 0 through the profiler's API, as CUPTI's own examples do. */
+/* Samples device 0 through the profiler's API, as CUPTI's examples do; "host": only prepares it. */
 static int word_sample(const char *const *fields)
 {
 	CUpti_Profiler_Initialize_Params initialize = {
@@ -115,8 +115,8 @@ static int word_sample(const char *const *fields)
 	};
 	int status = CALL(cuptiProfilerInitialize)(&initialize);
 
-	(void)fields;
-	return status ? status : (int)CALL(cuptiPmSamplingEnable)(&enable);
+	return status || !strcmp(fields[0], "host") ? status
+	                                            : (int)CALL(cuptiPmSamplingEnable)(&enable);
 }
 
 static void CUPTIAPI give_buffer(uint8_t **buffer, size_t *size, size_t *most)
@@ -137,14 +137,20 @@ static void CUPTIAPI take_buffer(CUcontext context, uint32_t stream, uint8_t *bu
 	free(buffer);
 }
 
-/* Records kernels as torch.profiler does; with "copies" those instead, with "off" no more. */
+/* Records kernels as torch.profiler does, or "copies"; "off": no more; "context": of one. */
 static int word_activities(const char *const *fields)
 {
 	int status;
 
 	if (!strcmp(fields[0], "off"))
 		return CALL(cuptiActivityDisable)(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+	if (!strcmp(fields[0], "off-context"))
+		return CALL(cuptiActivityDisableContext)(app_context(),
+		                                         CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
 	status = CALL(cuptiActivityRegisterCallbacks)(give_buffer, take_buffer);
+	if (!status && !strcmp(fields[0], "context"))
+		return CALL(cuptiActivityEnableContext)(app_context(),
+		                                        CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
 	return status ? status
 	              : (int)CALL(cuptiActivityEnable)(
 			      strcmp(fields[0], "copies") ? CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL
@@ -167,10 +173,21 @@ static int word_external(const char *const *fields)
 	                                                    strtoull(fields[0], NULL, 10));
 }
 
+static int word_unsetenv(const char *const *fields)
+{
+	return unsetenv(fields[0]);
+}
+
 const struct word cupti_words[] = {
-	{ "activities", word_activities }, { "load", word_load },
-	{ "subscribe", word_subscribe },   { "unsubscribe", word_unsubscribe },
-	{ "heard", word_heard },           { "external", word_external },
-	{ "finalize", word_finalize },     { "sample", word_sample },
-	{ "traced", word_traced },         { 0 },
+	{ "activities", word_activities },
+	{ "load", word_load },
+	{ "subscribe", word_subscribe },
+	{ "unsubscribe", word_unsubscribe },
+	{ "heard", word_heard },
+	{ "external", word_external },
+	{ "finalize", word_finalize },
+	{ "sample", word_sample },
+	{ "traced", word_traced },
+	{ "unsetenv", word_unsetenv },
+	{ 0 },
 };

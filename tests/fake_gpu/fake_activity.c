@@ -313,6 +313,17 @@ CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind)
 	return FAKE_CALL(CUptiResult, enable(kind, false), "%d", (int)kind);
 }
 
+CUptiResult cuptiActivityEnableContext(CUcontext context, CUpti_ActivityKind kind)
+{
+	return FAKE_CALL(CUptiResult, enable(kind, true), "%p %d", (void *)context, (int)kind);
+}
+
+/* As if another context still recorded. */
+CUptiResult cuptiActivityDisableContext(CUcontext context, CUpti_ActivityKind kind)
+{
+	return FAKE_CALL(CUptiResult, CUPTI_SUCCESS, "%p %d", (void *)context, (int)kind);
+}
+
 static int flush_all(void)
 {
 	if (!completed)

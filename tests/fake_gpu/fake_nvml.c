@@ -8,6 +8,7 @@
 #include "fake_gpu/fake_common.h"
 
 enum { SUCCESS = 0, INVALID_ARGUMENT = 2, CLOCK_SM = 1, CLOCK_MEM = 2, POWER_CAP = 4 };
+enum { INSUFFICIENT_SIZE = 7 };
 enum { TO_GPU = 0, TO_SWITCH = 2 };
 
 struct pci {
@@ -118,15 +119,15 @@ int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count,
 {
 	const char *path = getenv("FAKE_GPU_USERS");
 	FILE *file = path ? fopen(path, "r") : NULL;
-	unsigned room = *count;
+	unsigned room = *count, number;
 
 	(void)device;
-	for (*count = 0;
-	     file && *count < room && fscanf(file, "%u", &processes[*count].process) == 1;)
-		++*count;
+	for (*count = 0; file && fscanf(file, "%u", &number) == 1; ++*count)
+		if (*count < room)
+			processes[*count].process = number;
 	if (file)
 		fclose(file);
-	return SUCCESS;
+	return *count > room ? INSUFFICIENT_SIZE : SUCCESS;
 }
 
 /* 300 W at first, and then 50 W more each time. */

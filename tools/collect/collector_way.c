@@ -96,6 +96,11 @@ static void give(unsigned use)
 	if (is_of_launches() && use != USE_BUFFERS)
 		begin_rest(use);
 	if (collector.settings.mode == MODE_SAMPLING && use == USE_COUNTERS) {
+		static bool noted;
+
+		if (!noted)
+			collector_note(DROP_RESTED);
+		noted = true;
 		tell(use, "sampling ends");
 		collector_close_samplers();
 		/* Devices that the program uses later are not sampled, either. */

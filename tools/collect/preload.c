@@ -65,47 +65,95 @@ EARLY static dlsym_fn *libc_dlsym(void)
 	return found;
 }
 
-static const void *library_of(const void *address)
+/* The collector's path; the program may change its environment later. */
+static const char *collector_path(void)
 {
-	Dl_info info;
+	static char *path;
+	const char *given = path ? NULL : getenv("CUDA_INJECTION64_PATH");
 
-	return address && dladdr(address, &info) ? info.dli_fbase : NULL;
+	if (given)
+		path = strdup(given);
+	return path;
+}
+
+static __attribute__((constructor)) void keep_path(void)
+{
+	collector_path();
 }
 
 /* Whether the caller is this library or the collector's, which need CUPTI's own functions. */
-static bool is_ours(const void *caller, const void *here)
+static bool is_ours(const void *caller)
 {
-	const char *collector = getenv("CUDA_INJECTION64_PATH");
-	Dl_info info;
+	const char *collector = collector_path();
+	Dl_info info, here;
 
-	if (!dladdr(caller, &info))
+	if (!dladdr(caller, &info) || !dladdr((const void *)(uintptr_t)is_ours, &here))
 		return false;
-	return info.dli_fbase == here
+	return info.dli_fbase == here.dli_fbase
 	       || (collector && info.dli_fname && !strcmp(info.dli_fname, collector));
+}
+
+static void *opened(const char *path)
+{
+	return dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
+}
+
+/* Our function of that name; NULL: the program's calls of it do not matter. */
+static void *ours(const char *symbol)
+{
+	static void *library;
+	Dl_info here;
+
+	if (!library && dladdr((const void *)(uintptr_t)ours, &here))
+		library = opened(here.dli_fname);
+	return library ? libc_dlsym()(library, symbol) : NULL;
 }
 
 static void *real(const char *symbol);
 
-/* Our function of that name, if the caller is the program; it calls the one that was found. */
-static void *seen(void *function, const char *symbol, const void *caller)
+/* What libc would have found without this library. RTLD_DEFAULT has the caller's own libraries. */
+static void *find_after_ours(void *library, const char *symbol, const void *caller)
 {
-	const void *here = library_of((const void *)(uintptr_t)seen);
-	void *ours;
+	void *found = libc_dlsym()(RTLD_NEXT, symbol), *own = NULL;
+	Dl_info info;
 
-	if (!function || is_ours(caller, here))
-		return function;
-	ours = libc_dlsym()(RTLD_DEFAULT, symbol);
-	return library_of(ours) == here && real(symbol) == function ? ours : function;
+	if (!found && library == RTLD_DEFAULT && dladdr(caller, &info))
+		own = opened(info.dli_fname);
+	if (own) {
+		found = libc_dlsym()(own, symbol);
+		dlclose(own);
+	}
+	/* The last call decides what dlerror() says. */
+	return found ? found : libc_dlsym()(RTLD_NEXT, symbol);
 }
 
-/* The caller decides which library is the next: libc's function is jumped to, and sees it. */
+/* Our function, if it calls the one that the program would get. */
+static void *replaced(void *function, void *library, const char *symbol, const void *caller)
+{
+	void *called = real(symbol);
+	void *found = libc_dlsym()(library, symbol);
+
+	if (found == function)
+		found = find_after_ours(library, symbol, caller);
+	return found && found == called ? function : found;
+}
+
+/*
+ * libc's function is jumped to, and sees the caller, whose libraries it searches; its call is the
+ * last one, so that dlerror() is about it. A weak reference to a function of ours is found even
+ * in a program without CUPTI.
+ */
 EXPORT EARLY void *dlsym(void *library, const char *symbol)
 {
-	dlsym_fn *function = libc_dlsym();
+	dlsym_fn *look_up = libc_dlsym();
+	const void *caller = __builtin_return_address(0);
+	void *function = NULL;
 
-	if (library == RTLD_NEXT || strncmp(symbol, "cupti", strlen("cupti")) != 0)
-		return function(library, symbol);
-	return seen(function(library, symbol), symbol, __builtin_return_address(0));
+	if (library != RTLD_NEXT && !strncmp(symbol, "cupti", strlen("cupti")) && !is_ours(caller))
+		function = ours(symbol);
+	if (!function)
+		return look_up(library, symbol);
+	return replaced(function, library, symbol, caller);
 }
 
 /* CUPTI's own function: modules of Python bring a CUPTI that only they see. */
@@ -130,8 +178,7 @@ static void *real(const char *symbol)
 /* Before the program uses CUDA there is no collector. 0: the program has given something back. */
 static void make_way(unsigned use)
 {
-	__typeof__(offpeak_make_way) *ask = loaded_function(getenv("CUDA_INJECTION64_PATH"),
-	                                                    "offpeak_make_way");
+	__typeof__(offpeak_make_way) *ask = loaded_function(collector_path(), "offpeak_make_way");
 
 	if (ask)
 		ask(use);
@@ -233,25 +280,23 @@ static uint64_t bit(CUpti_ActivityKind kind)
 	return (unsigned)kind < 64 ? (uint64_t)1 << kind : (uint64_t)1 << 63;
 }
 
-static CUptiResult enabled(CUpti_ActivityKind kind, CUptiResult status)
+/* Whether the kind was not in use before. */
+static bool enabling(CUpti_ActivityKind kind)
 {
-	if (status)
-		__atomic_and_fetch(&used.activities, ~bit(kind), __ATOMIC_RELAXED);
-	return status;
-}
+	uint64_t before = __atomic_fetch_or(&used.activities, bit(kind), __ATOMIC_RELAXED);
 
-static CUptiResult disabled(CUpti_ActivityKind kind, CUptiResult status)
-{
-	if (!status)
-		__atomic_and_fetch(&used.activities, ~bit(kind), __ATOMIC_RELAXED);
-	make_way(0);
-	return status;
-}
-
-static void enabling(CUpti_ActivityKind kind)
-{
-	__atomic_or_fetch(&used.activities, bit(kind), __ATOMIC_RELAXED);
 	make_way(USE_ACTIVITIES);
+	return !(before & bit(kind));
+}
+
+/* A refused call ends nothing that an earlier one began. */
+static CUptiResult enabled(CUpti_ActivityKind kind, bool is_new, CUptiResult status)
+{
+	if (status && is_new)
+		__atomic_and_fetch(&used.activities, ~bit(kind), __ATOMIC_RELAXED);
+	else if (!status)
+		__atomic_or_fetch(&used.activities, bit(kind), __ATOMIC_RELAXED);
+	return status;
 }
 
 EXPORT CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc requested,
@@ -264,31 +309,36 @@ EXPORT CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFu
 
 EXPORT CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
 {
-	enabling(kind);
-	return enabled(kind, CALL(cuptiActivityEnable, kind));
+	bool is_new = enabling(kind);
+
+	return enabled(kind, is_new, CALL(cuptiActivityEnable, kind));
 }
 
 EXPORT CUptiResult cuptiActivityEnableAndDump(CUpti_ActivityKind kind)
 {
-	enabling(kind);
-	return enabled(kind, CALL(cuptiActivityEnableAndDump, kind));
+	bool is_new = enabling(kind);
+
+	return enabled(kind, is_new, CALL(cuptiActivityEnableAndDump, kind));
 }
 
 EXPORT CUptiResult cuptiActivityEnableContext(CUcontext context, CUpti_ActivityKind kind)
 {
-	enabling(kind);
-	return enabled(kind, CALL(cuptiActivityEnableContext, context, kind));
+	bool is_new = enabling(kind);
+
+	return enabled(kind, is_new, CALL(cuptiActivityEnableContext, context, kind));
 }
 
 EXPORT CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind)
 {
-	return disabled(kind, CALL(cuptiActivityDisable, kind));
+	CUptiResult status = CALL(cuptiActivityDisable, kind);
+
+	if (!status)
+		__atomic_and_fetch(&used.activities, ~bit(kind), __ATOMIC_RELAXED);
+	make_way(0);
+	return status;
 }
 
-EXPORT CUptiResult cuptiActivityDisableContext(CUcontext context, CUpti_ActivityKind kind)
-{
-	return disabled(kind, CALL(cuptiActivityDisableContext, context, kind));
-}
+/* cuptiActivityDisableContext() is not here: other contexts may still record that kind. */
 
 /* ---- profilers ---- */
 
@@ -312,8 +362,7 @@ EXPORT CUptiResult cuptiActivityDisableContext(CUcontext context, CUpti_Activity
 		return status;                                                                     \
 	}
 
-PROFILER(cuptiProfilerInitialize, CUpti_Profiler_Initialize_Params, cuptiProfilerDeInitialize,
-         CUpti_Profiler_DeInitialize_Params)
+/* Not cuptiProfilerInitialize(): programs need it for the host API, too, without the counters. */
 PROFILER(cuptiProfilerBeginSession, CUpti_Profiler_BeginSession_Params, cuptiProfilerEndSession,
          CUpti_Profiler_EndSession_Params)
 PROFILER(cuptiRangeProfilerEnable, CUpti_RangeProfiler_Enable_Params, cuptiRangeProfilerDisable,

@@ -141,20 +141,19 @@ void clocks_look(int device)
 		read_clocks(watched, reasons);
 }
 
-size_t clocks_processes(unsigned *processes, size_t room, int device)
+bool clocks_processes(unsigned processes[MOST_USERS], size_t *count, int device)
 {
 	opk_autounlock pthread_mutex_t *held = opk_lock(&lock);
 	const struct watched *watched = find(device);
 	struct nvml_process found[MOST_USERS];
-	unsigned count = MOST_USERS;
-	size_t i = 0;
+	unsigned number = MOST_USERS;
 
 	if (!watched
-	    || !NVML_ASK(nvmlDeviceGetComputeRunningProcesses_v3, watched->handle, &count, found))
-		return 0;
-	for (; i < count && i < room; i++)
-		processes[i] = found[i].process;
-	return i;
+	    || !NVML_ASK(nvmlDeviceGetComputeRunningProcesses_v3, watched->handle, &number, found))
+		return false;
+	for (*count = 0; *count < number && *count < MOST_USERS; ++*count)
+		processes[*count] = found[*count].process;
+	return true;
 }
 
 /* "the power limit in 12 of 40, heat in 1 of 40 readings"; NULL: nothing, or no memory; free() */

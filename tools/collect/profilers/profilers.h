@@ -99,9 +99,9 @@ struct clocks {
 struct clocks clocks_read(int device);
 /* Reads them for the run's facts, unless that was a short time ago, or the device is idle. */
 void clocks_look(int device);
-/* Processes that have work on a device, as NVML says: their number, at most `room`. */
-enum { MOST_USERS = 256 };
-size_t clocks_processes(unsigned *processes, size_t room, int device);
+/* Processes that have work on a device; false if NVML can't say, as where there are more. */
+enum { MOST_USERS = 1024 };
+bool clocks_processes(unsigned processes[MOST_USERS], size_t *count, int device);
 
 /* users.c: which processes use a watched GPU, and when. */
 

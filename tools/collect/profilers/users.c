@@ -10,6 +10,7 @@ enum { LONGEST_NS = 2000000000 };
 struct user {
 	unsigned process;
 	uint64_t since, seen;
+	bool present; /* at the last look */
 	char name[32];
 };
 
@@ -68,26 +69,29 @@ static struct user *find(struct users *users, unsigned process, uint64_t now)
 			return &users->items[i];
 	if (users->count == MOST_USERS)
 		return NULL;
-	users->items[users->count] = (struct user){ .process = process, .since = now };
+	users->items[users->count] = (struct user){ .process = process, .since = now, .seen = now };
 	snprintf(number, sizeof number, "%u", process);
 	if (has_hosts_numbers())
 		process_name(users->items[users->count].name, number);
 	return &users->items[users->count++];
 }
 
-/* Writes records of what has ended, or is long. */
+/* Writes records of what has ended, or is long. The host's clock may have been set back. */
 static void write_due(struct users *users, uint64_t now)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < users->count; i++) {
 		struct user *user = &users->items[i];
-		bool ended = user->seen != now;
+		bool ended = !user->present, back = now < user->seen;
 
-		if (ended || now - user->since > LONGEST_NS) {
+		if (!ended && !back)
+			user->seen = now;
+		if (ended || back || now - user->since > LONGEST_NS) {
 			write_record(users, user);
-			user->since = user->seen;
+			user->since = user->seen = back ? now : user->seen;
 		}
+		user->present = false;
 		if (!ended)
 			users->items[kept++] = *user;
 	}
@@ -109,17 +113,22 @@ struct users *users_new(int device, struct segments *segments, struct counts *co
 void users_look(struct users *users)
 {
 	unsigned processes[MOST_USERS];
-	size_t count = users ? clocks_processes(processes, MOST_USERS, users->device) : 0;
+	size_t count = 0;
+	bool known = users && clocks_processes(processes, &count, users->device);
 	uint64_t now = clock_host_ns();
 
+	if (!users)
+		return;
 	for (size_t i = 0; i < count; i++) {
 		struct user *user = find(users, processes[i], now);
 
 		if (user)
-			user->seen = now;
+			user->present = true;
 	}
-	if (users)
-		write_due(users, now);
+	/* If NVML can't say, what it said last holds. */
+	for (size_t i = 0; !known && i < users->count; i++)
+		users->items[i].present = true;
+	write_due(users, now);
 }
 
 void users_end(struct users *users)
