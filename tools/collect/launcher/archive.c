@@ -191,6 +191,18 @@ static int wait_for_dump(const struct settings *settings, unsigned process, cons
 	                  settings->dump);
 }
 
+/* Whether the part is of a flight recorder that may run here: the signal ends any other program. */
+static bool is_recorder(const struct part *part)
+{
+	opk_autopeek struct peek peek = peek_at(part->path);
+	char host[256] = "";
+
+	gethostname(host, sizeof host - 1);
+	return peek.meta && *opk_meta_fact(peek.meta, settings_table[SETTING_KEEP].name)
+	       && !strcmp(opk_meta_fact(peek.meta, "hostname"), host)
+	       && (unsigned)atoi(opk_meta_fact(peek.meta, "process")) == part->process;
+}
+
 /* The watch's process is in the names of its parts. */
 int archive_ask(struct settings *settings)
 {
@@ -205,6 +217,11 @@ int archive_ask(struct settings *settings)
 	newest = parts.count ? &parts.items[parts.count - 1] : NULL;
 	if (!newest || !still_runs(newest->process))
 		return say(OPK_EUSAGE, "no watch with -o %s runs here", settings->dump);
+	if (!is_recorder(newest))
+		return say(OPK_EUSAGE,
+		           "process %u, which records %s, makes no dumps: only a --watch with "
+		           "--keep does",
+		           newest->process, settings->dump);
 	find_dumps(&before, settings);
 	code = !kill((pid_t)newest->process, SIGUSR1)
 	               ? wait_for_dump(settings, newest->process, &before)
