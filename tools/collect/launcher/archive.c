@@ -203,29 +203,54 @@ static bool is_recorder(const struct part *part)
 	       && (unsigned)atoi(opk_meta_fact(peek.meta, "process")) == part->process;
 }
 
-/* The watch's process is in the names of its parts. */
+/*
+ * The newest recorder that runs, or 0: its process is in the names of its parts. What was killed
+ * may have left others. *other: a process that runs and is not a recorder, or 0.
+ */
+static unsigned find_recorder(unsigned *other, const struct parts *parts)
+{
+	unsigned recorder = 0;
+	struct stat info;
+	time_t newest = 0;
+
+	*other = 0;
+	for (size_t i = 0; i < parts->count; i++) {
+		const struct part *part = &parts->items[i];
+
+		if (stat(part->path, &info) || !still_runs(part->process))
+			continue;
+		if (!is_recorder(part)) {
+			*other = part->process;
+		} else if (info.st_mtime >= newest) {
+			newest = info.st_mtime;
+			recorder = part->process;
+		}
+	}
+	return recorder;
+}
+
 int archive_ask(struct settings *settings)
 {
 	opk_autoparts struct parts parts = { 0 };
-	const struct part *newest;
+	unsigned process, other;
 	glob_t before;
 	int code;
 
 	settings->output = settings->dump;
 	settings->token = "*";
 	TRY(parts_find(&parts, settings));
-	newest = parts.count ? &parts.items[parts.count - 1] : NULL;
-	if (!newest || !still_runs(newest->process))
-		return say(OPK_EUSAGE, "no watch with -o %s runs here", settings->dump);
-	if (!is_recorder(newest))
+	process = find_recorder(&other, &parts);
+	if (!process && other)
 		return say(OPK_EUSAGE,
 		           "process %u, which records %s, makes no dumps: only a --watch with "
 		           "--keep does",
-		           newest->process, settings->dump);
+		           other, settings->dump);
+	if (!process)
+		return say(OPK_EUSAGE, "no watch with -o %s runs here", settings->dump);
 	find_dumps(&before, settings);
-	code = !kill((pid_t)newest->process, SIGUSR1)
-	               ? wait_for_dump(settings, newest->process, &before)
-	               : say(OPK_EFAILED, "process %u: %s", newest->process, strerror(errno));
+	code = !kill((pid_t)process, SIGUSR1)
+	               ? wait_for_dump(settings, process, &before)
+	               : say(OPK_EFAILED, "process %u: %s", process, strerror(errno));
 	globfree(&before);
 	return code;
 }
