@@ -115,6 +115,27 @@ if command -v prlimit >/dev/null; then
 	run 0 verify "$(echo full/run-*.opk)"
 	same "$last: the dump that was asked for" "$asked $(cat dumped)" "0 $(echo full/run-*.opk)"
 	same "$last: files left" "$(find full -name '*.part')" ''
+	# A dump must not keep for long the files that fill the disk.
+	rm -rf full err
+	mkdir full
+	mkfifo pipe
+	cat pipe >err &
+	"$collector" --cupti "$cupti" --watch -c pm.opk -o full/run.opk --interval 1ms --keep 4s --duration 11s >pipe 2>&1 </dev/null &
+	watch=$!
+	last='a dump while there is no room'
+	sleep 2.5
+	pid=$(pgrep -P "$watch")
+	prlimit --pid "$pid" --fsize=0:
+	sleep 1
+	kill -USR1 "$pid"
+	sleep 5
+	err_has '^offpeak-collect: there is still no room: the dump begins with the files that are whole$' '^offpeak-collect: no dump: .*File too large$'
+	same "$last: files left of those that it held" "$(find full -name '*.part' | grep -c .)" 1
+	prlimit --pid "$pid" --fsize=unlimited:
+	wait
+	rm pipe
+	err_has '^offpeak-collect: there is room again, and recording goes on$'
+	run 0 verify full/run.opk
 else
 	skip 'a disk that is full for a while' 'no prlimit'
 fi
