@@ -115,6 +115,18 @@ if command -v prlimit >/dev/null; then
 	run 0 verify "$(echo full/run-*.opk)"
 	same "$last: the dump that was asked for" "$asked $(cat dumped)" "0 $(echo full/run-*.opk)"
 	same "$last: files left" "$(find full -name '*.part')" ''
+	# The process that makes a dump dies where it has no stack.
+	rm -f run*.opk
+	"$collector" --cupti "$cupti" --watch -c pm.opk -o run.opk --interval 1ms --keep 4s --duration 6s >out 2>err </dev/null &
+	watch=$!
+	last='a dump whose process is killed'
+	sleep 2
+	pid=$(pgrep -P "$watch")
+	prlimit --pid "$pid" --stack=4096:
+	kill -USR1 "$pid"
+	wait
+	err_has '^offpeak-collect: no dump: its process (was killed by signal [0-9]+ \(.*\)|ended with exit code [0-9]+)$'
+	run 0 verify run.opk
 	# A dump must not keep for long the files that fill the disk.
 	rm -rf full err
 	mkdir full

@@ -110,6 +110,21 @@ static void make_dump(struct dump *dump, const struct settings *settings,
 	*dump = (struct dump){ 0 };
 }
 
+/* The process says itself why it failed, unless it could not even begin, or was killed. */
+static void end_dump(struct dump *dump)
+{
+	int status = 0;
+
+	if (!dump->maker || !waitpid(dump->maker, &status, WNOHANG))
+		return;
+	if (WIFSIGNALED(status))
+		say(0, "no dump: its process was killed by signal %d (%s)", WTERMSIG(status),
+		    strsignal(WTERMSIG(status)));
+	else if (WEXITSTATUS(status) && WEXITSTATUS(status) != OPK_EFAILED)
+		say(0, "no dump: its process ended with exit code %d", WEXITSTATUS(status));
+	*dump = (struct dump){ 0 };
+}
+
 /* What is to be done again and again while sampling goes on. */
 static void go_on(struct dump *dump, const struct settings *settings,
                   const struct sampling *sampling, bool *asked)
@@ -121,8 +136,7 @@ static void go_on(struct dump *dump, const struct settings *settings,
 		*asked = false;
 	}
 	make_dump(dump, settings, sampling);
-	if (dump->maker && waitpid(dump->maker, NULL, WNOHANG) == dump->maker)
-		*dump = (struct dump){ 0 };
+	end_dump(dump);
 	if (settings->rotate_ns)
 		archive_tidy(settings, false, dump->last);
 }
