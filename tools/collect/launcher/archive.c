@@ -107,6 +107,33 @@ static bool is_whole(const char *path)
 	return has_end(path) || say(false, "note: %s is cut off, and the dump is without it", path);
 }
 
+/* From the first sample to the end of the last one; 0 without any. */
+static double seconds_of(const char *path)
+{
+	opk_autopeek struct peek peek = peek_at(path);
+	const struct opk_time *times = NULL;
+	uint64_t start = UINT64_MAX, end = 0;
+	size_t count = 0;
+
+	if (!peek.file || opk_file_times(&times, &count, peek.ctx, peek.file))
+		return 0;
+	for (size_t i = 0; i < count; i++) {
+		start = times[i].start < start ? times[i].start : start;
+		end = times[i].end > end ? times[i].end : end;
+	}
+	return end > start ? (double)(end - start) * 1e-9 : 0;
+}
+
+/* It has less than what is kept soon after the beginning, and where the disk was full. */
+static int report_dump(const struct settings *settings, const char *path, double seconds)
+{
+	double kept = (double)settings->keep_ns * 1e-9;
+
+	return seconds < kept - 0.5
+	               ? say(OPK_OK, "%s has %.1f s of the last %.0f s", path, seconds, kept)
+	               : say(OPK_OK, "%s has the last %.0f s", path, kept);
+}
+
 int archive_dump(const struct settings *settings, unsigned last)
 {
 	opk_autoparts struct parts parts = { 0 };
@@ -114,6 +141,7 @@ int archive_dump(const struct settings *settings, unsigned last)
 	opk_autofree const char **paths = NULL;
 	struct opk_merge_options options = OPK_INIT(options);
 	char path[PATH_MAX];
+	double seconds = 0;
 	size_t count = 0;
 
 	options.original = true;
@@ -128,7 +156,9 @@ int archive_dump(const struct settings *settings, unsigned last)
 		return say(OPK_EFAILED, "there is nothing to dump yet");
 	if (opk_merge(ctx, paths, count, &options, path))
 		return say(OPK_EFAILED, "no dump: %s", outer_cause(ctx));
-	return say(OPK_OK, "%s has the last %.0f s", path, (double)settings->keep_ns * 1e-9);
+	for (size_t i = 0; i < count; i++)
+		seconds += seconds_of(paths[i]);
+	return report_dump(settings, path, seconds);
 }
 
 /* Finds the dumps of a watch by their names. */
