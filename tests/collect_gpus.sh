@@ -112,7 +112,10 @@ section 'a flight recorder'
 rm -f run*.opk
 collect 0 --watch -c pm.opk -o run.opk --interval 1ms --keep 3s --duration 12s &
 sleep 5
+# A watch that was killed left a file, and had the highest number.
+: >run.opk.0000000000000000-4194304.part
 "$collector" --dump run.opk >dumped 2>dump_err
+rm run.opk.0000000000000000-4194304.part
 same 'a dump while sampling goes on: its name' "$(cat dumped dump_err)" "$(ls run-*.opk)"
 wait
 dump=$(ls run-*.opk)
@@ -163,6 +166,29 @@ wait "$watch" 2>/dev/null || :
 err_is 'offpeak-collect: the watch ended without a dump; run.opk has what it kept'
 out_is ''
 rm -f run*
+
+section 'a dump of what is not a flight recorder'
+# refused NAME: --dump says so at once, and what records goes on to its end.
+refused() {
+	tries=0
+	while ! ls run.opk.*.part >/dev/null 2>&1 && [ $((tries += 1)) -lt 100 ]; do
+		sleep 0.1
+	done
+	sleep 0.3
+	collect 2 --dump run.opk
+	err_has '^offpeak-collect: process [0-9]*, which records run.opk, makes no dumps: only a --watch with --keep does$'
+	tap_code=0
+	wait "$recording" || tap_code=$?
+	same "$1 after --dump: exit code" "$tap_code" 0
+	run 0 verify run.opk
+	rm -f run*
+}
+"$collector" --cupti "$cupti" -c one.opk -o run.opk -- "$prog" init ctx:0 launch:a sleep:3000 launch:b >/dev/null 2>&1 &
+recording=$!
+refused 'a program'
+"$collector" --cupti "$cupti" --watch -c pm.opk -o run.opk --interval 1ms --duration 3s >/dev/null 2>&1 </dev/null &
+recording=$!
+refused 'a watch without --keep'
 
 section 'what does not go together'
 collect 2 --watch -c pm.opk -o run.opk --keep 3s --rotate-files 3s

@@ -19,7 +19,7 @@ keep() {
 # dumps N: so many dumps were made, each is whole, and stderr says no more than this.
 dumps() {
 	same "$last: dumps" "$(find . -name 'run-*.opk' | grep -c .)" "$1"
-	same "$last: other lines" "$(grep -Evc "GPU 0: $metric is [0-9.]* \([<>]=? ?[0-9]+( for 1s)?\): dumping$|/run-[0-9TZ]*.opk has the last 4 s$" err)" 0
+	same "$last: other lines" "$(grep -Evc "GPU 0: $metric is [0-9.]* \([<>]=? ?[0-9]+( for 1s)?\): dumping$|/run-[0-9TZ]*.opk has ([0-4][.][0-9] s of )?the last 4 s$" err)" 0
 	for dump in run-*.opk; do
 		[ ! -e "$dump" ] || run 0 verify "$dump"
 	done
@@ -108,13 +108,46 @@ if command -v prlimit >/dev/null; then
 	same "$last: all samples are there or counted as missing" "$(awk '{ print ($1 > 2000 && $2 > 500 && $1 + $2 > 5300 && $1 + $2 < 6700) ? "yes" : $0 }' counts)" yes
 	same "$last: files left" "$(find full -name '*.part')" ''
 	limited --keep 8s
-	err_has '^offpeak-collect: there is room again, and recording goes on$' 'run-[0-9TZ]*.opk has the last 8 s$'
+	err_has '^offpeak-collect: there is room again, and recording goes on$' 'run-[0-9TZ]*.opk has [1-4][.][0-9] s of the last 8 s$'
 	run 0 verify full/run.opk
 	sums full/run.opk >counts
 	same "$last: all samples are there or counted as missing" "$(awk '{ print ($1 > 2000 && $2 > 500 && $1 + $2 > 5300 && $1 + $2 < 6700) ? "yes" : $0 }' counts)" yes
 	run 0 verify "$(echo full/run-*.opk)"
 	same "$last: the dump that was asked for" "$asked $(cat dumped)" "0 $(echo full/run-*.opk)"
 	same "$last: files left" "$(find full -name '*.part')" ''
+	# The process that makes a dump dies where it has no stack.
+	rm -f run*.opk
+	"$collector" --cupti "$cupti" --watch -c pm.opk -o run.opk --interval 1ms --keep 4s --duration 6s >out 2>err </dev/null &
+	watch=$!
+	last='a dump whose process is killed'
+	sleep 2
+	pid=$(pgrep -P "$watch")
+	prlimit --pid "$pid" --stack=4096:
+	kill -USR1 "$pid"
+	wait
+	err_has '^offpeak-collect: no dump: its process (was killed by signal [0-9]+ \(.*\)|ended with exit code [0-9]+)$'
+	run 0 verify run.opk
+	# A dump must not keep for long the files that fill the disk.
+	rm -rf full err
+	mkdir full
+	mkfifo pipe
+	cat pipe >err &
+	"$collector" --cupti "$cupti" --watch -c pm.opk -o full/run.opk --interval 1ms --keep 4s --duration 11s >pipe 2>&1 </dev/null &
+	watch=$!
+	last='a dump while there is no room'
+	sleep 2.5
+	pid=$(pgrep -P "$watch")
+	prlimit --pid "$pid" --fsize=0:
+	sleep 1
+	kill -USR1 "$pid"
+	sleep 5
+	err_has '^offpeak-collect: there is still no room: the dump begins with the files that are whole$' '^offpeak-collect: no dump: .*File too large$'
+	same "$last: files left of those that it held" "$(find full -name '*.part' | grep -c .)" 1
+	prlimit --pid "$pid" --fsize=unlimited:
+	wait
+	rm pipe
+	err_has '^offpeak-collect: there is room again, and recording goes on$'
+	run 0 verify full/run.opk
 else
 	skip 'a disk that is full for a while' 'no prlimit'
 fi

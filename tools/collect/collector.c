@@ -268,6 +268,14 @@ EXPORT void offpeak_cut(void)
 		segments_cut(collector.profiling.segments);
 }
 
+EXPORT bool offpeak_full(void)
+{
+	collector_auto bool locked = collector_lock();
+
+	return locked && collector.profiling.segments
+	       && segments_full(collector.profiling.segments);
+}
+
 EXPORT size_t offpeak_watched(size_t *lost)
 {
 	bool locked;

@@ -103,6 +103,8 @@ void collector_warm_up(void);
 bool collector_watch(void);
 /* For the watch: ends the present file soon. */
 void offpeak_cut(void);
+/* Whether there is no room for files. */
+bool offpeak_full(void);
 /* What follows is not sampled. */
 void offpeak_pause(void);
 /* How many GPUs are sampled, or will be, and how many failed meanwhile. */

@@ -107,6 +107,33 @@ static bool is_whole(const char *path)
 	return has_end(path) || say(false, "note: %s is cut off, and the dump is without it", path);
 }
 
+/* From the first sample to the end of the last one; 0 without any. */
+static double seconds_of(const char *path)
+{
+	opk_autopeek struct peek peek = peek_at(path);
+	const struct opk_time *times = NULL;
+	uint64_t start = UINT64_MAX, end = 0;
+	size_t count = 0;
+
+	if (!peek.file || opk_file_times(&times, &count, peek.ctx, peek.file))
+		return 0;
+	for (size_t i = 0; i < count; i++) {
+		start = times[i].start < start ? times[i].start : start;
+		end = times[i].end > end ? times[i].end : end;
+	}
+	return end > start ? (double)(end - start) * 1e-9 : 0;
+}
+
+/* It has less than what is kept soon after the beginning, and where the disk was full. */
+static int report_dump(const struct settings *settings, const char *path, double seconds)
+{
+	double kept = (double)settings->keep_ns * 1e-9;
+
+	return seconds < kept - 0.5
+	               ? say(OPK_OK, "%s has %.1f s of the last %.0f s", path, seconds, kept)
+	               : say(OPK_OK, "%s has the last %.0f s", path, kept);
+}
+
 int archive_dump(const struct settings *settings, unsigned last)
 {
 	opk_autoparts struct parts parts = { 0 };
@@ -114,6 +141,7 @@ int archive_dump(const struct settings *settings, unsigned last)
 	opk_autofree const char **paths = NULL;
 	struct opk_merge_options options = OPK_INIT(options);
 	char path[PATH_MAX];
+	double seconds = 0;
 	size_t count = 0;
 
 	options.original = true;
@@ -128,7 +156,9 @@ int archive_dump(const struct settings *settings, unsigned last)
 		return say(OPK_EFAILED, "there is nothing to dump yet");
 	if (opk_merge(ctx, paths, count, &options, path))
 		return say(OPK_EFAILED, "no dump: %s", outer_cause(ctx));
-	return say(OPK_OK, "%s has the last %.0f s", path, (double)settings->keep_ns * 1e-9);
+	for (size_t i = 0; i < count; i++)
+		seconds += seconds_of(paths[i]);
+	return report_dump(settings, path, seconds);
 }
 
 /* Finds the dumps of a watch by their names. */
@@ -191,24 +221,66 @@ static int wait_for_dump(const struct settings *settings, unsigned process, cons
 	                  settings->dump);
 }
 
-/* The watch's process is in the names of its parts. */
+/* Whether the part is of a flight recorder that may run here: the signal ends any other program. */
+static bool is_recorder(const struct part *part)
+{
+	opk_autopeek struct peek peek = peek_at(part->path);
+	char host[256] = "";
+
+	gethostname(host, sizeof host - 1);
+	return peek.meta && *opk_meta_fact(peek.meta, settings_table[SETTING_KEEP].name)
+	       && !strcmp(opk_meta_fact(peek.meta, "hostname"), host)
+	       && (unsigned)atoi(opk_meta_fact(peek.meta, "process")) == part->process;
+}
+
+/*
+ * The newest recorder that runs, or 0: its process is in the names of its parts. What was killed
+ * may have left others. *other: a process that runs and is not a recorder, or 0.
+ */
+static unsigned find_recorder(unsigned *other, const struct parts *parts)
+{
+	unsigned recorder = 0;
+	struct stat info;
+	time_t newest = 0;
+
+	*other = 0;
+	for (size_t i = 0; i < parts->count; i++) {
+		const struct part *part = &parts->items[i];
+
+		if (stat(part->path, &info) || !still_runs(part->process))
+			continue;
+		if (!is_recorder(part)) {
+			*other = part->process;
+		} else if (info.st_mtime >= newest) {
+			newest = info.st_mtime;
+			recorder = part->process;
+		}
+	}
+	return recorder;
+}
+
 int archive_ask(struct settings *settings)
 {
 	opk_autoparts struct parts parts = { 0 };
-	const struct part *newest;
+	unsigned process, other;
 	glob_t before;
 	int code;
 
 	settings->output = settings->dump;
 	settings->token = "*";
 	TRY(parts_find(&parts, settings));
-	newest = parts.count ? &parts.items[parts.count - 1] : NULL;
-	if (!newest || !still_runs(newest->process))
+	process = find_recorder(&other, &parts);
+	if (!process && other)
+		return say(OPK_EUSAGE,
+		           "process %u, which records %s, makes no dumps: only a --watch with "
+		           "--keep does",
+		           other, settings->dump);
+	if (!process)
 		return say(OPK_EUSAGE, "no watch with -o %s runs here", settings->dump);
 	find_dumps(&before, settings);
-	code = !kill((pid_t)newest->process, SIGUSR1)
-	               ? wait_for_dump(settings, newest->process, &before)
-	               : say(OPK_EFAILED, "process %u: %s", newest->process, strerror(errno));
+	code = !kill((pid_t)process, SIGUSR1)
+	               ? wait_for_dump(settings, process, &before)
+	               : say(OPK_EFAILED, "process %u: %s", process, strerror(errno));
 	globfree(&before);
 	return code;
 }

@@ -20,6 +20,7 @@ struct sampling {
 	/* GPUs that are sampled, or will be, and those that failed meanwhile. */
 	size_t (*count)(size_t *lost);
 	void (*cut)(void);   /* the present file ends soon, and another begins */
+	bool (*full)(void);  /* there is no room for files */
 	void (*pause)(void); /* no more samples */
 };
 
@@ -45,8 +46,9 @@ static int find_library(struct sampling *sampling)
 
 	*(void **)&sampling->count = library ? dlsym(library, "offpeak_watched") : NULL;
 	*(void **)&sampling->cut = library ? dlsym(library, "offpeak_cut") : NULL;
+	*(void **)&sampling->full = library ? dlsym(library, "offpeak_full") : NULL;
 	*(void **)&sampling->pause = library ? dlsym(library, "offpeak_pause") : NULL;
-	return sampling->count && sampling->cut && sampling->pause
+	return sampling->count && sampling->cut && sampling->full && sampling->pause
 	               ? OPK_OK
 	               : say(OPK_EFAILED, "the driver did not load %s",
 	                     path ? path : "the library");
@@ -67,25 +69,59 @@ static void hold(sigset_t *signals)
 struct dump {
 	unsigned last; /* 0: there is none */
 	pid_t maker;   /* 0: it waits */
+	struct timespec asked;
 };
+
+/*
+ * Where the disk is full no file follows, and those that the dump needs fill it: the dump must not
+ * wait for long, nor longer than the process that asked for it.
+ */
+static bool is_ready(const struct dump *dump, const struct settings *settings,
+                     const struct sampling *sampling)
+{
+	enum { ROTATIONS = 2, MOST_S = 20 };
+	double wait_s = ROTATIONS * (double)settings->rotate_ns * 1e-9;
+
+	if (archive_current(settings) > dump->last)
+		return true;
+	return sampling->full()
+	       && clock_seconds_since(&dump->asked) > (wait_s < MOST_S ? wait_s : MOST_S)
+	       && !say(0, "there is still no room: the dump begins with the files that are whole");
+}
 
 /*
  * A process of its own joins the files: that takes seconds of a processor, and memory that this
  * process would not get rid of.
  */
-static void make_dump(struct dump *dump, const struct settings *settings)
+static void make_dump(struct dump *dump, const struct settings *settings,
+                      const struct sampling *sampling)
 {
 	char last[16];
 	char *const arguments[] = { self, word, last, NULL };
 	int problem;
 
 	snprintf(last, sizeof last, "%u", dump->last);
-	if (!dump->last || dump->maker || archive_current(settings) <= dump->last)
+	if (!dump->last || dump->maker || !is_ready(dump, settings, sampling))
 		return;
 	problem = posix_spawn(&dump->maker, self, NULL, NULL, arguments, environ);
 	if (!problem)
 		return;
 	say(0, "no dump: %s", strerror(problem));
+	*dump = (struct dump){ 0 };
+}
+
+/* The process says itself why it failed, unless it could not even begin, or was killed. */
+static void end_dump(struct dump *dump)
+{
+	int status = 0;
+
+	if (!dump->maker || !waitpid(dump->maker, &status, WNOHANG))
+		return;
+	if (WIFSIGNALED(status))
+		say(0, "no dump: its process was killed by signal %d (%s)", WTERMSIG(status),
+		    strsignal(WTERMSIG(status)));
+	else if (WEXITSTATUS(status) && WEXITSTATUS(status) != OPK_EFAILED)
+		say(0, "no dump: its process ended with exit code %d", WEXITSTATUS(status));
 	*dump = (struct dump){ 0 };
 }
 
@@ -95,12 +131,12 @@ static void go_on(struct dump *dump, const struct settings *settings,
 {
 	/* A dump can be made when the next file begins. */
 	if (*asked && !dump->last && (dump->last = archive_current(settings))) {
+		dump->asked = clock_now();
 		sampling->cut();
 		*asked = false;
 	}
-	make_dump(dump, settings);
-	if (dump->maker && waitpid(dump->maker, NULL, WNOHANG) == dump->maker)
-		*dump = (struct dump){ 0 };
+	make_dump(dump, settings, sampling);
+	end_dump(dump);
 	if (settings->rotate_ns)
 		archive_tidy(settings, false, dump->last);
 }

@@ -29,6 +29,8 @@ void segments_rotate(struct segments *segments, const struct settings *settings,
                      unsigned image);
 /* Ends the file after the segments that were added so far; another one may follow them in it. */
 void segments_cut(struct segments *segments);
+/* Whether nothing could be written since some failure, with several files. */
+bool segments_full(const struct segments *segments);
 
 /*
  * An image with its ranges, or with the times of its samples; or records of what ran; or a module,

@@ -20,7 +20,7 @@ struct rotating {
 	uint64_t lost;          /* of both, not written, and not yet counted in a file */
 	uint64_t last;          /* the segment with which the file shall end */
 	bool cut;               /* it shall */
-	bool full;              /* nothing could be written since */
+	_Atomic bool full;      /* nothing could be written since */
 	/* A file that could not be ended then, and what it has: it is tried again. */
 	char unended[4096];
 	struct opk_stats unended_stats;
@@ -302,6 +302,11 @@ void segments_cut(struct segments *segments)
 
 	segments->rotating.cut = true;
 	segments->rotating.last = segments->added;
+}
+
+bool segments_full(const struct segments *segments)
+{
+	return segments->rotating.full;
 }
 
 struct segments *segments_new(bool *taken, const char *path, const struct opk_meta *meta,

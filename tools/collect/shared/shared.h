@@ -279,7 +279,7 @@ enum {
 	X(ROTATE_FILES, rotate_ns, time, NULL, FOR_SAMPLES | NOT_KEYED, 0, "rotate-files", "TIME",   \
 	  "a file for each such time\n"                                                              \
 	  "whose name has its end: run-20260131T120000Z.opk")                                        \
-	X(KEEP, keep_ns, time, NULL, FOR_SAMPLES | NOT_KEYED, 0, "keep", "TIME",                     \
+	X(KEEP, keep_ns, time, NULL, FOR_SAMPLES | RECORDED | NOT_KEYED, 0, "keep", "TIME",          \
 	  "a flight recorder: only the last 30s, or another time\n"                                  \
 	  "not with --rotate-files: a recorder or an archive\n"                                      \
 	  "SIGUSR1 writes a file of it, and so does 'offpeak-collect --dump\n"                       \
