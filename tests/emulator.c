@@ -27,7 +27,7 @@ static int limits_memory(void)
 	return kept.rlim_cur == limit.rlim_cur && memory == MAP_FAILED;
 }
 
-/* The kernel knows of memory for which huge pages were asked, at the address that the program has. */
+/* The kernel knows that huge pages were asked for, at the address that the program has. */
 static int knows_huge_pages(void)
 {
 	size_t size = (size_t)8 << 20;

@@ -110,7 +110,7 @@ if [ -f "$SOURCE/config.status" ]; then
 	pass 'a copy of the sources' in_build "$BUILD" distdir distdir="$sources"
 fi
 configured() {
-	(cd static && "$sources/configure" -q --prefix="$tmp/static/usr" --enable-static --disable-shared "$@")
+	(cd static && "$sources/configure" -q --prefix="$tmp/static/usr" --enable-static --disable-shared CFLAGS=-O0 "$@")
 }
 configured --enable-collector=yes >log 2>&1
 same 'with the collector' "$? $(grep -c 'the collector is a shared library: leave out --disable-shared' log)" '1 1'

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # usage: tools/packaging/arm64.sh FOLDER [TEST...]
 # Cross builds the command, the library and the collector for arm64 in FOLDER/build, and runs tests there with NVIDIA's CUPTI for arm64:
-# by qemu, in a namespace of their own. Without names these tests run that bear an emulator. Needs gcc-aarch64-linux-gnu,
+# by qemu, in a namespace of their own; then the wheel for arm64 reads a baked recording in Debian's Python for arm64, without CUPTI.
+# OFFPEAK_WHEEL names the wheel, or is "build", which takes minutes. Without names these tests run that bear an emulator. Needs gcc-aarch64-linux-gnu,
 # g++-aarch64-linux-gnu and qemu-user-static, and a build for this machine in build (OFFPEAK_BUILD names another), which prints the
 # manual pages. Installs nothing: the libraries for arm64 are unpacked into FOLDER/root.
 set -euo pipefail
@@ -39,7 +40,7 @@ unpacked() {
 	private_apt_kind deb main
 	private_apt_machine arm64
 	private_apt -q update
-	private_apt -q -y -d install libc6-dev libgcc-s1 libstdc++6 libyaml-dev zlib1g-dev libdeflate-dev libsqlite3-dev check
+	private_apt -q -y -d install libc6-dev libgcc-s1 libstdc++6 libyaml-dev zlib1g-dev libdeflate-dev libsqlite3-dev check python3
 	rm -rf "$work/root"
 	mkdir "$work/root"
 	for package in "$work"/apt/cache/archives/*.deb; do
@@ -68,6 +69,29 @@ configured() {
 
 built() {
 	make -s -C "$work/build" -j "$(getconf _NPROCESSORS_ONLN)"
+}
+
+wheel_made() {
+	OFFPEAK_MACHINE=aarch64 "$top/tools/packaging/wheel.sh" "$work/wheel"
+}
+
+# The wheel's module and its command, by the arm64 Python, with what it asks for.
+wheel_used() {
+	local version
+	version=$(basename "$work"/root/usr/bin/python3.[0-9]*)
+	rm -rf "$work/site"
+	local as=(--platform manylinux_2_17_aarch64 --platform manylinux2014_aarch64 --platform any --python-version "${version#python}" --target "$work/site")
+	pip_pinned python3 cffi pycparser -- "${as[@]}"
+	python3 -m pip install -q --disable-pip-version-check --no-index --no-deps --only-binary :all: "${as[@]}" "$wheel"
+	"$native/tools/offpeak" bake "$top/data/recordings/gh100-simple.opk" --only -o "$work/baked.opk"
+	"$native/tools/offpeak" eval "$top/data/recordings/gh100-simple.opk" -o "$work/wanted.csv"
+	PYTHONPATH=$work/site "$top/tools/packaging/as_arm64.sh" "$work/root" "$work/root/usr/bin/$version" -c '
+import platform, sys, pyoffpeak
+table = pyoffpeak.open(sys.argv[1]).eval()
+assert platform.machine() == "aarch64" and len(table) > 0
+print(len(table), "rows")' "$work/baked.opk"
+	PYTHONPATH=$work/site "$top/tools/packaging/as_arm64.sh" "$work/root" "$work/root/usr/bin/$version" -m pyoffpeak eval "$work/baked.opk" -o "$work/got.csv"
+	cmp "$work/wanted.csv" "$work/got.csv"
 }
 
 [ $# -ge 1 ] || die 'usage: tools/packaging/arm64.sh FOLDER [TEST...]'
@@ -101,4 +125,13 @@ while read -r result name; do
 	printf '%s %s\n' "$result" "$name"
 	[[ $result != FAIL: && $result != ERROR: ]] || code=1
 done < <(grep -E '^(PASS|FAIL|SKIP|ERROR):' "$work/check.log")
+wheel=${OFFPEAK_WHEEL:-}
+if [ "$wheel" = build ]; then
+	step 'the wheel (minutes)' wheel_made
+	wheel=$(ls -t "$work"/wheel/*_aarch64.whl | head -n 1)
+fi
+if [ -n "$wheel" ]; then
+	step "${wheel##*/} in Python for arm64" wheel_used
+	printf 'PASS the wheel reads a baked recording: %s\n' "$(grep rows "$work/wheel_used.log")"
+fi
 exit $code
