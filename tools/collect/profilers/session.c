@@ -14,7 +14,7 @@ enum {
 	SMALL_IMAGE = 8 << 20, /* target size of an image in bytes */
 	LARGE_SLOTS = 512,
 	LARGE_IMAGE = 64 << 20,
-	/* After so many full images 512 slots take 0.6 s once, and then save 10 ms for every 64 launches. */
+	/* After so many full images, 512 slots take 0.6 s once, then save 10 ms for 64 launches. */
 	SMALL_IMAGES = 32,
 };
 

@@ -101,7 +101,7 @@ static double speed(const struct rotation *rotation)
 	return own > 2 * least ? 2 * least / own : 1;
 }
 
-/* Slow passes get fewer launches, in the first round of large images at least a quarter, then an eighth. */
+/* Slow passes get fewer launches: at least a quarter of a large image at first, then an eighth. */
 static uint32_t share(const struct rotation *rotation, uint32_t room)
 {
 	size_t round = rotation->turn / rotation->passes;
