@@ -165,7 +165,7 @@ size_t rotation_pass(const struct rotation *rotation);
  * How many launches the present image takes, if it has room for `most`. The first rounds are short,
  * so that short programs get every pass. Later turns vary in length, so that in time every pass
  * sees all launches of a program that repeats itself. Passes in which launches take more than twice
- * as long as in the fastest get fewer of them in large images: no less than a quarter, then an eighth.
+ * as long as in the fastest get fewer of them in large images: at least a quarter, later an eighth.
  */
 uint32_t rotation_batch(const struct rotation *rotation, uint32_t most);
 /* Notes how long a launch took in the present image; the shortest time of each pass counts. */

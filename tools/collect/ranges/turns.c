@@ -28,7 +28,7 @@ static uint32_t scatter(size_t turn)
 	return hash ^ hash >> 13;
 }
 
-/* Which of the known kinds it is; FIRST_ROOM: none of them. */
+/* The number of its kind; FIRST_ROOM: it is of none that is known. */
 static size_t find_kind(const struct rotation *rotation, const struct opk_range *row)
 {
 	size_t i = 0;
