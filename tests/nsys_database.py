@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Databases as `nsys export --type sqlite` makes them, as far as their schema is public; no nsys made them.
+"""Databases as `nsys export -t sqlite` makes them, as far as their schema is public; no nsys made them.
 
 usage: python3 nsys_database.py FILE [WORD...]
 words: old (few columns, no chip), noclock, late (a record before 1970), backwards (a record that ends before it begins),

@@ -515,14 +515,15 @@ void collector_note(enum drop what)
 	__atomic_add_fetch(&collector.counts.drops[what], 1, __ATOMIC_RELAXED);
 }
 
-static void end_all(const struct counts *traced)
+/* `lost`: the program has ended our subscription. */
+static void end_all(const struct counts *traced, bool lost)
 {
 	collector_auto bool locked = collector_lock();
 
 	if (!locked)
 		return;
 	counts_add(&collector.counts, traced);
-	collector.counts.drops[DROP_FINALIZED] += subscriber_lost();
+	collector.counts.drops[DROP_FINALIZED] += lost;
 	for (size_t i = 0; i < collector.context_count; i++)
 		collector_close(&collector.contexts[i]);
 	collector_close_samplers();
@@ -542,14 +543,15 @@ void collector_finish(void)
 {
 	static pthread_mutex_t finishing = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
 	struct counts traced = { 0 };
+	bool lost;
 
 	if (!collector_lock())
 		return;
 	collector_unlock();
 	if (pthread_mutex_lock(&finishing))
 		return;
-	subscriber_stay();
+	lost = subscriber_stay();
 	trace_stop(&traced);
-	end_all(&traced);
+	end_all(&traced, lost);
 	pthread_mutex_unlock(&finishing);
 }

@@ -73,21 +73,29 @@ void subscriber_leave(void)
 		target_check("cuptiUnsubscribe", status);
 }
 
-void subscriber_stay(void)
+static bool is_lost(void)
 {
-	opk_autounlock pthread_mutex_t *held = opk_lock(&leaving.lock);
-
-	leaving.too_late = true;
-}
-
-bool subscriber_lost(void)
-{
-	/* What a thread gives up meanwhile is not lost. */
-	opk_autounlock pthread_mutex_t *held = opk_lock(&leaving.lock);
 	uint32_t enabled;
 
 	return handle()
 	       && target.cuptiGetCallbackState(&enabled, handle(), CUPTI_CB_DOMAIN_RESOURCE,
 	                                       CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
 	                  == CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+bool subscriber_stay(void)
+{
+	opk_autounlock pthread_mutex_t *held = opk_lock(&leaving.lock);
+	bool first = !leaving.too_late;
+
+	leaving.too_late = true;
+	return first && is_lost();
+}
+
+/* What a thread gives up meanwhile is not lost. */
+bool subscriber_lost(void)
+{
+	opk_autounlock pthread_mutex_t *held = opk_lock(&leaving.lock);
+
+	return !leaving.too_late && is_lost();
 }

@@ -32,9 +32,10 @@ bool subscriber_enable(CUpti_CallbackDomain domain, CUpti_CallbackId id);
 void subscriber_leave(void);
 /*
  * Call it when the program ends, and CUPTI with it: waits for a thread that unsubscribes; none does
- * later. The caller may hold no lock that callbacks wait for.
+ * later, and CUPTI is not asked any more. The caller may hold no lock that callbacks wait for. As
+ * subscriber_lost(), the first time.
  */
-void subscriber_stay(void);
+bool subscriber_stay(void);
 /* Whether the program ended this subscription by cuptiFinalize(). */
 bool subscriber_lost(void);
 

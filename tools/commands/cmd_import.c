@@ -160,7 +160,7 @@ const struct command import_command = {
 		"but evaluate no other metrics. --chip is needed where the compute capability is that of\n"
 		"several chips and the report lacks the device's name.\n"
 		"\n"
-		"--nsys: what 'nsys export --type sqlite' makes of a report: kernels, copies, sets, NVTX\n"
+		"--nsys: what 'nsys export -t sqlite' makes of a report: kernels, copies, sets, NVTX\n"
 		"ranges and calls of the runtime become a trace, which trace, show, eval and others read.\n"
 		"--chip is needed where the database does not name it.\n"
 		"\n"
