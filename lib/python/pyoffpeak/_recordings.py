@@ -114,22 +114,13 @@ class Run(Opened):
 
     @property
     def activities(self) -> Table:
-        """A Table of the kernels, copies and memsets that ran, a row for each. Needs no NVIDIA library.
-
-        UsageError: the recording has no activities.
-        """
+        """A Table of the kernels, copies and memsets that ran, a row for each; UsageError: there are none."""
         evaluation = Evaluation(metrics=(), allow_incomplete=self._allow_incomplete)
         return self._table(evaluation, Selection(rows="launch", all_facts=True))
 
     @property
     def nvtx(self) -> _nvtx.NvtxRanges:
-        """The NVTX ranges of the one file that were recorded beside what ran, by start. Needs no NVIDIA library.
-
-        Where calls were recorded, too (`--trace api`), activities have in the column nvtx which ranges launched them.
-
-        >>> opk.open("timeline.opk").nvtx[1].path
-        'step/forward'
-        """
+        """The NVTX ranges of the one file, recorded beside what ran, by start: nvtx[1].path may be 'step/forward'."""
         with loading:
             from . import _nvtx
         return _nvtx.ranges(self._only())
@@ -291,7 +282,6 @@ class Run(Opened):
         and ratios are those of all its time. Rows begin at whole multiples of the time. samples: how many the row has.
         covered_ns: their time, which is less where samples are missing. The files are one watch's, in any order. The
         other arguments are those of eval(); conditions on facts choose samples, those on values choose rows.
-
         UsageError: a file has no PM samples, other metrics, or samples that another file has.
         """
         if not isinstance(time, str):
