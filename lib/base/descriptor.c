@@ -69,6 +69,11 @@ int opk_out_of_the_way(int fd)
 	return copy;
 }
 
+bool opk_is_still(int fd, dev_t device, ino_t inode, struct stat *info)
+{
+	return fd >= 0 && !fstat(fd, info) && info->st_dev == device && info->st_ino == inode;
+}
+
 bool opk_pread_all(int fd, void *data, size_t size, uint64_t offset)
 {
 	uint8_t *to = data;

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 /*
  * For the start of a program: if descriptor 0, 1 or 2 is closed, no later file gets its number.
@@ -28,6 +29,12 @@ bool opk_both_beyond_standard(int ends[2]);
  * program is unlikely to use. If no high one is free, any number beyond the standard ones.
  */
 int opk_out_of_the_way(int fd);
+
+/*
+ * Whether the descriptor still is that file: the program may have closed it, and have a file of its
+ * own there. *info: what it is, unless it is closed.
+ */
+bool opk_is_still(int fd, dev_t device, ino_t inode, struct stat *info);
 
 /* Reads all `size` bytes at `offset`; false with errno set (0 at the end of the file). */
 bool opk_pread_all(int fd, void *data, size_t size, uint64_t offset);

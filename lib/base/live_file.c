@@ -12,8 +12,7 @@ enum { OURS_ALONE = 0600 };
 
 static bool is_it(const struct opk_live_file *file, int fd, struct stat *info)
 {
-	return fd >= 0 && !fstat(fd, info) && info->st_dev == file->device
-	       && info->st_ino == file->inode;
+	return opk_is_still(fd, file->device, file->inode, info);
 }
 
 /* Another user could have guessed the name: follows no link, and does not wait for a pipe. */

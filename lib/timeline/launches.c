@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Launches as rows that are made when they are asked for. A recording may have millions: what they
- * share, mostly all but their times, is kept once.
+ * share is kept once, and mostly that is everything except their times.
  */
 #include <inttypes.h>
 #include <search.h>

@@ -140,8 +140,8 @@ static void *replaced(void *function, void *library, const char *symbol, const v
 
 /*
  * libc's function is jumped to, and sees the caller, whose libraries it searches; its call is the
- * last one, so that dlerror() is about it. A weak reference to a function of ours is found even
- * in a program without CUPTI.
+ * last one, so that dlerror() is about it. A program without CUPTI that refers to one of these
+ * functions weakly finds this library's.
  */
 EXPORT EARLY void *dlsym(void *library, const char *symbol)
 {

@@ -17,7 +17,7 @@ class NvtxRange(NamedTuple):
     range: int  # its number, by start
     name: str  # of other domains than the default one "DOMAIN@NAME"
     path: str  # with the ranges around it: "step/forward"
-    level: int  # 1: in no other range
+    level: int  # 1: no other range is around it
     parent: int | None  # the number of the range around it
     start_ns: int  # on the clock of activities
     end_ns: int

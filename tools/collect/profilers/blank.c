@@ -31,8 +31,7 @@ static bool is_own(const struct blank *blank, int file)
 {
 	struct stat now;
 
-	return !fstat(file, &now) && now.st_dev == blank->info.st_dev
-	       && now.st_ino == blank->info.st_ino;
+	return opk_is_still(file, blank->info.st_dev, blank->info.st_ino, &now);
 }
 
 /* Moves the image into a file, if that can be. */

@@ -77,7 +77,7 @@ uint32_t image_ranges(const struct profiler *profiler, size_t bytes, uint32_t mo
 uint8_t *image_new(const struct profiler *profiler, size_t *size);
 /*
  * Makes images that are alike: the first as image_new() does, all later ones as copies of it, which
- * share its memory until somebody writes to theirs. Start with zeros.
+ * share its memory as far as nothing is written to them. Start with zeros.
  */
 struct blank {
 	size_t size;      /* 0: there is no first image yet */
