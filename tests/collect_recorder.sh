@@ -61,18 +61,22 @@ err_is 'offpeak-collect: --dump-when writes what --keep holds: add --keep 30s'
 
 section 'a disk that is full for a while'
 # A limit on the size of files has the same effect; stderr must not be a file then.
-# limited OPTIONS: a watch of 6 s, which can write nothing between about 2.5 and 4.5 s, from the middle of a file on.
-limited() {
+# fill OPTIONS: begins a watch, $watch and its process $pid, which can write nothing more after about 2.5 s.
+fill() {
 	rm -rf full err
 	mkdir full
 	mkfifo pipe
 	cat pipe >err &
-	"$collector" --cupti "$cupti" --watch -c pm.opk -o full/run.opk --interval 1ms --duration 6s "$@" >pipe 2>&1 </dev/null &
+	"$collector" --cupti "$cupti" --watch -c pm.opk -o full/run.opk --interval 1ms "$@" >pipe 2>&1 </dev/null &
 	watch=$!
 	last="offpeak-collect $*, for a while without room"
 	sleep 2.5
 	pid=$(pgrep -P "$watch")
 	prlimit --pid "$pid" --fsize=0:
+}
+# limited OPTIONS: a watch of 6 s, which can write nothing between about 2.5 and 4.5 s, from the middle of a file on.
+limited() {
+	fill --duration 6s "$@"
 	sleep 1.8
 	# The dump comes when there is room.
 	[ "$1" != --keep ] || "$collector" --dump full/run.opk >dumped &
@@ -128,16 +132,8 @@ if command -v prlimit >/dev/null; then
 	err_has '^offpeak-collect: no dump: its process (was killed by signal [0-9]+ \(.*\)|ended with exit code [0-9]+)$'
 	run 0 verify run.opk
 	# A dump must not keep for long the files that fill the disk.
-	rm -rf full err
-	mkdir full
-	mkfifo pipe
-	cat pipe >err &
-	"$collector" --cupti "$cupti" --watch -c pm.opk -o full/run.opk --interval 1ms --keep 4s --duration 11s >pipe 2>&1 </dev/null &
-	watch=$!
+	fill --keep 4s --duration 11s
 	last='a dump while there is no room'
-	sleep 2.5
-	pid=$(pgrep -P "$watch")
-	prlimit --pid "$pid" --fsize=0:
 	sleep 1
 	kill -USR1 "$pid"
 	sleep 5
