@@ -108,7 +108,10 @@ bool clocks_processes(unsigned processes[MOST_USERS], size_t *count, int device)
 struct users;
 /* NULL: out of memory; then the other functions do nothing. */
 struct users *users_new(int device, struct segments *segments, struct counts *counts);
-/* Looks, and writes a record, as of an NVTX range, for each process that has ended its use. */
+/*
+ * Looks if it is time to, and writes a record, as of an NVTX range, for each process that has
+ * ended its use.
+ */
 void users_look(struct users *users);
 /* Writes records of those that still use it. */
 void users_end(struct users *users);

@@ -309,7 +309,6 @@ static void hand_on(struct sampler *sampler, size_t completed)
 
 	sample_clock_read(&sampler->clock);
 	segment.times = read_times(sampler, completed);
-	users_look(sampler->users);
 	segment.image_size = perfworks_trim(sampler->image, sampler->image_size);
 	segment.image = segment.times ? malloc(segment.image_size) : NULL;
 	if (segment.image) {
@@ -442,6 +441,7 @@ static void work(struct sampler *sampler)
 {
 	sample_clock_read(&sampler->clock);
 	clocks_look(sampler->device);
+	users_look(sampler->users);
 	decode_timed(sampler);
 	if (enough(sampler, sampler->waiting))
 		hand_on_if_due(sampler, true);

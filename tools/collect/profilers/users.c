@@ -7,6 +7,9 @@
 
 enum { LONGEST_NS = 2000000000 };
 
+/* NVML is asked four times a second. */
+static const double LOOK_EVERY_S = 0.25;
+
 struct user {
 	unsigned process;
 	uint64_t since, seen;
@@ -20,6 +23,7 @@ struct users {
 	struct counts *counts;
 	struct user items[MOST_USERS];
 	size_t count;
+	struct timespec looked; /* zero before the first look */
 };
 
 /* NVML has the host's numbers: in a container with its own they mean other processes. */
@@ -110,15 +114,14 @@ struct users *users_new(int device, struct segments *segments, struct counts *co
 	return users;
 }
 
-void users_look(struct users *users)
+static void look(struct users *users)
 {
 	unsigned processes[MOST_USERS];
 	size_t count = 0;
-	bool known = users && clocks_processes(processes, &count, users->device);
+	bool known = clocks_processes(processes, &count, users->device);
 	uint64_t now = clock_host_ns();
 
-	if (!users)
-		return;
+	users->looked = clock_now();
 	for (size_t i = 0; i < count; i++) {
 		struct user *user = find(users, processes[i], now);
 
@@ -131,10 +134,18 @@ void users_look(struct users *users)
 	write_due(users, now);
 }
 
+void users_look(struct users *users)
+{
+	if (users && clock_seconds_since(&users->looked) > LOOK_EVERY_S)
+		look(users);
+}
+
 void users_end(struct users *users)
 {
-	users_look(users);
-	for (size_t i = 0; users && i < users->count; i++)
+	if (!users)
+		return;
+	look(users);
+	for (size_t i = 0; i < users->count; i++)
 		write_record(users, &users->items[i]);
 	free(users);
 }
