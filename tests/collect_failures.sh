@@ -217,10 +217,18 @@ for name in 'run-%z.opk' 'run-%q{X.opk' 'run%'; do
 	tells 2 'only %h, %p, %q\{NAME\} and %% are known$' -c one.opk -o "$name" -- "$prog" out:ran
 	out_is ''
 done
-for arguments in '' '-c one.opk' '-c one.opk -o run.opk' '-c one.opk fake_app' '-o run.opk fake_app'; do
+what='what to record (-c SET.opk, --trace or --source pc)' file="the recording's file (-o RUN.opk)" app='the program (-- APP ARGS)'
+while IFS='|' read -r arguments missing; do
 	# shellcheck disable=SC2086 # several arguments
-	tells_just 2 'offpeak-collect: -c SET.opk, --source pc or --trace, -o RUN.opk and a program are needed; --help says more' $arguments
-done
+	tells_just 2 "offpeak-collect: missing: $missing; --help says more" $arguments
+done <<MISSING
+|$what, and $file, and $app
+-c one.opk|$file, and $app
+-c one.opk -o run.opk|$app
+-c one.opk fake_app|$file
+--trace kernels -- fake_app|$file
+-o run.opk fake_app|$what
+MISSING
 tells_just 2 'offpeak-collect: -c needs a value; --help says which' -c
 tells_just 2 'offpeak-collect: --kernel needs a value; --help says which' --kernel
 printf 'name: mine\nmetrics: [dram__bytes.sum]\n' >mine.yaml

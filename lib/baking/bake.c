@@ -53,8 +53,8 @@ static int check(const struct bake *b)
 		                file->path);
 	if (opk_file_find(file, OPK_SECTION_DATA) < 0)
 		return opk_fail(b->ctx, OPK_EUSAGE,
-		                "%s: it has no counter data: what else is recorded can be read "
-		                "without NVIDIA's libraries as it is",
+		                "%s: it has no counter data: all else can be read without "
+		                "NVIDIA's libraries as it is, except for source lines",
 		                file->path);
 	return OPK_OK;
 }

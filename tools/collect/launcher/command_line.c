@@ -179,6 +179,23 @@ static int check_uncached(const struct settings *settings)
 	return OPK_OK;
 }
 
+static int check_complete(const struct settings *settings, const char *program)
+{
+	bool records = settings->set_path || settings->trace || settings->source == SOURCE_PC;
+	const char *missing[] = {
+		records ? NULL : "what to record (-c SET.opk, --trace or --source pc)",
+		settings->output ? NULL : "the recording's file (-o RUN.opk)",
+		program ? NULL : "the program (-- APP ARGS)",
+	};
+	char text[160] = "";
+
+	for (size_t i = 0; i < sizeof missing / sizeof *missing; i++)
+		if (missing[i])
+			snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s",
+			         *text ? ", and " : "", missing[i]);
+	return *text ? say(OPK_EUSAGE, "missing: %s; --help says more", text) : OPK_OK;
+}
+
 int command_line_read(struct settings *settings, struct opk_strlist *sets, char ***program,
                       int argc, char **argv)
 {
@@ -208,11 +225,5 @@ int command_line_read(struct settings *settings, struct opk_strlist *sets, char 
 	}
 	if (!settings->cache)
 		TRY(check_uncached(settings));
-	if ((settings->set_path || settings->trace || settings->source == SOURCE_PC)
-	    && settings->output && **program)
-		return OPK_OK;
-	return say(
-		OPK_EUSAGE,
-		"-c SET.opk, --source pc or --trace, -o RUN.opk and a program are needed; --help says "
-		"more");
+	return check_complete(settings, **program);
 }
