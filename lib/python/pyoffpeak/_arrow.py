@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any, Iterator, List
 
+from . import _aside
 from ._errors import EvaluationError
 from ._native import word
 from ._offpeak import ffi, lib
@@ -97,7 +98,7 @@ class Reader:
         stream, array = self._stream, self._array
         while True:
             _release(array)
-            if stream.get_next(stream, array):
+            if _aside.call(stream.get_next, (stream, array), lambda: None):
                 self._fail()
             if not array.release:
                 return

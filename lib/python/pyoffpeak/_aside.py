@@ -8,7 +8,9 @@ when they fork.
 from __future__ import annotations
 
 import _thread
+import itertools
 import threading
+from collections.abc import Iterator
 from typing import Any, Callable, Optional
 
 _LOOK_S = 0.1  # a signal may have reached another thread, and then does not end the wait
@@ -78,3 +80,15 @@ def call(function: Callable[..., int], arguments: tuple[Any, ...], interrupt: Ca
         raise problem
     assert made.code is not None
     return made.code
+
+
+def pieces(source: Iterator[Any]) -> Iterator[Any]:
+    """The same pieces, each made as `call` makes it."""
+    made: list[Any] = []
+
+    def make() -> int:
+        made.extend(itertools.islice(source, 1))
+        return len(made)
+
+    while call(make, (), lambda: None):
+        yield made.pop()

@@ -81,7 +81,7 @@ class Rows:
             return self._kept.arrow()
         reader = load("pyarrow", "pandas").RecordBatchReader.from_stream(self)
         # In batches: read_all() does not end before the last one, even after a signal.
-        table: pyarrow.Table = load("pyarrow", "pandas").Table.from_batches(list(reader), schema=reader.schema)
+        table: pyarrow.Table = load("pyarrow", "pandas").Table.from_batches(list(_aside.pieces(reader)), schema=reader.schema)
         return table
 
     def to_pandas(self, **options: Any) -> pandas.DataFrame:
@@ -129,7 +129,7 @@ class Rows:
     def _write_parquet(self, to: Any, options: dict[str, Any]) -> None:
         reader = load("pyarrow", "pandas").RecordBatchReader.from_stream(self)
         with load("pyarrow.parquet", "pandas").ParquetWriter(to, reader.schema, **options) as writer:
-            for batch in reader:
+            for batch in _aside.pieces(reader):
                 writer.write_batch(batch)
 
 
@@ -296,12 +296,18 @@ class Table(Rows):
         with self._reading() as table:
             columns = lib.opk_table_columns(table, ffi.new("size_t *"))
             reads = [CELLS[columns[i].type] for i in range(len(self._columns))]
+            stopped: list[bool] = []
+
+            def read_rows() -> int:
+                while least + len(found) <= most and not stopped:
+                    code = int(lib.opk_table_next(cells, known, table))
+                    if code or not cells[0]:
+                        return code
+                    found.append([read(cells[0][i]) if known[0][i] else None for i, read in enumerate(reads)])
+                return 0
+
             self._skip(table, least)
-            while least + len(found) <= most:
-                check(lib.opk_table_error(table), lib.opk_table_next(cells, known, table))
-                if not cells[0]:
-                    break
-                found.append([read(cells[0][i]) if known[0][i] else None for i, read in enumerate(reads)])
+            check(lib.opk_table_error(table), _aside.call(read_rows, (), lambda: stopped.append(True)))
         ordered = found if wanted.step > 0 else found[::-1]
         return ordered[:: abs(wanted.step)]
 
