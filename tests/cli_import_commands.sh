@@ -31,6 +31,8 @@ collects '--set roofline' 'row-run.opk'
 collects '-o a.ncu-rep' 'a.opk'
 collects '--export=a -f' 'a.opk --force'
 collects '-o "$DIR/a"' '"$DIR/a".opk'
+collects '--export="$DIR/my file"' '"$DIR/my file".opk'
+collects '-o $DIR/x.ncu-rep' '$DIR/x.opk'
 collects '-o a_%i' 'row-run.opk' '--export a_%i: offpeak-collect does not number'
 collects '-o row' 'row-run.opk'
 collects '-k gemm' "row-run.opk --kernel 'name:(^|[ :])gemm([<(]|\$)'"
@@ -75,6 +77,11 @@ run 0 sets --import 'mpirun -n 4 ncu.exe --metrics sm__cycles_active.avg ./app'
 out_has 'mpirun -n 4 offpeak-collect .* -- ./app'
 run 0 sets --import 'ncu ./app'
 out_has '^include: \[occupancy, speed-of-light'
+for before in 'cd ~/work/ncu &&' 'mkdir -p out/ncu;' 'pip install ncu;' 'ls ncu |'; do
+	run 0 sets --import "$before ncu --metrics sm__cycles_active.sum ./app"
+	out_has '^  - sm__cycles_active.sum$' ' offpeak-collect -c .* -- ./app$'
+	err_lacks 'there is 1 more'
+done
 
 section 'bad ones'
 refuses 4 "ncu:1:5: Nsight Compute has no option '--metric', did you mean metrics\?" sets --import 'ncu --metric a ./app'

@@ -60,18 +60,44 @@ bool opk_has_ncu_command(const char *text, size_t size)
 	return false;
 }
 
-/* The tool's place among the words of a command; their number: it is another command. */
+static bool is_one_of(const char *word, const char *const *list, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(word, list[i]))
+			return true;
+	return false;
+}
+
+/* Whether a command that begins with this word may be there for another one, which follows. */
+static bool is_prefix(const char *word)
+{
+	static const char *const prefixes[] = { "sudo",        "env",     "time",    "nohup",
+		                                "exec",        "srun",    "mpirun",  "mpiexec",
+		                                "jsrun",       "docker",  "podman",  "apptainer",
+		                                "singularity", "numactl", "taskset", "timeout" };
+
+	return strchr(word, '=') || is_one_of(word, prefixes, sizeof prefixes / sizeof *prefixes);
+}
+
+/*
+ * The tool's place among the words of a command; their number: it is another command, such as
+ * "cd ~/ncu", whose words the tool's options do not follow.
+ */
 static size_t find_tool(const struct opk_shell_words *words)
 {
 	static const char *const others[] = { "echo", "which", "type", "man", "alias", "module" };
+	size_t count = words->count;
 
-	for (size_t i = 0; words->count && i < sizeof others / sizeof *others; i++)
-		if (!strcmp(words->items[0].text, others[i]))
-			return words->count;
-	for (size_t i = 0; i < words->count; i++)
-		if (is_tool(words->items[i].text, strlen(words->items[i].text)))
+	if (!count || is_one_of(words->items[0].text, others, sizeof others / sizeof *others))
+		return count;
+	for (size_t i = 0; i < count; i++) {
+		const char *next = i + 1 < count ? words->items[i + 1].text : "";
+
+		if (is_tool(words->items[i].text, strlen(words->items[i].text))
+		    && (!i || *next == '-' || is_prefix(words->items[0].text)))
 			return i;
-	return words->count;
+	}
+	return count;
 }
 
 /* Reads commands up to one of the tool's; false: there is none, or a failure. */
@@ -275,6 +301,16 @@ static void put_option(struct reader *r, const struct opk_ncu_option *option,
 		put_set(r, option->value);
 }
 
+/* The end of a word from byte `from` of its text on, with its quotes if these begin after it. */
+static char *written_value(const struct reader *r, const struct opk_shell_word *word, size_t from)
+{
+	const char *text = r->source->text + word->at;
+
+	return from <= word->size && !strncmp(text, word->text, from)
+	               ? opk_strndup(text + from, word->size - from)
+	               : opk_strdup(word->text + from);
+}
+
 /* An option with its value, which is the end of `word` from byte `from` on, or all of a word. */
 static void add_option(struct reader *r, const struct opk_ncu_known *known, size_t word,
                        size_t from)
@@ -292,9 +328,7 @@ static void add_option(struct reader *r, const struct opk_ncu_known *known, size
 	option->meaning = known->meaning;
 	option->name = opk_printf("--%s", known->name);
 	option->value = value ? opk_strdup(value->text + from) : NULL;
-	option->written = !value ? NULL
-	                  : from ? opk_strdup(value->text + from)
-	                         : opk_strndup(r->source->text + value->at, value->size);
+	option->written = value ? written_value(r, value, from) : NULL;
 	option->replaced = value && value->replaced;
 	if (!option->name || (value && (!option->value || !option->written)))
 		fail_without_memory(r);

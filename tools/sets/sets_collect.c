@@ -320,6 +320,7 @@ static char *recording_of(struct translation *t)
 {
 	static const char *const endings[] = { ".ncu-rep", ".nsight-cuprof-report", ".opk" };
 	const struct opk_ncu_option *option = translation_find(t, OPK_NCU_EXPORT);
+	const char *value;
 	size_t size;
 
 	if (!option)
@@ -329,15 +330,14 @@ static char *recording_of(struct translation *t)
 		                 "offpeak-collect does not number its files: %p is the process");
 		return NULL;
 	}
-	if (option->replaced)
-		return opk_printf("%s.opk", option->written);
-	size = strlen(option->value);
+	value = option->replaced ? option->written : option->value;
+	size = strlen(value);
 	for (size_t i = 0; i < COUNT(endings); i++)
-		if (opk_ends(option->value, endings[i])) {
+		if (opk_ends(value, endings[i])) {
 			size -= strlen(endings[i]);
 			break;
 		}
-	return opk_printf("%.*s.opk", (int)size, option->value);
+	return opk_printf("%.*s.opk", (int)size, value);
 }
 
 static void put_commands(struct translation *t, struct opk_buf *out,
