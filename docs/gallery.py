@@ -30,8 +30,15 @@ class Gallery:
         with open(os.path.join(HERE, "gallery.html"), encoding="utf-8") as file:
             self.template = file.read()
 
+    def run(self, *arguments):
+        """What offpeak prints; ends with its error."""
+        result = subprocess.run([self.offpeak, *arguments], capture_output=True)
+        if result.returncode:
+            sys.exit(result.stderr.decode())
+        return result.stdout
+
     def ask(self, *arguments):
-        return json.loads(subprocess.run([self.offpeak, *arguments, "--format", "json"], check=True, capture_output=True).stdout)
+        return json.loads(self.run(*arguments, "--format", "json"))
 
     def write(self, name, title, data):
         # "</script>" in a description must not end the script.
@@ -58,8 +65,7 @@ class Gallery:
 
     def report(self, name, recordings, arguments):
         files = [os.path.join(RECORDINGS, recording + ".opk") for recording in recordings]
-        subprocess.run([self.offpeak, "report", *files, *arguments, "-o", os.path.join(self.folder, name + ".html")], check=True,
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.run("report", *files, *arguments, "-o", os.path.join(self.folder, name + ".html"))
 
 
 def main(offpeak, folder, *wanted):
@@ -68,9 +74,9 @@ def main(offpeak, folder, *wanted):
     chips = []
     for chip in gallery.ask("chips"):
         name = chip["chip"]
-        if chip["range"] not in ("yes", True) or (wanted and name not in wanted):
+        if not chip["range"] or (wanted and name not in wanted):
             continue  # without a catalog, or not asked for
-        metrics, pm = gallery.chip(name, chip["pm_sampling"] in ("yes", True))
+        metrics, pm = gallery.chip(name, chip["pm_sampling"])
         chips.append([name, metrics, pm])
         print("%s.html: %d metrics" % (name, metrics))
     for name, _, recordings, arguments in REPORTS:

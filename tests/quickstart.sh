@@ -56,6 +56,8 @@ refuses_release new 'usage: ./quickstart'
 
 export SAYS="NewConnectionError('Temporary failure in name resolution')"
 fetch '' 'no network: this machine does not reach the servers of packages'
+SAYS="$SAYS; THESE PACKAGES DO NOT MATCH THE HASHES"
+fetch '' 'DO NOT MATCH THE HASHES'
 unset SAYS
 fetch '' 'failed: fetching nvidia-cuda-cupti==13.9.99 with pip into build/cuda'
 same 'after pip has failed' "$(there)" cuptiProfilerHostInitialize
