@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # usage: tools/packaging/collector.sh FOLDER
 # Makes offpeak-collect-VERSION-x86_64.tar.gz in the folder: the collector's three files for every Linux with glibc 2.17 (2012) or later,
-# with zlib inside; with OFFPEAK_MACHINE=aarch64 for arm64. Needs a Debian with what quickstart installs; installs nothing. CUDA's headers come from the wheels of 13.0: libcupti
+# with zlib inside; with OFFPEAK_MACHINE=aarch64 for arm64. Needs a Debian with what quickstart installs, dpkg-dev and python3-venv; installs nothing. CUDA's headers come from the wheels of 13.0: libcupti
 # 12.6 and later has all that they declare. OFFPEAK_CUDA names another folder of headers. build-release keeps results that are slow to make.
 set -euo pipefail
 . "$(dirname "$0")/steps.sh"

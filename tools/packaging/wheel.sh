@@ -3,7 +3,7 @@
 # usage: tools/packaging/wheel.sh FOLDER
 # Makes the sdist of pyoffpeak in the folder, and of that a wheel for Python 3.9 and later on every Linux of this machine's kind, or with
 # OFFPEAK_MACHINE=aarch64 of arm64, with glibc 2.17 or later: zlib, libyaml, libdeflate and SQLite are inside, with their licences. Needs a Debian with what
-# quickstart installs; installs nothing. PYTHON is the interpreter (python3). build-release keeps results that are slow to make.
+# quickstart installs, and dpkg-dev, python3-dev, python3-venv and tcl; installs nothing. PYTHON is the interpreter (python3). build-release keeps results that are slow to make.
 set -euo pipefail
 . "$(dirname "$0")/steps.sh"
 . "$(dirname "$0")/pinned.sh"
