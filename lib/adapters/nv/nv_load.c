@@ -10,6 +10,7 @@
 #include "adapters/nv/nv.h"
 #include "adapters/nv/nv_find.h"
 #include "adapters/nv/nv_table.h"
+#include "base/buf.h"
 #include "base/library.h"
 #include "base/listing.h"
 #include "base/option_struct.h"
@@ -357,14 +358,50 @@ static int ensure_loaded(struct opk_ctx *ctx)
 	return OPK_OK;
 }
 
+/* How many of the paths before `end` are in the folder of the last one, with nothing said of them. */
+static size_t of_one_folder(const struct opk_strlist *tried, size_t end)
+{
+	const char *last = tried->items[end - 1], *name = strrchr(last, '/');
+	size_t count = 1;
+
+	while (count < end && name) {
+		const char *path = tried->items[end - 1 - count];
+
+		if (strncmp(path, last, (size_t)(name - last) + 1)
+		    || strchr(path + (name - last) + 1, '/') || strchr(path, ',')
+		    || strchr(last, ','))
+			break;
+		count++;
+	}
+	return count;
+}
+
+/* A line for each folder; the causes come in the opposite order. */
+static void add_tried(struct opk_ctx *ctx, const struct opk_strlist *tried)
+{
+	for (size_t end = tried->count, count; end; end -= count) {
+		opk_autobuf struct opk_buf line = { 0 };
+
+		count = of_one_folder(tried, end);
+		for (size_t i = end - count; i < end; i++) {
+			const char *path = tried->items[i];
+
+			opk_buf_add_printf(&line, "%s%s", i > end - count ? ", " : "tried ",
+			                   i > end - count ? strrchr(path, '/') + 1 : path);
+		}
+		opk_buf_add(&line, "", 1);
+		if (!line.failed)
+			opk_add(ctx, OPK_ENVIDIA, "%s", (const char *)line.data);
+	}
+}
+
 static int fail_not_found(struct opk_ctx *ctx, const struct opk_nv *nv)
 {
 	const char *named = named_folder(ctx);
 	struct stat info;
 
 	opk_clear_errors(ctx);
-	for (size_t i = 0; i < nv->tried.count; i++)
-		opk_add(ctx, OPK_ENVIDIA, "tried %s", nv->tried.items[nv->tried.count - 1 - i]);
+	add_tried(ctx, &nv->tried);
 	if (nv->unusable)
 		return opk_add(ctx, OPK_ENVIDIA, "no libcupti that works: %s", nv->unusable);
 	if (named && !stat(named, &info) && S_ISREG(info.st_mode))
