@@ -219,6 +219,11 @@ TEST(nvtx_columns)
 	"\"" id "\",\"1\",\"k\",\"(256, 1, 1)\",\"(4, 2, 1)\",\"0\",\"9.0\",\"" metric             \
 	"\",\"" unit "\",\"" value "\"\n"
 
+/* A page of details has columns of rules after those of metrics. */
+#define RULES                                                                                      \
+	"\"ID\",\"Kernel Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\","                 \
+	"\"Rule Name\",\"Rule Type\",\"Estimated Speedup\"\n"
+
 static int read_text(struct opk_ncu_report **out, struct opk_ctx *ctx, const char *text)
 {
 	put_file("r.csv", text, strlen(text));
@@ -245,6 +250,10 @@ static const struct bad {
 	{ HERE, LONG "\"0\",\"1\"\n",
 	  "r.csv:2: this row has 2 cells, but the table has 10 columns" },
 	{ HERE, LONG "nonsense\n", "r.csv:2: this row has 1 cells" },
+	{ HERE, RULES "\"0\",\"k\",\"a__b.sum\",\"us\"\n",
+	  "r.csv:2: this row has 4 cells, but the table has 8 columns" },
+	{ HERE, RULES "\"0\",\"k\",\"a__b.sum\",\"us\",\"1\",,,,\n",
+	  "r.csv:2: this row has 9 cells, but the table has 8 columns" },
 	{ HERE, LONG "\"0\",\"1", "r.csv:2: a quote that begins in this line is not closed" },
 	{ HERE, LONG "\"0\"x,\"1\"\n", "r.csv:2: a comma is needed after a quoted cell" },
 	{ HERE, LONG ROW("x", "a__b.sum", "", "1"),
@@ -319,6 +328,38 @@ CTX_TEST(rows_of_metrics)
 	ck_assert_uint_eq(report->labels.count, 1);
 	ck_assert_uint_eq(values.texts.count, 1);
 	opk_ncu_values_clear(&values);
+}
+
+/* Of a range of launches ncu knows neither a stream nor shapes; of a metric it writes no rules. */
+static const struct partial {
+	struct here here;
+	const char *text;
+} partial[] = {
+	{ HERE, RULES "\"0\",\"k\",\"a__b.sum\",\"us\",\"1.5\"\n" },
+	{ HERE, RULES "\"0\",\"k\",\"a__b.sum\",\"us\",\"1.5\",\n" },
+	{ HERE, RULES "\"0\",\"k\",\"\",\"\",\"\",\"Bottleneck\",\"OPT\",\"12\"\n"
+	              "\"0\",\"k\",\"a__b.sum\",\"us\",\"1.5\",,,\n" },
+	{ HERE, "\"ID\",\"Kernel Name\",\"Stream\",\"Block Size\",\"Grid Size\",\"Device\",\"CC\","
+	        "\"a__b.sum\"\n,,,,,,,us\n0,k,n/a,n/a,n/a,n/a,n/a,1.5\n" },
+};
+
+CTX_TEST(parts_of_rows_are_missing)
+{
+	for (size_t i = 0; i < COUNT(partial); i++) {
+		struct opk_ncu_values values = { 0 };
+		freed(opk_ncu_report) *report = NULL;
+		const struct opk_range *launch;
+		int code = read_text(&report, ctx, partial[i].text);
+
+		ck_row(&partial[i], !code, "got %s", errors_of(ctx));
+		ck_ok(ctx, opk_ncu_values_init(&values, ctx, report));
+		launch = report->launches.rows.items;
+		ck_row(&partial[i], report->launches.rows.count == 1, "launches");
+		ck_row(&partial[i], !launch->stream && !launch->grid[0] && launch->device == -1,
+		       "a fact is known");
+		ck_row(&partial[i], value_of(&values, 0, "a__b.sum") == 1500, "value");
+		opk_ncu_values_clear(&values);
+	}
 }
 
 SUITE(.set_up = make_folder, .tear_down = remove_folder);

@@ -41,10 +41,20 @@ static int fail_nomem(const struct reader *r)
 
 #define FAIL(r, ...) opk_csv_fail(&(r)->csv, (r)->record.line, __VA_ARGS__)
 
-/* The cell of a column; "" if the table does not have it. */
+/* The cell of a column; "" if the table or the row does not have it. */
 static const char *cell(const struct reader *r, enum opk_ncu_column column)
 {
-	return r->at[column] == NOWHERE ? "" : r->record.cells[r->at[column]];
+	int at = r->at[column];
+
+	return at == NOWHERE || (size_t)at >= r->record.count ? "" : r->record.cells[at];
+}
+
+/* The cell of a fact about launches; "": it is not known, as those of ranges of several launches. */
+static const char *fact(const struct reader *r, enum opk_ncu_column column)
+{
+	const char *text = cell(r, column);
+
+	return opk_printed_is_none(text) ? "" : text;
 }
 
 /* ---- metrics */
@@ -117,7 +127,7 @@ static int add_value(struct reader *r, size_t launch, size_t metric, const char 
 static int take_whole(uint64_t *out, const struct reader *r, enum opk_ncu_column column,
                       uint64_t most)
 {
-	const char *text = cell(r, column);
+	const char *text = fact(r, column);
 
 	*out = 0;
 	if (!*text || opk_ncu_read_whole(out, text, most))
@@ -127,7 +137,7 @@ static int take_whole(uint64_t *out, const struct reader *r, enum opk_ncu_column
 
 static int take_shape(uint32_t out[3], const struct reader *r, enum opk_ncu_column column)
 {
-	const char *text = cell(r, column);
+	const char *text = fact(r, column);
 
 	if (!*text || opk_ncu_read_shape(out, text))
 		return OPK_OK;
@@ -139,7 +149,7 @@ static int take_shape(uint32_t out[3], const struct reader *r, enum opk_ncu_colu
 static int take_capability(struct reader *r, uint64_t device)
 {
 	struct opk_ncu_report *report = r->report;
-	const char *text = cell(r, OPK_NCU_CC), **known;
+	const char *text = fact(r, OPK_NCU_CC), **known;
 
 	while (report->capabilities.count <= device)
 		if (!opk_list_add(&report->capabilities))
@@ -199,7 +209,7 @@ static int fill_launch(struct reader *r, struct opk_range *launch)
 	TRY(take_whole(&launch->stream, r, OPK_NCU_STREAM, INT64_MAX));
 	TRY(take_shape(launch->grid, r, OPK_NCU_GRID));
 	TRY(take_shape(launch->block, r, OPK_NCU_BLOCK));
-	launch->device = *cell(r, OPK_NCU_DEVICE) ? (int32_t)device : -1;
+	launch->device = *fact(r, OPK_NCU_DEVICE) ? (int32_t)device : -1;
 	launch->context = (uint32_t)context;
 	launch->process = (uint32_t)process;
 	TRY(take_capability(r, device));
@@ -307,12 +317,16 @@ static int read_metric(struct reader *r)
 
 static int read_row(struct reader *r)
 {
+	bool rows_of_metrics = r->at[OPK_NCU_METRIC_NAME] != NOWHERE;
+	/* ncu leaves out cells of rules at the end of a metric's row. */
+	size_t least = rows_of_metrics ? (size_t)r->at[OPK_NCU_METRIC_VALUE] + 1 : r->width;
+
 	if (r->record.count == 1 && !*r->record.cells[0])
 		return OPK_OK;
-	if (r->record.count != r->width)
+	if (r->record.count < least || r->record.count > r->width)
 		return FAIL(r, "this row has %zu cells, but the table has %zu columns",
 		            r->record.count, r->width);
-	if (r->at[OPK_NCU_METRIC_NAME] != NOWHERE)
+	if (rows_of_metrics)
 		return read_metric(r);
 	return *cell(r, OPK_NCU_ID) ? read_launch(r) : read_units(r);
 }

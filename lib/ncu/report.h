@@ -45,6 +45,8 @@ enum opk_printed_kind {
 	OPK_PRINTED_TEXT, /* not a number */
 };
 
+/* Whether a text says that there is no value: "", "n/a", "nan". */
+bool opk_printed_is_none(const char *text);
 /* Learns from a value what the decimal mark is. */
 void opk_printed_learn(struct opk_printed *printed, const char *text, size_t line);
 /* The number times this power of ten. Instances after it, "12 (4; 8)", are left out. */
