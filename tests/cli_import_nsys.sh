@@ -42,6 +42,26 @@ out_has '^machine   NVIDIA H100 80GB HBM3 \(GH100\), host node7, from n.sqlite$'
 works trace n.opk -o n.json
 pass 'the names of calls have no version' grep -q '"cudaLaunchKernel"' n.json
 
+section 'graphs as a whole'
+database graphs.sqlite graphs
+notes "2 launches of CUDA graphs are there as a whole: 'nsys profile --cuda-graph-trace=node' records their kernels" \
+	import --nsys graphs.sqlite -o graphs.opk
+same 'graphs' "$("$OFFPEAK" eval graphs.opk --columns kernel,grid,device,kind,start_ns,duration_ns,launch_latency_ns --where 'kernel=CUDA*')" \
+	'kernel,grid,device,kind,start_ns,duration_ns,launch_latency_ns
+CUDA graph 3,,0,kernel,1795358468000001000,8000,100
+CUDA graph 5,,0,kernel,1795358468000010000,1000,4000'
+run 0 show graphs.opk
+out_has '^CUDA graph 3 +8 +88.889 +1 '
+
+section 'what versions write otherwise'
+database more.sqlite more
+works import --nsys more.sqlite -o more.opk
+run 0 eval more.opk --columns kernel,bytes --where 'kind=copy'
+out_has '^memcpy PtoP,1$' '^memcpy unified HtoD,1$' '^memcpy unified DtoH,1$' '^memcpy unified DtoD,1$' '^memcpy,1$'
+run 0 info more.opk --table nvtx
+out_has ',dgemm\(double\*\)@step,1,' ',before,'
+lines_are 6
+
 section 'other databases'
 database old.sqlite old noclock
 refuses 1 'old.sqlite does not say which chip its GPUs have: name the chip' import --nsys old.sqlite -o no.opk
@@ -51,8 +71,18 @@ database metrics.sqlite metrics
 notes 'samples of GPU metrics are left out' import --nsys metrics.sqlite -o metrics.opk
 database empty.sqlite empty
 refuses 1 'nothing ran on a GPU' import --nsys empty.sqlite -o no.opk
-database bad.sqlite twochips
-refuses 4 'GPUs of several chips, GH100 and GA100' import --nsys bad.sqlite -o no.opk
+database two.sqlite twochips
+refuses 1 'GPUs of several chips, GH100 and GA100: a recording has one: name the chip' import --nsys two.sqlite -o no.opk
+works import --nsys two.sqlite --chip H100 -o two.opk
+database unused.sqlite unused
+works import --nsys unused.sqlite -o unused.opk
+gives 'j["chip"] == "GH100"' info unused.opk
+database unused.sqlite unused twochips empty
+refuses 1 'GPUs of several chips' import --nsys unused.sqlite -o no.opk
+database cudagpu.sqlite cudagpu
+works import --nsys cudagpu.sqlite --chip V100 -o cudagpu.opk
+run 0 show cudagpu.opk
+out_has '^machine   Tesla V100-SXM2-16GB \(GV100\), '
 database bad.sqlite backwards
 refuses 4 'a record from 9000 to 8000 ns' import --nsys bad.sqlite -o no.opk
 database bad.sqlite late

@@ -8,12 +8,13 @@
 /* How much of each kind was taken from a database. */
 struct opk_nsys_imported {
 	uint64_t kernels, copies, sets, ranges, calls;
-	bool no_clock; /* the database does not say when its times begin: they count from 0 */
+	uint64_t graphs; /* CUDA graphs that are recorded as a whole */
+	bool no_clock;   /* the database does not say when its times begin: they count from 0 */
 	bool samples_left_out; /* it has samples of GPU metrics, which are not imported */
 };
 /*
- * Makes a trace of the database that Nsight Systems exports: kernels, copies, sets, NVTX ranges and
- * calls of CUDA's runtime. `chip` NULL: as the database says. OPK_EINPUT: it is not such a
+ * Makes a trace of the database that Nsight Systems exports: kernels, graphs, copies, sets, NVTX
+ * ranges and calls of CUDA's runtime. `chip` NULL: as the database says. OPK_EINPUT: it is not such a
  * database. OPK_EFAILED: built without SQLite, or the chip is not known.
  */
 int opk_nsys_import(struct opk_nsys_imported *out, struct opk_ctx *ctx, const char *database,

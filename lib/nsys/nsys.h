@@ -21,6 +21,11 @@ struct opk_nsys_domain {
 	char *name;
 };
 
+struct opk_nsys_gpu {
+	int64_t id;
+	char *chip;
+};
+
 struct opk_nsys_source {
 	struct opk_ctx *ctx;
 	const char *path;
@@ -31,18 +36,38 @@ struct opk_nsys_source {
 	OPK_LIST(struct opk_nsys_device) devices;
 	OPK_LIST(struct opk_nsys_domain) domains;
 	OPK_LIST(struct opk_property) facts; /* about the machine; owned */
-	char *chip;                          /* of the GPUs; NULL: it does not say */
+	OPK_LIST(struct opk_nsys_gpu) gpus;  /* whose chips it says */
 };
+
+/* Tables of what ran on GPUs. */
+#define OPK_NSYS_KERNELS "CUPTI_ACTIVITY_KIND_KERNEL"
+#define OPK_NSYS_COPIES "CUPTI_ACTIVITY_KIND_MEMCPY"
+#define OPK_NSYS_SETS "CUPTI_ACTIVITY_KIND_MEMSET"
+#define OPK_NSYS_GRAPHS "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"
 
 /* OPK_EINPUT: it is not a database of Nsight Systems. Closed in any case by opk_nsys_close(). */
 int opk_nsys_open(struct opk_nsys_source *source, struct opk_ctx *ctx, const char *path);
 void opk_nsys_close(struct opk_nsys_source *source);
 bool opk_nsys_has(const struct opk_nsys_source *source, const char *table);
-/* The chip of all GPUs. OPK_EFAILED: the database does not say it, or there are several. */
-int opk_nsys_chip(const char **out, const struct opk_nsys_source *source);
+/*
+ * The chip of all GPUs on which something ran, or of all where nothing did. OPK_EFAILED: the
+ * database does not say it, or there are several.
+ */
+int opk_nsys_chip(const char **out, struct opk_nsys_source *source);
 int32_t opk_nsys_device(const struct opk_nsys_source *source, uint32_t process, uint32_t number);
 /* The name of an NVTX domain; "": the default one. */
 const char *opk_nsys_domain(const struct opk_nsys_source *source, uint32_t process, int64_t domain);
+
+/* Process and thread are parts of a number: docs of Nsight Systems call it a serialized ID. */
+enum { OPK_NSYS_ID_BITS = 24, OPK_NSYS_ID_MASK = (1 << OPK_NSYS_ID_BITS) - 1 };
+static inline uint32_t opk_nsys_process(int64_t id)
+{
+	return (uint32_t)(id >> OPK_NSYS_ID_BITS) & OPK_NSYS_ID_MASK;
+}
+static inline uint32_t opk_nsys_thread(int64_t id)
+{
+	return (uint32_t)id & OPK_NSYS_ID_MASK;
+}
 
 /* A column that is selected; NULL if the table lacks the one that it needs. */
 struct opk_nsys_column {

@@ -62,14 +62,10 @@ static int check_times(const struct importer *in, const struct opk_statement *ro
 	return OPK_OK;
 }
 
-/* Process and thread are parts of a number: docs of Nsight Systems call it a serialized ID. */
-enum { ID_BITS = 24, ID_MASK = (1 << ID_BITS) - 1 };
-
 static int add_record(struct opk_activity **out, struct importer *in,
                       const struct opk_statement *row, enum opk_activity_kind kind)
 {
 	const char *name = opk_statement_get_text(row, NAME);
-	int64_t id = opk_statement_get_int(row, PROCESS);
 	struct opk_activity *record;
 
 	TRY(check_times(in, row));
@@ -84,7 +80,7 @@ static int add_record(struct opk_activity **out, struct importer *in,
 		.rank = -1,
 		.start_ns = (uint64_t)(in->source.base + opk_statement_get_int(row, START)),
 		.end_ns = (uint64_t)(in->source.base + opk_statement_get_int(row, END)),
-		.process = (uint32_t)(id >> ID_BITS) & ID_MASK,
+		.process = opk_nsys_process(opk_statement_get_int(row, PROCESS)),
 		.correlation = small_of(row, CORRELATION),
 		.name = opk_texts_keep(&in->texts, name ? name : ""),
 		.symbol = "",
@@ -110,7 +106,15 @@ static int add_ran(struct opk_activity **out, struct importer *in, const struct 
 
 static int take_kernel(struct importer *in, const struct opk_statement *row)
 {
-	enum { SYMBOL = ON_GPU, GRID, BLOCK = GRID + 3, REGISTERS = BLOCK + 3, STATIC, DYNAMIC };
+	enum {
+		SYMBOL = ON_GPU,
+		GRID,
+		BLOCK = GRID + 3,
+		CLUSTER = BLOCK + 3,
+		REGISTERS = CLUSTER + 3,
+		STATIC,
+		DYNAMIC
+	};
 	const char *symbol = opk_statement_get_text(row, SYMBOL);
 	struct opk_activity *record;
 
@@ -121,6 +125,10 @@ static int take_kernel(struct importer *in, const struct opk_statement *row)
 	for (int i = 0; i < 3; i++) {
 		record->grid[i] = small_of(row, GRID + i);
 		record->block[i] = small_of(row, BLOCK + i);
+		/* A launch without clusters has 0 there, and 1 in recordings. */
+		record->cluster[i] = small_of(row, CLUSTER + i);
+		if (!record->cluster[i] && opk_statement_get_text(row, CLUSTER + i))
+			record->cluster[i] = 1;
 	}
 	record->registers = small_of(row, REGISTERS);
 	record->static_shared_bytes = small_of(row, STATIC);
@@ -129,13 +137,32 @@ static int take_kernel(struct importer *in, const struct opk_statement *row)
 	return OPK_OK;
 }
 
+/* A graph that is recorded as a whole is like a kernel, whose shape is not known. */
+static int take_graph(struct importer *in, const struct opk_statement *row)
+{
+	opk_autofree char *name = opk_printf("CUDA graph %" PRIu64,
+	                                     number_of(row, ON_GPU, INT64_MAX));
+	struct opk_activity *record;
+
+	if (!name)
+		return opk_nomem(in->ctx, "what ran");
+	TRY(add_ran(&record, in, row, OPK_ACTIVITY_KERNEL));
+	record->name = opk_texts_keep(&in->texts, name);
+	in->counts->graphs++;
+	return in->texts.failed ? opk_nomem(in->ctx, "what ran") : OPK_OK;
+}
+
 static int take_copy(struct importer *in, const struct opk_statement *row)
 {
-	/* By CUPTI's numbers, which the column has: CUpti_ActivityMemcpyKind. */
+	/* By CUPTI's numbers, which the column has: CUpti_ActivityMemcpyKind; then of Nsight's. */
 	static const char *const names[] = {
-		[1] = "memcpy HtoD", [2] = "memcpy DtoH",  [3] = "memcpy HtoA", [4] = "memcpy AtoH",
-		[5] = "memcpy AtoA", [6] = "memcpy AtoD",  [7] = "memcpy DtoA", [8] = "memcpy DtoD",
-		[9] = "memcpy HtoH", [10] = "memcpy PtoP",
+		[1] = "memcpy HtoD",          [2] = "memcpy DtoH",
+		[3] = "memcpy HtoA",          [4] = "memcpy AtoH",
+		[5] = "memcpy AtoA",          [6] = "memcpy AtoD",
+		[7] = "memcpy DtoA",          [8] = "memcpy DtoD",
+		[9] = "memcpy HtoH",          [10] = "memcpy PtoP",
+		[11] = "memcpy unified HtoD", [12] = "memcpy unified DtoH",
+		[13] = "memcpy unified DtoD",
 	};
 	enum { BYTES = ON_GPU, KIND };
 	struct opk_activity *record;
@@ -179,7 +206,7 @@ static int take_call(struct importer *in, const struct opk_statement *row)
 
 	TRY(add_record(&record, in, row, OPK_ACTIVITY_CALL));
 	record->name = name_of_call(in, record->name);
-	record->thread = (uint64_t)opk_statement_get_int(row, PROCESS) & ID_MASK;
+	record->thread = opk_nsys_thread(opk_statement_get_int(row, PROCESS));
 	in->counts->calls++;
 	return in->texts.failed ? opk_nomem(in->ctx, "calls") : OPK_OK;
 }
@@ -194,11 +221,12 @@ static int take_range(struct importer *in, const struct opk_statement *row)
 
 	TRY(add_record(&record, in, row, OPK_ACTIVITY_RANGE));
 	domain = opk_nsys_domain(&in->source, record->process, opk_statement_get_int(row, DOMAIN));
-	name = opk_printf("%s%s%s", domain, *domain ? "@" : "", text ? text : record->name);
+	name = opk_printf("%s%s%s", domain, *domain ? "@" : "",
+	                  text && *text ? text : record->name);
 	record->name = name ? opk_texts_keep(&in->texts, name) : "";
 	record->correlation = 0;
 	if (opk_statement_get_int(row, TYPE) == PUSHED)
-		record->thread = (uint64_t)opk_statement_get_int(row, PROCESS) & ID_MASK;
+		record->thread = opk_nsys_thread(opk_statement_get_int(row, PROCESS));
 	in->counts->ranges++;
 	return !name || in->texts.failed ? opk_nomem(in->ctx, "NVTX ranges") : OPK_OK;
 }
@@ -218,10 +246,14 @@ static const struct opk_nsys_column kernels[] = {
 	COLUMN("blockX"),
 	COLUMN("blockY"),
 	COLUMN("blockZ"),
+	COLUMN("clusterX"),
+	COLUMN("clusterY"),
+	COLUMN("clusterZ"),
 	COLUMN("registersPerThread"),
 	COLUMN("staticSharedMemory"),
 	COLUMN("dynamicSharedMemory"),
 };
+static const struct opk_nsys_column graphs[] = { ON_GPU_RECORD(NOTHING), COLUMN("graphId") };
 static const struct opk_nsys_column copies[] = { ON_GPU_RECORD(NOTHING), COLUMN("bytes"),
 	                                         COLUMN("copyKind") };
 static const struct opk_nsys_column sets[] = { ON_GPU_RECORD(NOTHING), COLUMN("bytes") };
@@ -238,13 +270,18 @@ static const struct table {
 	int (*take)(struct importer *in, const struct opk_statement *row);
 	const char *where; /* which rows; NULL: all */
 } tables[] = {
-	{ TABLE("CUPTI_ACTIVITY_KIND_KERNEL", kernels), take_kernel, NULL },
-	{ TABLE("CUPTI_ACTIVITY_KIND_MEMCPY", copies), take_copy, NULL },
-	{ TABLE("CUPTI_ACTIVITY_KIND_MEMSET", sets), take_set, NULL },
+	{ TABLE(OPK_NSYS_KERNELS, kernels), take_kernel, NULL },
+	{ TABLE(OPK_NSYS_GRAPHS, graphs), take_graph, NULL },
+	{ TABLE(OPK_NSYS_COPIES, copies), take_copy, NULL },
+	{ TABLE(OPK_NSYS_SETS, sets), take_set, NULL },
 	{ TABLE("CUPTI_ACTIVITY_KIND_RUNTIME", calls), take_call, NULL },
-	/* 59 and 60 are ranges that were pushed, or started. */
+	/*
+	 * 59 and 60 are ranges that were pushed, or started. One that did not end has NULL there, and
+	 * in older versions 0 or -1.
+	 */
 	{ TABLE("NVTX_EVENTS", ranges), take_range,
-	  "t.eventType IN (59, 60) AND t.\"end\" IS NOT NULL" },
+	  "t.eventType IN (59, 60) AND t.\"end\" IS NOT NULL"
+	  " AND NOT (t.\"end\" IN (0, -1) AND t.\"end\" < t.start)" },
 };
 
 static int take_table(struct importer *in, const struct table *table)
@@ -286,7 +323,7 @@ static int write_recording(struct importer *in, const char *chip, const char *pa
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
 		TRY(take_table(in, &tables[i]));
 	TRY(flush(in));
-	if (!in->counts->kernels && !in->counts->copies && !in->counts->sets)
+	if (!in->counts->kernels && !in->counts->graphs && !in->counts->copies && !in->counts->sets)
 		return opk_fail(in->ctx, OPK_EFAILED,
 		                "%s: nothing ran on a GPU: Nsight Systems has to trace CUDA",
 		                in->source.path);

@@ -103,6 +103,10 @@ static int import_database(struct app *app, const struct import_args *args)
 		return opk_add(app->ctx, code, "can't import %s", args->nsys);
 	if (imported.no_clock)
 		app_note("it does not say when it was recorded: times count from 0");
+	if (imported.graphs)
+		app_note("%ju launches of CUDA graphs are there as a whole: "
+		         "'nsys profile --cuda-graph-trace=node' records their kernels",
+		         (uintmax_t)imported.graphs);
 	if (imported.samples_left_out)
 		app_note("its samples of GPU metrics are left out: their names are labels");
 	return OPK_OK;
