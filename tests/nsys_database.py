@@ -3,7 +3,8 @@
 
 usage: python3 nsys_database.py FILE [WORD...]
 words: old (few columns, no chip), noclock, late (a record before 1970), backwards (a record that ends before it begins),
-    twochips, unused (a GPU of another chip, on which nothing ran), metrics (samples of GPU metrics), empty (nothing ran),
+    twochips, unused (a GPU of another chip, on which nothing ran), empty (nothing ran), single (one kernel alone),
+    metrics (samples of GPU metrics; norows: none, nonames: of metrics without names),
     graphs (CUDA graphs as a whole, and no kernels), more (what versions before and after write otherwise: open ranges that
     end at 0 or -1, empty texts beside numbers of texts, migrations of unified memory, clusters), cudagpu (GPUs of early 2021)
 """
@@ -63,7 +64,7 @@ def fill(db, words):
     db.execute("CREATE TABLE TARGET_INFO_SYSTEM_ENV (globalVid INTEGER, devStateName TEXT, name TEXT, nameEnum INTEGER, value TEXT)")
     db.execute("INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES (0, '', 'Hostname', 0, 'node7')")
     if "metrics" in words:
-        db.execute("CREATE TABLE GPU_METRICS (timestamp INTEGER, typeId INTEGER, metricId INTEGER, value INTEGER)")
+        add_metrics(db, words)
     if "empty" in words:
         return
     if "graphs" in words:
@@ -79,6 +80,9 @@ def fill(db, words):
         kernels.append((-2 * BASE, 1, *kernels[0][2:]))
     count = 15 if old else 20
     db.executemany(f"INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES ({','.join('?' * count)})", [row[:count] for row in kernels])
+    if "single" in words:
+        db.execute("DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE start > 1000")
+        return
     db.execute("INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (100, 600, 0, 1, 7, 9, ?, 4096, 1)", (identity(100),))
     db.execute("INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET VALUES (700, 800, 0, 1, 7, 10, ?, 0, 256)", (identity(100),))
     db.executemany("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (?, ?, 1, ?, ?, 3, 0)",
@@ -93,6 +97,34 @@ def fill(db, words):
     ])
     if "more" in words:
         add_more(db)
+
+
+def add_metrics(db, words):
+    """Samples each 100 ns: of GPU 0, whose number is 1 there, while vadd runs, and of GPU 1 while dgemm does."""
+    db.execute("CREATE TABLE GPU_METRICS (timestamp INTEGER, typeId INTEGER, metricId INTEGER, value INTEGER)")
+    if "norows" in words:
+        return
+    db.execute("ALTER TABLE TARGET_INFO_GPU ADD COLUMN pwGpuId INTEGER")
+    db.execute("UPDATE TARGET_INFO_GPU SET pwGpuId = 1 - id")
+    if "nonames" not in words:
+        db.execute("CREATE TABLE TARGET_INFO_GPU_METRICS (typeId INTEGER, sourceId INTEGER, typeName TEXT, metricId INTEGER,"
+                   " metricName TEXT)")
+    labels = ["SMs Active [Throughput %]", "GPC Clock Frequency [MHz]", "DRAM Read Bandwidth [Throughput %]",
+              "Compute Warps in Flight [Avg]", "Some Other Thing"]
+    for gpu, begin, end, hz in ((0, 1000, 3000, 10**6), (1, 2500, 4000, 1)):
+        kind = 1 << 56 | 0x23 << 32 | 1 - gpu
+        # The numbers of metrics differ from one GPU to the other.
+        numbers = [(number + gpu) % len(labels) for number in range(len(labels))]
+        if "nonames" not in words:
+            db.executemany("INSERT INTO TARGET_INFO_GPU_METRICS VALUES (?, 5, 'GPU Metrics', ?, ?)",
+                           [(kind, number, label) for number, label in zip(numbers, labels)])
+        for time in range(100, 10001, 100):
+            if gpu == 0 and 5000 < time < 8000:
+                continue
+            busy = begin < time <= end
+            values = [80 - 40 * gpu if busy else 0, 1700 * hz, -1 if time == 200 else 10, -9999999, 7]
+            db.executemany("INSERT INTO GPU_METRICS VALUES (?, ?, ?, ?)",
+                           [(time, kind, number, value) for number, value in zip(numbers, values)])
 
 
 def add_more(db):

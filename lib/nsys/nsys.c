@@ -104,16 +104,13 @@ static int add_uuid(struct opk_nsys_source *source, int64_t gpu, const char *uui
 	return add_device_fact(source, gpu, "uuid", text);
 }
 
-static int add_gpu(struct opk_nsys_source *source, int64_t id, const char *chip)
+static int add_gpu(struct opk_nsys_source *source, int64_t id, const char *chip, int64_t perfworks)
 {
-	struct opk_nsys_gpu *gpu;
+	struct opk_nsys_gpu *gpu = opk_list_add(&source->gpus);
 
-	if (!chip || !*chip)
-		return OPK_OK;
-	gpu = opk_list_add(&source->gpus);
 	if (!gpu)
 		return opk_nomem(source->ctx, "a database");
-	*gpu = (struct opk_nsys_gpu){ id, opk_strdup(chip) };
+	*gpu = (struct opk_nsys_gpu){ id, opk_strdup(chip ? chip : ""), perfworks };
 	return gpu->chip ? OPK_OK : opk_nomem(source->ctx, "a database");
 }
 
@@ -132,13 +129,15 @@ static int add_device(struct opk_nsys_source *source, uint32_t process, int64_t 
 
 static int take_gpu(struct opk_nsys_source *source, const struct opk_statement *row)
 {
-	enum { ID, NAME, UUID, PCI, CHIP, NUMBER };
+	enum { ID, NAME, UUID, PCI, CHIP, NUMBER, PERFWORKS };
 	int64_t gpu = opk_statement_get_int(row, ID);
+	bool numbered = opk_statement_get_text(row, PERFWORKS);
 
 	TRY(add_device_fact(source, gpu, "name", opk_statement_get_text(row, NAME)));
 	TRY(add_uuid(source, gpu, opk_statement_get_text(row, UUID)));
 	TRY(add_device_fact(source, gpu, "pci", opk_statement_get_text(row, PCI)));
-	TRY(add_gpu(source, gpu, opk_statement_get_text(row, CHIP)));
+	TRY(add_gpu(source, gpu, opk_statement_get_text(row, CHIP),
+	            numbered ? opk_statement_get_int(row, PERFWORKS) : gpu));
 	return opk_statement_get_text(row, NUMBER)
 	               ? add_device(source, 0, opk_statement_get_int(row, NUMBER), gpu)
 	               : OPK_OK;
@@ -190,7 +189,8 @@ static int take_host(struct opk_nsys_source *source, const struct opk_statement 
 
 static const struct opk_nsys_column gpus[] = { COLUMN("id"),       COLUMN("name"),
 	                                       COLUMN("uuid"),     COLUMN("busLocation"),
-	                                       COLUMN("chipName"), COLUMN("cuDevice") };
+	                                       COLUMN("chipName"), COLUMN("cuDevice"),
+	                                       COLUMN("pwGpuId") };
 /* GPUs had this table until the middle of 2021. */
 static const struct opk_nsys_column older_gpus[] = {
 	COLUMN("deviceId"), COLUMN("name"), NOTHING, COLUMN("busLocation"), NOTHING, NOTHING
@@ -287,7 +287,7 @@ static int join_chip(const char **chip, const struct opk_nsys_source *source, in
 	for (size_t i = 0; i < source->gpus.count; i++) {
 		const struct opk_nsys_gpu *of = &source->gpus.items[i];
 
-		if (gpu != ALL_GPUS && of->id != gpu)
+		if ((gpu != ALL_GPUS && of->id != gpu) || !*of->chip)
 			continue;
 		if (*chip && strcmp(*chip, of->chip) != 0)
 			return opk_fail(source->ctx, OPK_EFAILED,
@@ -320,6 +320,23 @@ static int join_chips(const char **chip, struct opk_nsys_source *source, const c
 	return OPK_OK;
 }
 
+static int join_sampled(const char **chip, struct opk_nsys_source *source)
+{
+	static const struct opk_nsys_column columns[] = { COLUMN("typeId") };
+	struct opk_statement *rows;
+	bool any;
+
+	TRY(opk_nsys_select(&rows, source, OPK_NSYS_SAMPLES, columns, 1, "1 GROUP BY 1"));
+	for (any = rows; any;) {
+		TRY(opk_statement_next(&any, rows));
+		if (any)
+			TRY(join_chip(chip, source,
+			              opk_nsys_sampled_gpu(source,
+			                                   opk_statement_get_int(rows, 0))));
+	}
+	return OPK_OK;
+}
+
 int opk_nsys_chip(const char **out, struct opk_nsys_source *source)
 {
 	static const char *const tables[] = { OPK_NSYS_KERNELS, OPK_NSYS_COPIES, OPK_NSYS_SETS,
@@ -328,6 +345,7 @@ int opk_nsys_chip(const char **out, struct opk_nsys_source *source)
 
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
 		TRY(join_chips(&chip, source, tables[i]));
+	TRY(join_sampled(&chip, source));
 	if (!chip)
 		TRY(join_chip(&chip, source, ALL_GPUS));
 	if (!chip)
@@ -346,6 +364,17 @@ int32_t opk_nsys_device(const struct opk_nsys_source *source, uint32_t process, 
 			return device->gpu;
 	}
 	return number <= INT32_MAX ? (int32_t)number : -1;
+}
+
+int32_t opk_nsys_sampled_gpu(const struct opk_nsys_source *source, int64_t type)
+{
+	int64_t number = type & 0xff;
+
+	for (size_t i = 0; i < source->gpus.count; i++)
+		if (source->gpus.items[i].perfworks == number && source->gpus.items[i].id >= 0
+		    && source->gpus.items[i].id <= INT32_MAX)
+			return (int32_t)source->gpus.items[i].id;
+	return (int32_t)number;
 }
 
 const char *opk_nsys_domain(const struct opk_nsys_source *source, uint32_t process, int64_t domain)

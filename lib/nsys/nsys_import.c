@@ -17,6 +17,7 @@ struct importer {
 	struct opk_ctx *ctx;
 	struct opk_nsys_imported *counts;
 	struct opk_nsys_source source;
+	struct opk_nsys_samples samples;
 	struct opk_writer *writer;
 	OPK_LIST(struct opk_activity) records;
 	struct opk_texts texts; /* of all records */
@@ -303,16 +304,25 @@ static int take_table(struct importer *in, const struct table *table)
 
 /* ---- the recording ---------------------------------------------------------------------- */
 
+static bool ran(const struct opk_nsys_imported *counts)
+{
+	return counts->kernels || counts->graphs || counts->copies || counts->sets;
+}
+
 static int write_recording(struct importer *in, const char *chip, const char *path)
 {
+	bool sampled = in->samples.ends.count;
 	const struct opk_meta meta = {
 		.kind = "recording",
 		.generator = "offpeak " PACKAGE_VERSION,
 		.chip = chip,
 		.profiler = OPK_PROFILER_PM,
 		.keep_instances = true,
-		.mode = "trace",
-		.backend = "activity",
+		.mode = sampled ? "sampling" : "trace",
+		.backend = sampled ? "pm-sampling" : "activity",
+		.metrics = in->samples.names,
+		.metric_count = sampled ? in->samples.metric_count : 0,
+		.passes = sampled,
 		.source = opk_base_name(in->source.path),
 		.run = in->source.facts.items,
 		.run_count = in->source.facts.count,
@@ -320,13 +330,17 @@ static int write_recording(struct importer *in, const char *chip, const char *pa
 
 	TRY(opk_writer_new_made(&in->writer, in->ctx, path, OPK_OUTPUT_IMPORTED));
 	TRY(opk_writer_add_meta(in->writer, &meta));
+	if (sampled)
+		TRY(opk_nsys_samples_place(&in->samples, in->writer, &in->source));
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
 		TRY(take_table(in, &tables[i]));
 	TRY(flush(in));
-	if (!in->counts->kernels && !in->counts->graphs && !in->counts->copies && !in->counts->sets)
+	if (!sampled && !ran(in->counts))
 		return opk_fail(in->ctx, OPK_EFAILED,
 		                "%s: nothing ran on a GPU: Nsight Systems has to trace CUDA",
 		                in->source.path);
+	if (sampled)
+		TRY(opk_nsys_samples_write(&in->samples, in->writer, in->ctx));
 	return opk_writer_finish(in->writer);
 }
 
@@ -335,7 +349,13 @@ static void clear(struct importer *in)
 	opk_writer_free(in->writer);
 	free(in->records.items);
 	opk_texts_clear(&in->texts);
+	opk_nsys_samples_clear(&in->samples);
 	opk_nsys_close(&in->source);
+}
+
+void opk_nsys_imported_clear(struct opk_nsys_imported *imported)
+{
+	opk_strlist_clear(&imported->labels);
 }
 
 int opk_nsys_import(struct opk_nsys_imported *out, struct opk_ctx *ctx, const char *database,
@@ -350,8 +370,13 @@ int opk_nsys_import(struct opk_nsys_imported *out, struct opk_ctx *ctx, const ch
 	TRY(opk_check_output(ctx, path, OPK_OUTPUT_IMPORTED));
 	TRY(opk_nsys_open(&in.source, ctx, database));
 	out->no_clock = !in.source.has_base;
-	out->samples_left_out = opk_nsys_has(&in.source, "GPU_METRICS");
 	if (!chip)
 		TRY(opk_nsys_chip(&chip, &in.source));
+	TRY(opk_nsys_samples_read(&in.samples, &in.source, chip));
+	out->samples = in.samples.ends.count;
+	out->negative = in.samples.negative;
+	out->no_names = in.samples.any && !in.samples.labels.count && !in.samples.left_out.count;
+	out->labels = in.samples.left_out;
+	in.samples.left_out = (struct opk_strlist){ 0 };
 	return write_recording(&in, chip, path);
 }

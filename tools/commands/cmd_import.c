@@ -96,7 +96,7 @@ static int import_report(struct app *app, const struct import_args *args)
 
 static int import_database(struct app *app, const struct import_args *args)
 {
-	struct opk_nsys_imported imported;
+	opk_autonsysimported struct opk_nsys_imported imported = { 0 };
 	int code = opk_nsys_import(&imported, app->ctx, args->nsys, args->raw.chip, app->output);
 
 	if (code)
@@ -107,8 +107,13 @@ static int import_database(struct app *app, const struct import_args *args)
 		app_note("%ju launches of CUDA graphs are there as a whole: "
 		         "'nsys profile --cuda-graph-trace=node' records their kernels",
 		         (uintmax_t)imported.graphs);
-	if (imported.samples_left_out)
-		app_note("its samples of GPU metrics are left out: their names are labels");
+	if (imported.no_names)
+		app_note("its samples of GPU metrics are left out: it does not name the metrics");
+	if (imported.negative)
+		app_note("%ju values of GPU metrics are negative, which they can't be: nan",
+		         (uintmax_t)imported.negative);
+	note_names("left out, since it is not documented which metrics these labels mean",
+	           &imported.labels);
 	return OPK_OK;
 }
 
