@@ -103,6 +103,8 @@ void opk_printed_learn(struct opk_printed *printed, const char *text, size_t lin
 	} else {
 		bool several = parts.commas + parts.points > 1;
 
+		if (parts.points && !several && !is_decimal(&parts) && !printed->open_line)
+			printed->open_line = line;
 		comma = parts.commas ? !several && is_decimal(&parts) : several;
 		point = parts.points ? !several && is_decimal(&parts) : several;
 	}

@@ -98,7 +98,8 @@ static int take_unit(int *power, struct reader *r, struct opk_ncu_metric *metric
 
 static int note_label(struct reader *r, const char *name)
 {
-	struct opk_strlist *labels = &r->report->labels;
+	struct opk_strlist *labels = opk_ncu_is_sampled(name) ? &r->report->sampled
+	                                                      : &r->report->labels;
 
 	if (labels->count == MAX_LABELS || opk_strlist_contains(labels, name))
 		return OPK_OK;
@@ -299,16 +300,18 @@ static int find_repeated(bool *out, struct reader *r, size_t launch, size_t metr
 /* A row of one metric; a row of a rule has no metric. */
 static int read_metric(struct reader *r)
 {
-	const char *name = cell(r, OPK_NCU_METRIC_NAME), *text = cell(r, OPK_NCU_METRIC_VALUE);
+	char *title = r->record.cells[r->at[OPK_NCU_METRIC_NAME]];
+	const char *text = cell(r, OPK_NCU_METRIC_VALUE), *name;
 	size_t launch, metric;
 	bool repeated;
 	int power = 0;
 
-	if (!*name)
+	if (!*title)
 		return OPK_OK;
 	TRY(find_launch(&launch, r));
-	if (!opk_ncu_is_metric(name))
-		return note_label(r, name);
+	name = opk_ncu_metric_in(title);
+	if (!name)
+		return note_label(r, title);
 	TRY(find_metric(&metric, r, name));
 	TRY(take_unit(&power, r, &r->report->metrics.items[metric], cell(r, OPK_NCU_METRIC_UNIT)));
 	TRY(find_repeated(&repeated, r, launch, metric, text));
@@ -349,6 +352,7 @@ static int place_column(struct reader *r, size_t i)
 {
 	enum opk_ncu_column column = opk_ncu_column_of(r->titles[i]);
 	bool rows_of_metrics = r->at[OPK_NCU_METRIC_NAME] != NOWHERE;
+	const char *name;
 	size_t metric;
 
 	r->metric_of[i] = UINT32_MAX;
@@ -360,14 +364,24 @@ static int place_column(struct reader *r, size_t i)
 		r->at[column] = (int)i;
 		return OPK_OK;
 	}
-	if (!opk_ncu_is_metric(r->titles[i]))
+	name = opk_ncu_metric_in(r->titles[i]);
+	if (!name)
 		return note_label(r, r->titles[i]);
-	TRY(find_metric(&metric, r, r->titles[i]));
+	TRY(find_metric(&metric, r, name));
 	for (size_t k = 0; k < i; k++)
 		if (r->metric_of[k] == metric)
-			return FAIL(r, "the column %.100s is there twice", r->titles[i]);
+			return FAIL(r, "the column %.100s is there twice", name);
 	r->metric_of[i] = (uint32_t)metric;
 	return OPK_OK;
+}
+
+/* Tables of the user interface have units in the titles, and no row with them. */
+static bool is_of_interface(const struct reader *r)
+{
+	for (size_t i = 0; i < r->width; i++)
+		if (!strcmp(r->titles[i], "Function Name"))
+			return true;
+	return false;
 }
 
 static int check_columns(const struct reader *r)
@@ -382,6 +396,9 @@ static int check_columns(const struct reader *r)
 	};
 	bool rows_of_metrics = r->at[OPK_NCU_METRIC_NAME] != NOWHERE;
 
+	if (r->at[OPK_NCU_KERNEL_NAME] == NOWHERE && is_of_interface(r))
+		return FAIL(r, "the user interface of Nsight Compute exported this table; "
+		               "ncu prints the raw page of a report in CSV, which can be read");
 	for (size_t i = 0; i < (rows_of_metrics ? 3 : 1); i++)
 		if (r->at[needed[i].column] == NOWHERE)
 			return FAIL(r, "the table lacks the column %s", needed[i].title);
@@ -537,6 +554,7 @@ void opk_ncu_report_free(struct opk_ncu_report *report)
 	free(report->values.items);
 	opk_range_table_clear(&report->launches);
 	opk_strlist_clear(&report->labels);
+	opk_strlist_clear(&report->sampled);
 	opk_strlist_clear(&report->processes);
 	free(report->capabilities.items);
 	free(report->text);

@@ -85,8 +85,11 @@ static int import_report(struct app *app, const struct import_args *args)
 	if (code)
 		return opk_add(app->ctx, code, "can't import %s", args->ncu);
 	note_names("left out, since their values are texts", &imported.texts);
-	note_names("left out, since recordings have no such facts about launches",
-	           &imported.unknown);
+	note_names("left out, since they were sampled while kernels ran", &imported.sampled);
+	if (imported.open_line)
+		app_note("whether a point begins decimals, as was assumed, or thousands is not "
+		         "clear: all of its numbers with points are like that of line %zu",
+		         imported.open_line);
 	if (imported.decimal_comma)
 		app_note("its numbers have decimal commas");
 	return OPK_OK;
