@@ -369,7 +369,7 @@ CTX_TEST(rows_of_metrics)
 	opk_ncu_values_clear(&values);
 }
 
-/* Of a range of launches ncu knows neither a stream nor shapes; of a metric it writes no rules. */
+/* Rows of metrics lack cells of rules; ranges of several launches have no stream and no shapes. */
 static const struct partial {
 	struct here here;
 	const char *text;

@@ -49,7 +49,7 @@ static const char *cell(const struct reader *r, enum opk_ncu_column column)
 	return at == NOWHERE || (size_t)at >= r->record.count ? "" : r->record.cells[at];
 }
 
-/* The cell of a fact about launches; "": it is not known, as those of ranges of several launches. */
+/* The cell of a fact about launches; "": not said, as for ranges of several launches. */
 static const char *fact(const struct reader *r, enum opk_ncu_column column)
 {
 	const char *text = cell(r, column);

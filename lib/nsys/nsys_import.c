@@ -155,7 +155,7 @@ static int take_graph(struct importer *in, const struct opk_statement *row)
 
 static int take_copy(struct importer *in, const struct opk_statement *row)
 {
-	/* By CUPTI's numbers, which the column has: CUpti_ActivityMemcpyKind; then of Nsight's. */
+	/* CUpti_ActivityMemcpyKind, and after it numbers of Nsight Systems. */
 	static const char *const names[] = {
 		[1] = "memcpy HtoD",          [2] = "memcpy DtoH",
 		[3] = "memcpy HtoA",          [4] = "memcpy AtoH",
@@ -277,8 +277,8 @@ static const struct table {
 	{ TABLE(OPK_NSYS_SETS, sets), take_set, NULL },
 	{ TABLE("CUPTI_ACTIVITY_KIND_RUNTIME", calls), take_call, NULL },
 	/*
-	 * 59 and 60 are ranges that were pushed, or started. One that did not end has NULL there, and
-	 * in older versions 0 or -1.
+	 * 59 and 60 are ranges that were pushed, or started. The end of one that is open is NULL, or
+	 * 0 or -1 in older versions.
 	 */
 	{ TABLE("NVTX_EVENTS", ranges), take_range,
 	  "t.eventType IN (59, 60) AND t.\"end\" IS NOT NULL"

@@ -202,7 +202,7 @@ static int add_sample(struct opk_nsys_samples *out, struct opk_nsys_source *sour
 	return OPK_OK;
 }
 
-/* Clocks are in Hz whatever their label says, but may be in MHz as well: none has 100,000 MHz. */
+/* Clocks are in Hz, although their label says MHz; below 100,000 a number can only be in MHz. */
 static double value_of(struct opk_nsys_samples *out, const struct opk_nsys_label *label,
                        double number)
 {
