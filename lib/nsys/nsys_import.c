@@ -277,8 +277,8 @@ static const struct table {
 	{ TABLE(OPK_NSYS_SETS, sets), take_set, NULL },
 	{ TABLE("CUPTI_ACTIVITY_KIND_RUNTIME", calls), take_call, NULL },
 	/*
-	 * 59 and 60 are ranges that were pushed, or started. The end of one that is open is NULL, or
-	 * 0 or -1 in older versions.
+	 * 59 and 60 are ranges that were pushed, or started. An open one ends at NULL, or at 0 or
+	 * -1 in older versions.
 	 */
 	{ TABLE("NVTX_EVENTS", ranges), take_range,
 	  "t.eventType IN (59, 60) AND t.\"end\" IS NOT NULL"
