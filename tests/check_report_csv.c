@@ -107,7 +107,7 @@ TEST(decimal_marks_are_learnt)
 		{ "1.234.567", 'c' }, { "65,77", 'c' },       { "65.77", 'p' },
 		{ "0,123", 'c' },     { "0.123", 'p' },       { "1234.567", 'p' },
 		{ "1.234e3", 'p' },   { "CachePrefer", ' ' }, { "n/a", ' ' },
-		{ "1'234", ' ' },     { "12.5 (4,1)", 'p' },
+		{ "1'234", ' ' },     { "12.5 (4,1)", 'p' },  { "117.344", ' ' },
 	};
 
 	for (size_t i = 0; i < COUNT(rows); i++) {
@@ -118,6 +118,7 @@ TEST(decimal_marks_are_learnt)
 		mark = printed.comma_line ? 'c' : printed.point_line ? 'p' : ' ';
 		ck_assert_msg(mark == rows[i].mark, "%s: '%c'", rows[i].text, mark);
 		ck_assert(!(printed.comma_line && printed.point_line));
+		ck_assert(!printed.open_line || (mark == ' ' && strchr(rows[i].text, '.')));
 	}
 }
 
@@ -219,6 +220,11 @@ TEST(nvtx_columns)
 	"\"" id "\",\"1\",\"k\",\"(256, 1, 1)\",\"(4, 2, 1)\",\"0\",\"9.0\",\"" metric             \
 	"\",\"" unit "\",\"" value "\"\n"
 
+/* A page of details has columns of rules after those of metrics. */
+#define RULES                                                                                      \
+	"\"ID\",\"Kernel Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\","                 \
+	"\"Rule Name\",\"Rule Type\",\"Estimated Speedup\"\n"
+
 static int read_text(struct opk_ncu_report **out, struct opk_ctx *ctx, const char *text)
 {
 	put_file("r.csv", text, strlen(text));
@@ -239,12 +245,18 @@ static const struct bad {
 	{ HERE, "x\n\"ID\",\"a\"\n", "r.csv:2: the table lacks the column Kernel Name" },
 	{ HERE, "\"ID\",\"Kernel Name\",\"Metric Name\"\n",
 	  "r.csv:1: the table lacks the column Metric Unit" },
+	{ HERE, "\"ID\",\"Function Name\",\"Duration [us]\"\n",
+	  "r.csv:1: the user interface of Nsight Compute exported this table" },
 	{ HERE, "\"ID\",\"Kernel Name\",\"ID\"\n", "r.csv:1: the column ID is there twice" },
 	{ HERE, "\"ID\",\"Kernel Name\",\"a__b.sum\",\"a__b.sum\"\n",
 	  "r.csv:1: the column a__b.sum is there twice" },
 	{ HERE, LONG "\"0\",\"1\"\n",
 	  "r.csv:2: this row has 2 cells, but the table has 10 columns" },
 	{ HERE, LONG "nonsense\n", "r.csv:2: this row has 1 cells" },
+	{ HERE, RULES "\"0\",\"k\",\"a__b.sum\",\"us\"\n",
+	  "r.csv:2: this row has 4 cells, but the table has 8 columns" },
+	{ HERE, RULES "\"0\",\"k\",\"a__b.sum\",\"us\",\"1\",,,,\n",
+	  "r.csv:2: this row has 9 cells, but the table has 8 columns" },
 	{ HERE, LONG "\"0\",\"1", "r.csv:2: a quote that begins in this line is not closed" },
 	{ HERE, LONG "\"0\"x,\"1\"\n", "r.csv:2: a comma is needed after a quoted cell" },
 	{ HERE, LONG ROW("x", "a__b.sum", "", "1"),
@@ -284,6 +296,32 @@ CTX_TEST(malformed_reports)
 	}
 }
 
+/* What is read of titles: of metrics, and of labels, which have none. */
+TEST(titles)
+{
+	static const struct {
+		const char *title, *metric;
+	} rows[] = {
+		{ "gpu__time_duration.sum", "gpu__time_duration.sum" },
+		{ "Duration (gpu__time_duration.sum)", "gpu__time_duration.sum" },
+		{ "Share (of all) (a__b.avg.pct)", "a__b.avg.pct" },
+		{ "Duration", NULL },
+		{ "Duration (us)", NULL },
+		{ "Duration )(", NULL },
+		{ "Duration (gpu__time_duration.sum) x", NULL },
+		{ "pmsampling:a__b.sum", NULL },
+	};
+
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		opk_autofree char *title = opk_strdup(rows[i].title);
+		const char *got = opk_ncu_metric_in(title);
+
+		ck_assert_msg(got ? rows[i].metric && !strcmp(got, rows[i].metric)
+		                  : !rows[i].metric && !strcmp(title, rows[i].title),
+		              "%s: %s", rows[i].title, got ? got : "none");
+	}
+}
+
 static double value_of(const struct opk_ncu_values *values, size_t launch, const char *name)
 {
 	for (size_t i = 0; i < values->metric_count; i++)
@@ -297,12 +335,17 @@ static double value_of(const struct opk_ncu_values *values, size_t launch, const
 CTX_TEST(rows_of_metrics)
 {
 	static const char text[] = "\xef\xbb\xbf==PROF== Connected\r\noutput\r\n" LONG
-		ROW("0", "a__b.sum", "us", "1.5")
-			ROW("0", "a__c.sum", "", "n/a") "\n==WARNING== x\n" ROW("1", "a__b.sum",
-	                                                                        "ms", "2.5")
-				ROW("1", "", "", "") ROW("1", "Memory Throughput", "%", "3")
-					ROW("1", "a__d", "", "Text")
-						LONG ROW("0", "a__b.sum", "s", "1");
+		ROW("0", "a__b.sum", "us",
+	            "1.5") ROW("0", "a__c.sum", "", "n/a") "\n==WARNING== x\n" ROW("1", "a__b.sum",
+	                                                                           "ms", "2.5")
+			ROW("1", "", "", "") ROW("1", "Memory Throughput", "%",
+	                                         "3") ROW("1", "pmsampling:a__b.sum", "%", "3")
+				ROW("1", "warpsampling:a__b", "",
+	                            "3") ROW("1", "SMs (launch__sm_count)", "", "132")
+					ROW("1", "launch__cluster_dim_x", "", "0")
+						ROW("1", "launch__cluster_dim_y", "", "2")
+							ROW("1", "a__d", "", "Text")
+								LONG ROW("0", "a__b.sum", "s", "1");
 	struct opk_ncu_values values = { 0 };
 	freed(opk_ncu_report) *report = NULL;
 
@@ -310,15 +353,52 @@ CTX_TEST(rows_of_metrics)
 	ck_ok(ctx, opk_ncu_values_init(&values, ctx, report));
 	ck_assert_uint_eq(report->launches.rows.count, 3);
 	ck_assert_uint_eq(report->launches.rows.items[2].grid[1], 2);
-	ck_assert_uint_eq(values.metric_count, 2);
+	ck_assert_uint_eq(values.metric_count, 3);
 	ck_assert_str_eq(values.units[0], "nanoseconds");
 	ck_assert(value_of(&values, 0, "a__b.sum") == 1500);
 	ck_assert(value_of(&values, 1, "a__b.sum") == 2500000);
 	ck_assert(value_of(&values, 2, "a__b.sum") == 1e9);
+	ck_assert(value_of(&values, 1, "launch__sm_count") == 132);
+	ck_assert_uint_eq(report->launches.rows.items[1].cluster[0], 1);
+	ck_assert_uint_eq(report->launches.rows.items[1].cluster[1], 2);
+	ck_assert_uint_eq(report->launches.rows.items[1].cluster[2], 0);
 	ck_assert(isnan(value_of(&values, 0, "a__c.sum")));
 	ck_assert_uint_eq(report->labels.count, 1);
+	ck_assert_uint_eq(report->sampled.count, 2);
 	ck_assert_uint_eq(values.texts.count, 1);
 	opk_ncu_values_clear(&values);
+}
+
+/* Rows of metrics lack cells of rules; ranges of several launches have no stream and no shapes. */
+static const struct partial {
+	struct here here;
+	const char *text;
+} partial[] = {
+	{ HERE, RULES "\"0\",\"k\",\"a__b.sum\",\"us\",\"1.5\"\n" },
+	{ HERE, RULES "\"0\",\"k\",\"a__b.sum\",\"us\",\"1.5\",\n" },
+	{ HERE, RULES "\"0\",\"k\",\"\",\"\",\"\",\"Bottleneck\",\"OPT\",\"12\"\n"
+	              "\"0\",\"k\",\"a__b.sum\",\"us\",\"1.5\",,,\n" },
+	{ HERE, "\"ID\",\"Kernel Name\",\"Stream\",\"Block Size\",\"Grid Size\",\"Device\",\"CC\","
+	        "\"a__b.sum\"\n,,,,,,,us\n0,k,n/a,n/a,n/a,n/a,n/a,1.5\n" },
+};
+
+CTX_TEST(parts_of_rows_are_missing)
+{
+	for (size_t i = 0; i < COUNT(partial); i++) {
+		struct opk_ncu_values values = { 0 };
+		freed(opk_ncu_report) *report = NULL;
+		const struct opk_range *launch;
+		int code = read_text(&report, ctx, partial[i].text);
+
+		ck_row(&partial[i], !code, "got %s", errors_of(ctx));
+		ck_ok(ctx, opk_ncu_values_init(&values, ctx, report));
+		launch = report->launches.rows.items;
+		ck_row(&partial[i], report->launches.rows.count == 1, "launches");
+		ck_row(&partial[i], !launch->stream && !launch->grid[0] && launch->device == -1,
+		       "a fact is known");
+		ck_row(&partial[i], value_of(&values, 0, "a__b.sum") == 1500, "value");
+		opk_ncu_values_clear(&values);
+	}
 }
 
 SUITE(.set_up = make_folder, .tear_down = remove_folder);

@@ -27,7 +27,7 @@ lines_are 11
 pass 'from a pipe' sh -c '"$0" import --ncu - -o piped.opk <"$1"' "$OFFPEAK" "$reports/simple.csv"
 
 section 'the raw page'
-notes 'left out, since recordings have no such facts about launches: launch__func_cache_config' import --ncu "$reports/raw.csv" -o raw.opk
+notes 'left out, since their values are texts: launch__func_cache_config' import --ncu "$reports/raw.csv" -o raw.opk
 run 0 eval raw.opk --layout long
 out_has ',"void gemm<4>\(const float \*, float \*\)",64x32x1,256x1x1,0,step/layer 1\\/attention/NCCL@all:reduce,dram__bytes.sum,bytes,33550000$' \
 	'dram__bytes.sum.per_second,bytes/second,401250000000$' 'gpc__cycles_elapsed.avg.per_second,cycles/second,1120000000$' \
@@ -75,6 +75,24 @@ notes 'left out, since their values are texts: gpu__time_duration.sum' import --
 } >none.csv
 refuses 1 'there is no metric with a value in it' import --ncu none.csv -o no.opk
 err_has "labels: 'ncu --page raw --csv'"
+
+sed 's/gpu__time/pmsampling:gpu__time/' "$reports/simple.csv" >sampled.csv
+notes 'left out, since they were sampled while kernels ran: pmsampling:gpu__time_duration.sum' import --ncu sampled.csv -o sampled.opk
+{
+	head -n 1 "$reports/simple.csv"
+	grep gpu__time "$reports/simple.csv" | head -n 1 | sed 's/"17,824.00"/"117.344"/'
+} >open.csv
+notes 'whether a point begins decimals, as was assumed, or thousands is not clear: .* that of line 2' import --ncu open.csv -o open.opk
+
+section 'facts about launches that offpeak does not know'
+sed 's/lts__t_sector_hit_rate.pct/launch__sm_count/' "$reports/simple.csv" >facts.csv
+works import --ncu facts.csv -o facts.opk
+run 0 eval facts.opk --columns kernel,launch__sm_count,gpu__time_duration.sum
+out_has '^"vadd.*",34.32'
+run 0 show facts.opk
+run 0 diff facts.opk facts.opk --fail 'launch__sm_count>1%'
+refuses 2 'launch__sm_counts: the recording does not say this' eval facts.opk --columns launch__sm_counts
+refuses 2 'launch__sm_count: the recording does not say this' eval simple.opk --columns launch__sm_count
 
 section 'bad ones'
 head -c 1000 "$reports/simple.csv" >cut.csv

@@ -42,17 +42,90 @@ out_has '^machine   NVIDIA H100 80GB HBM3 \(GH100\), host node7, from n.sqlite$'
 works trace n.opk -o n.json
 pass 'the names of calls have no version' grep -q '"cudaLaunchKernel"' n.json
 
+section 'graphs as a whole'
+database graphs.sqlite graphs
+notes "2 launches of CUDA graphs are there as a whole: 'nsys profile --cuda-graph-trace=node' records their kernels" \
+	import --nsys graphs.sqlite -o graphs.opk
+same 'graphs' "$("$OFFPEAK" eval graphs.opk --columns kernel,grid,device,kind,start_ns,duration_ns,launch_latency_ns --where 'kernel=CUDA*')" \
+	'kernel,grid,device,kind,start_ns,duration_ns,launch_latency_ns
+CUDA graph 3,,0,kernel,1795358468000001000,8000,100
+CUDA graph 5,,0,kernel,1795358468000010000,1000,4000'
+run 0 show graphs.opk
+out_has '^CUDA graph 3 +8 +88.889 +1 '
+
+section 'what versions write otherwise'
+database more.sqlite more
+works import --nsys more.sqlite -o more.opk
+run 0 eval more.opk --columns kernel,bytes --where 'kind=copy'
+out_has '^memcpy PtoP,1$' '^memcpy unified HtoD,1$' '^memcpy unified DtoH,1$' '^memcpy unified DtoD,1$' '^memcpy,1$'
+run 0 info more.opk --table nvtx
+out_has ',dgemm\(double\*\)@step,1,' ',before,'
+lines_are 6
+
+section 'samples of GPU metrics'
+database metrics.sqlite metrics more
+notes 'left out, since it is not documented which metrics these labels mean: Some Other Thing, Compute Warps in Flight \[Avg\]$' \
+	import --nsys metrics.sqlite -o metrics.opk
+err_has 'note: 2 values of GPU metrics are negative'
+works verify metrics.opk
+sm=sm__cycles_active.avg.pct_of_peak_sustained_elapsed dram=dramc__read_throughput.avg.pct_of_peak_sustained_elapsed
+same 'samples' "$("$OFFPEAK" eval metrics.opk | sed -n '1,3p;71,73p')" \
+	"sample,start_ns,end_ns,device,$sm,gpc__cycles_elapsed.avg.per_second,$dram
+0,1795358468000000100,1795358468000000200,1,0,1700000000,nan
+1,1795358468000000200,1795358468000000300,1,0,1700000000,10
+69,1795358468000007000,1795358468000007100,1,0,1700000000,10
+70,1795358468000007100,1795358468000007200,1,0,1700000000,10
+71,1795358468000007200,1795358468000007300,1,0,1700000000,10"
+# After a gap a sample is as long as the others.
+shows '^[0-9]*,1795358468000007900,1795358468000008000,0,0,1700000000,10$' eval metrics.opk
+shows '^0,.*,percent,0$' eval metrics.opk --layout long
+run 0 eval metrics.opk --per launch --columns "kernel,device,samples,launch__cluster_dim_x,launch__cluster_size,$sm"
+out_has '^"vadd.*,0,20,2,2,80$' '^dgemm.*,1,15,nan,nan,40$'
+run 0 eval metrics.opk --per kernel --columns "kernel,$sm"
+out_has '^"vadd.*,64$'
+run 0 show metrics.opk
+out_has '^SMs active +22.857 +0 +80 +% +22.9%' '^GPC clock +1.7 ' '^vadd '
+works trace metrics.opk -o metrics.json
+pass 'counters in the trace' grep -q '"name":"sm__cycles_active.avg.pct_of_peak_sustained_elapsed","ts":' metrics.json
+refuses 2 'sm__inst_executed.sum is not among its values, which Nsight Systems computed' eval metrics.opk --metrics sm__inst_executed.sum
+# There are more GPUs with samples than kernels.
+database single.sqlite metrics single
+run 0 import --nsys single.sqlite -o single.opk
+run 0 report single.opk -o single.html
+database only.sqlite metrics empty
+run 0 import --nsys only.sqlite -o only.opk
+works eval only.opk
+lines_are 170
+for chip in H100 B200; do
+	"$OFFPEAK" import --nsys only.sqlite --chip "$chip" -o chip.opk 2>/dev/null
+	"$OFFPEAK" info chip.opk --format json | grep -o 'dramc*__read_throughput'
+done >names
+same 'the metric of memory by chip' "$(paste -sd ' ' names)" 'dramc__read_throughput dram__read_throughput'
+
 section 'other databases'
 database old.sqlite old noclock
 refuses 1 'old.sqlite does not say which chip its GPUs have: name the chip' import --nsys old.sqlite -o no.opk
 notes 'times count from 0' import --nsys old.sqlite --chip H100 -o old.opk
 shows '^"vadd\(const float \*, int\)",step/Lib@reduce,kernel,7,1000,3000,2000,500,' eval old.opk
-database metrics.sqlite metrics
-notes 'samples of GPU metrics are left out' import --nsys metrics.sqlite -o metrics.opk
+database norows.sqlite metrics norows
+works import --nsys norows.sqlite -o norows.opk
+database nonames.sqlite metrics nonames
+notes 'its samples of GPU metrics are left out: it does not name the metrics' import --nsys nonames.sqlite -o nonames.opk
+gives 'j["mode"] == "trace"' info nonames.opk
 database empty.sqlite empty
 refuses 1 'nothing ran on a GPU' import --nsys empty.sqlite -o no.opk
-database bad.sqlite twochips
-refuses 4 'GPUs of several chips, GH100 and GA100' import --nsys bad.sqlite -o no.opk
+database two.sqlite twochips
+refuses 1 'GPUs of several chips, GH100 and GA100: a recording has one: name the chip' import --nsys two.sqlite -o no.opk
+works import --nsys two.sqlite --chip H100 -o two.opk
+database unused.sqlite unused
+works import --nsys unused.sqlite -o unused.opk
+gives 'j["chip"] == "GH100"' info unused.opk
+database unused.sqlite unused twochips empty
+refuses 1 'GPUs of several chips' import --nsys unused.sqlite -o no.opk
+database cudagpu.sqlite cudagpu
+works import --nsys cudagpu.sqlite --chip V100 -o cudagpu.opk
+run 0 show cudagpu.opk
+out_has '^machine   Tesla V100-SXM2-16GB \(GV100\), '
 database bad.sqlite backwards
 refuses 4 'a record from 9000 to 8000 ns' import --nsys bad.sqlite -o no.opk
 database bad.sqlite late
@@ -68,6 +141,7 @@ pass 'nothing was written' test ! -e no.opk
 
 section 'damage'
 # Each byte of some is another one: a recording or an error, never a crash, nothing half-written.
+database n.sqlite metrics more
 "$tap_python" - "$OFFPEAK" "$(is_long && echo 400 || echo 25)" >damage <<'END' || fail damage "$(cat damage)"
 import os, random, subprocess, sys
 data = open("n.sqlite", "rb").read()

@@ -30,8 +30,7 @@ static int list_metrics(struct opk_answers *a, struct opk_ctx *ctx, const struct
 {
 	for (size_t i = 0; i < a->set_columns.metric_count; i++) {
 		const char *name = a->set_columns.metrics[i];
-		int code = opk_attribute_is_name(name) ? opk_attribute_check(ctx, name, meta)
-		                                       : OPK_OK;
+		int code = opk_attribute_check(ctx, name, meta);
 
 		TRY(opk_allow(ctx, code, OPK_EUSAGE));
 		if (!code && !opk_strlist_add(&a->metrics, name))

@@ -97,7 +97,7 @@ static int explain(char **out, struct check *c, const char *name)
 	code = look_in_recordings(&known, c, name);
 	if (code || known)
 		return code;
-	if (opk_attribute_is_name(name))
+	if (opk_attribute_is_like(name))
 		return explain_attribute(out, c, name);
 	if (strstr(name, "__") && has_metrics(c->diff)) {
 		code = open_catalog(c);

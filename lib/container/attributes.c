@@ -142,8 +142,7 @@ static const struct {
 	{ "multiprocessor_count", "multiprocessors" },
 };
 
-static const char launch_prefix[] = "launch__", device_prefix[] = "device__attribute_",
-		  computed_prefix[] = "sm__maximum_warps_";
+static const char launch_prefix[] = "launch__", device_prefix[] = "device__attribute_";
 
 static const struct launch_attribute *find_launch(const char *name)
 {
@@ -160,8 +159,12 @@ static bool begins(const char *name, const char *prefix)
 
 bool opk_attribute_is_name(const char *name)
 {
-	return begins(name, launch_prefix) || begins(name, device_prefix)
-	       || (begins(name, computed_prefix) && find_launch(name));
+	return begins(name, device_prefix) || find_launch(name);
+}
+
+bool opk_attribute_is_like(const char *name)
+{
+	return begins(name, launch_prefix) || opk_attribute_is_name(name);
 }
 
 bool opk_attribute_is_of_device(const char *name)
@@ -353,11 +356,22 @@ static bool has_fact(const struct opk_meta *meta, const char *fact)
 	return false;
 }
 
+static bool has_metric(const struct opk_meta *meta, const char *name)
+{
+	for (size_t i = 0; i < meta->metric_count; i++)
+		if (!strcmp(meta->metrics[i], name))
+			return true;
+	return false;
+}
+
 int opk_attribute_check(struct opk_ctx *ctx, const char *name, const struct opk_meta *meta)
 {
 	struct opk_nearest nearest = { .name = name };
 
 	if (find_launch(name) || (device_fact(name) && has_fact(meta, device_fact(name))))
+		return OPK_OK;
+	/* Recordings of other tools have facts about launches as metrics. */
+	if (!opk_attribute_is_like(name) || (meta && has_metric(meta, name)))
 		return OPK_OK;
 	for (size_t i = 0; i < LAUNCH_ATTRIBUTES; i++)
 		opk_nearest_try(&nearest, launch_attributes[i].name);

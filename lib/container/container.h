@@ -562,13 +562,18 @@ int opk_file_link(size_t *bad, struct opk_ctx *ctx, struct opk_file *file,
  */
 
 /*
- * "launch__...", "device__attribute_..." or a computed "sm__maximum_warps_...": metrics don't have
+ * "device__attribute_..." or a known "launch__..." or "sm__maximum_warps_...": metrics don't have
  * such names.
  */
 bool opk_attribute_is_name(const char *name);
+/* Any "launch__...", too, which is a metric where another tool recorded it. */
+bool opk_attribute_is_like(const char *name);
 /* "device__attribute_..." */
 bool opk_attribute_is_of_device(const char *name);
-/* OPK_EUSAGE: recordings have no such attribute, or this one lacks attributes of its devices. */
+/*
+ * OPK_EUSAGE: recordings have no such attribute, or this one lacks attributes of its devices. Other
+ * names are fine, and so are a recording's metrics.
+ */
 int opk_attribute_check(struct opk_ctx *ctx, const char *name, const struct opk_meta *meta);
 /* Attributes of launches; NULL past the end. */
 const char *opk_attribute_known(size_t i);

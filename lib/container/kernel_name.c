@@ -322,8 +322,29 @@ static char *spell(struct tokens *tokens)
 	return opk_buf_take_text(&out);
 }
 
+/* NVIDIA's demangler writes "<unnamed>::" where others write "(anonymous namespace)::". free() */
+static char *name_unnamed(const char *name)
+{
+	static const char unnamed[] = "<unnamed>::", anonymous[] = "(anonymous namespace)::";
+	struct opk_buf out = { 0 };
+
+	for (const char *at = name; *at;) {
+		/* After a word these are a template's arguments. */
+		bool found = !strncmp(at, unnamed, strlen(unnamed))
+		             && (at == name || !in_word(at[-1]));
+
+		if (found)
+			opk_buf_add_text(&out, anonymous);
+		else
+			opk_buf_add(&out, at, 1);
+		at += found ? strlen(unnamed) : 1;
+	}
+	return opk_buf_take_text(&out);
+}
+
 char *opk_kernel_spell(const char *name)
 {
+	opk_autofree char *named = NULL;
 	struct tokens tokens = { 0 };
 	bool odd = false;
 	char *spelled = NULL;
@@ -331,7 +352,11 @@ char *opk_kernel_spell(const char *name)
 	/* Most names in libraries are plain words. */
 	if (!strpbrk(name, " <("))
 		return opk_strdup(name);
-	if (read_tokens(&tokens, name, &odd))
+	if (strstr(name, "<unnamed>")) {
+		named = name_unnamed(name);
+		name = named;
+	}
+	if (name && read_tokens(&tokens, name, &odd))
 		spelled = odd ? opk_strdup(name) : spell(&tokens);
 	free(tokens.items);
 	return spelled;
@@ -354,6 +379,9 @@ static void find_parts(struct opk_kernel_parts *parts, const struct tokens *toke
 	/* Skips "const", and marks of copies that compilers made: "[clone .part.0]". */
 	while (end > 1 && (is_qualifier(&items[end - 1]) || is(&items[end - 1], "]")))
 		end = is(&items[end - 1], "]") ? items[end - 1].match : end - 1;
+	/* Words alone are not a function's: "CUDA graph 3". */
+	if (end > 1 && is_word(&items[end - 1]) && is_word(&items[end - 2]))
+		return;
 	if (end > 1 && is(&items[end - 1], ")")) {
 		parts->arguments = between(tokens, items[end - 1].match, end - 1);
 		end = items[end - 1].match;

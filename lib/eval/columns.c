@@ -190,11 +190,6 @@ static int explain(const struct maker *m, const char *name, bool or_fact)
 	                nearest.best ? "?" : "");
 }
 
-static int check_attribute(struct opk_ctx *ctx, const char *name, const struct opk_meta *meta)
-{
-	return opk_attribute_is_name(name) ? opk_attribute_check(ctx, name, meta) : OPK_OK;
-}
-
 /* Turns LABEL:within into METRIC:within; leaves other names alone. */
 static int name_within(const char **metric, struct maker *m, const char *name)
 {
@@ -227,7 +222,7 @@ static int look_up(const struct opk_meta_name **found, const char **metric, stru
 		return OPK_OK;
 	TRY(name_within(metric, m, name));
 	return is_unknown(m->meta, *metric) ? explain(m, name, also)
-	                                    : check_attribute(m->ctx, *metric, m->meta);
+	                                    : opk_attribute_check(m->ctx, *metric, m->meta);
 }
 
 /* Columns have the names that were asked for. A metric that is asked for twice has two columns. */
@@ -423,7 +418,7 @@ static int make_plain(struct opk_columns *columns, struct opk_ctx *ctx, const st
 	columns->metrics = metrics;
 	for (size_t i = 0; i < count; i++) {
 		if (wanted->shown)
-			TRY(check_attribute(ctx, metrics[i], meta));
+			TRY(opk_attribute_check(ctx, metrics[i], meta));
 		if (!add_column(columns, metrics[i], add_metric(columns, metrics[i])))
 			return fail_nomem(ctx);
 	}

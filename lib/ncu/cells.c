@@ -78,7 +78,27 @@ bool opk_ncu_read_shape(uint32_t out[3], const char *text)
 }
 
 /* "Duration" is a label: names of metrics have several words. */
-bool opk_ncu_is_metric(const char *name)
+static bool is_metric(const char *name)
 {
 	return strchr(name, '_') && opk_is_letter(*name) && !name[opk_span(name, opk_in_full_name)];
+}
+
+const char *opk_ncu_metric_in(char *title)
+{
+	char *open = strrchr(title, '('), *close = strrchr(title, ')');
+
+	if (is_metric(title))
+		return title;
+	if (!open || !close || close < open || close[1])
+		return NULL;
+	*close = '\0';
+	if (is_metric(open + 1))
+		return open + 1;
+	*close = ')';
+	return NULL;
+}
+
+bool opk_ncu_is_sampled(const char *title)
+{
+	return strstr(title, "pmsampling:") || strstr(title, "warpsampling:");
 }

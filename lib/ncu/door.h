@@ -10,10 +10,11 @@
 struct opk_ncu_imported {
 	size_t launches, metrics;
 	bool decimal_comma; /* the report has decimal commas */
+	size_t open_line; /* the first with a point that begins decimals, or else thousands; or 0 */
 	/* Names that were left out. */
 	struct opk_strlist labels;  /* are for people: no name of a metric looks so */
 	struct opk_strlist texts;   /* have texts as values */
-	struct opk_strlist unknown; /* are facts about launches that recordings do not have */
+	struct opk_strlist sampled; /* were sampled while kernels ran */
 };
 void opk_ncu_imported_clear(struct opk_ncu_imported *imported);
 #define opk_autoimported __attribute__((cleanup(opk_ncu_imported_clear)))

@@ -103,6 +103,8 @@ void opk_printed_learn(struct opk_printed *printed, const char *text, size_t lin
 	} else {
 		bool several = parts.commas + parts.points > 1;
 
+		if (parts.points && !several && !is_decimal(&parts) && !printed->open_line)
+			printed->open_line = line;
 		comma = parts.commas ? !several && is_decimal(&parts) : several;
 		point = parts.points ? !several && is_decimal(&parts) : several;
 	}
@@ -142,7 +144,7 @@ static bool plain_number(char out[MAX_NUMBER + 20], const struct parts *parts, c
 	return fraction || !grouped || digits == 3;
 }
 
-static bool is_none(const char *text)
+bool opk_printed_is_none(const char *text)
 {
 	static const char *const none[] = { "",     "n/a",     "(!) n/a",  "nan",
 		                            "-nan", "(!) nan", "-nan(ind)" };
@@ -162,7 +164,7 @@ enum opk_printed_kind opk_printed_read(double *out, const struct opk_printed *pr
 	size_t length;
 
 	*out = (double)NAN;
-	if (is_none(text))
+	if (opk_printed_is_none(text))
 		return OPK_PRINTED_NONE;
 	if (!strcmp(text, "inf") || !strcmp(text, "-inf")) {
 		*out = *text == '-' ? -(double)INFINITY : (double)INFINITY;

@@ -41,10 +41,20 @@ static int fail_nomem(const struct reader *r)
 
 #define FAIL(r, ...) opk_csv_fail(&(r)->csv, (r)->record.line, __VA_ARGS__)
 
-/* The cell of a column; "" if the table does not have it. */
+/* The cell of a column; "" if the table or the row does not have it. */
 static const char *cell(const struct reader *r, enum opk_ncu_column column)
 {
-	return r->at[column] == NOWHERE ? "" : r->record.cells[r->at[column]];
+	int at = r->at[column];
+
+	return at == NOWHERE || (size_t)at >= r->record.count ? "" : r->record.cells[at];
+}
+
+/* The cell of a fact about launches; "": not said, as for ranges of several launches. */
+static const char *fact(const struct reader *r, enum opk_ncu_column column)
+{
+	const char *text = cell(r, column);
+
+	return opk_printed_is_none(text) ? "" : text;
 }
 
 /* ---- metrics */
@@ -88,7 +98,8 @@ static int take_unit(int *power, struct reader *r, struct opk_ncu_metric *metric
 
 static int note_label(struct reader *r, const char *name)
 {
-	struct opk_strlist *labels = &r->report->labels;
+	struct opk_strlist *labels = opk_ncu_is_sampled(name) ? &r->report->sampled
+	                                                      : &r->report->labels;
 
 	if (labels->count == MAX_LABELS || opk_strlist_contains(labels, name))
 		return OPK_OK;
@@ -117,7 +128,7 @@ static int add_value(struct reader *r, size_t launch, size_t metric, const char 
 static int take_whole(uint64_t *out, const struct reader *r, enum opk_ncu_column column,
                       uint64_t most)
 {
-	const char *text = cell(r, column);
+	const char *text = fact(r, column);
 
 	*out = 0;
 	if (!*text || opk_ncu_read_whole(out, text, most))
@@ -127,7 +138,7 @@ static int take_whole(uint64_t *out, const struct reader *r, enum opk_ncu_column
 
 static int take_shape(uint32_t out[3], const struct reader *r, enum opk_ncu_column column)
 {
-	const char *text = cell(r, column);
+	const char *text = fact(r, column);
 
 	if (!*text || opk_ncu_read_shape(out, text))
 		return OPK_OK;
@@ -139,7 +150,7 @@ static int take_shape(uint32_t out[3], const struct reader *r, enum opk_ncu_colu
 static int take_capability(struct reader *r, uint64_t device)
 {
 	struct opk_ncu_report *report = r->report;
-	const char *text = cell(r, OPK_NCU_CC), **known;
+	const char *text = fact(r, OPK_NCU_CC), **known;
 
 	while (report->capabilities.count <= device)
 		if (!opk_list_add(&report->capabilities))
@@ -199,7 +210,7 @@ static int fill_launch(struct reader *r, struct opk_range *launch)
 	TRY(take_whole(&launch->stream, r, OPK_NCU_STREAM, INT64_MAX));
 	TRY(take_shape(launch->grid, r, OPK_NCU_GRID));
 	TRY(take_shape(launch->block, r, OPK_NCU_BLOCK));
-	launch->device = *cell(r, OPK_NCU_DEVICE) ? (int32_t)device : -1;
+	launch->device = *fact(r, OPK_NCU_DEVICE) ? (int32_t)device : -1;
 	launch->context = (uint32_t)context;
 	launch->process = (uint32_t)process;
 	TRY(take_capability(r, device));
@@ -289,16 +300,18 @@ static int find_repeated(bool *out, struct reader *r, size_t launch, size_t metr
 /* A row of one metric; a row of a rule has no metric. */
 static int read_metric(struct reader *r)
 {
-	const char *name = cell(r, OPK_NCU_METRIC_NAME), *text = cell(r, OPK_NCU_METRIC_VALUE);
+	char *title = r->record.cells[r->at[OPK_NCU_METRIC_NAME]];
+	const char *text = cell(r, OPK_NCU_METRIC_VALUE), *name;
 	size_t launch, metric;
 	bool repeated;
 	int power = 0;
 
-	if (!*name)
+	if (!*title)
 		return OPK_OK;
 	TRY(find_launch(&launch, r));
-	if (!opk_ncu_is_metric(name))
-		return note_label(r, name);
+	name = opk_ncu_metric_in(title);
+	if (!name)
+		return note_label(r, title);
 	TRY(find_metric(&metric, r, name));
 	TRY(take_unit(&power, r, &r->report->metrics.items[metric], cell(r, OPK_NCU_METRIC_UNIT)));
 	TRY(find_repeated(&repeated, r, launch, metric, text));
@@ -307,12 +320,16 @@ static int read_metric(struct reader *r)
 
 static int read_row(struct reader *r)
 {
+	bool rows_of_metrics = r->at[OPK_NCU_METRIC_NAME] != NOWHERE;
+	/* ncu leaves out cells of rules at the end of a metric's row. */
+	size_t least = rows_of_metrics ? (size_t)r->at[OPK_NCU_METRIC_VALUE] + 1 : r->width;
+
 	if (r->record.count == 1 && !*r->record.cells[0])
 		return OPK_OK;
-	if (r->record.count != r->width)
+	if (r->record.count < least || r->record.count > r->width)
 		return FAIL(r, "this row has %zu cells, but the table has %zu columns",
 		            r->record.count, r->width);
-	if (r->at[OPK_NCU_METRIC_NAME] != NOWHERE)
+	if (rows_of_metrics)
 		return read_metric(r);
 	return *cell(r, OPK_NCU_ID) ? read_launch(r) : read_units(r);
 }
@@ -335,6 +352,7 @@ static int place_column(struct reader *r, size_t i)
 {
 	enum opk_ncu_column column = opk_ncu_column_of(r->titles[i]);
 	bool rows_of_metrics = r->at[OPK_NCU_METRIC_NAME] != NOWHERE;
+	const char *name;
 	size_t metric;
 
 	r->metric_of[i] = UINT32_MAX;
@@ -346,14 +364,24 @@ static int place_column(struct reader *r, size_t i)
 		r->at[column] = (int)i;
 		return OPK_OK;
 	}
-	if (!opk_ncu_is_metric(r->titles[i]))
+	name = opk_ncu_metric_in(r->titles[i]);
+	if (!name)
 		return note_label(r, r->titles[i]);
-	TRY(find_metric(&metric, r, r->titles[i]));
+	TRY(find_metric(&metric, r, name));
 	for (size_t k = 0; k < i; k++)
 		if (r->metric_of[k] == metric)
-			return FAIL(r, "the column %.100s is there twice", r->titles[i]);
+			return FAIL(r, "the column %.100s is there twice", name);
 	r->metric_of[i] = (uint32_t)metric;
 	return OPK_OK;
+}
+
+/* Tables of the user interface have units in the titles, and no row with them. */
+static bool is_of_interface(const struct reader *r)
+{
+	for (size_t i = 0; i < r->width; i++)
+		if (!strcmp(r->titles[i], "Function Name"))
+			return true;
+	return false;
 }
 
 static int check_columns(const struct reader *r)
@@ -368,6 +396,9 @@ static int check_columns(const struct reader *r)
 	};
 	bool rows_of_metrics = r->at[OPK_NCU_METRIC_NAME] != NOWHERE;
 
+	if (r->at[OPK_NCU_KERNEL_NAME] == NOWHERE && is_of_interface(r))
+		return FAIL(r, "the user interface of Nsight Compute exported this table; "
+		               "ncu prints the raw page of a report in CSV, which can be read");
 	for (size_t i = 0; i < (rows_of_metrics ? 3 : 1); i++)
 		if (r->at[needed[i].column] == NOWHERE)
 			return FAIL(r, "the table lacks the column %s", needed[i].title);
@@ -523,6 +554,7 @@ void opk_ncu_report_free(struct opk_ncu_report *report)
 	free(report->values.items);
 	opk_range_table_clear(&report->launches);
 	opk_strlist_clear(&report->labels);
+	opk_strlist_clear(&report->sampled);
 	opk_strlist_clear(&report->processes);
 	free(report->capabilities.items);
 	free(report->text);

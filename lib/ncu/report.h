@@ -37,6 +37,7 @@ int opk_csv_fail(const struct opk_csv *csv, size_t line, const char *format, ...
 struct opk_printed {
 	size_t comma_line; /* a line whose decimal mark can only be a comma; 0: there is none */
 	size_t point_line; /* likewise a point */
+	size_t open_line;  /* the first with a point that can be either */
 };
 
 enum opk_printed_kind {
@@ -45,6 +46,8 @@ enum opk_printed_kind {
 	OPK_PRINTED_TEXT, /* not a number */
 };
 
+/* Whether a text says that there is no value: "", "n/a", "nan". */
+bool opk_printed_is_none(const char *text);
 /* Learns from a value what the decimal mark is. */
 void opk_printed_learn(struct opk_printed *printed, const char *text, size_t line);
 /* The number times this power of ten. Instances after it, "12 (4; 8)", are left out. */
@@ -90,6 +93,7 @@ struct opk_ncu_report {
 	OPK_LIST(struct opk_ncu_value) values;
 	struct opk_printed printed;
 	struct opk_strlist labels;    /* names of metrics that are labels for people */
+	struct opk_strlist sampled;   /* metrics that were sampled while kernels ran */
 	struct opk_strlist processes; /* different names of programs */
 	/* By the device's number; NULL where the report does not say it. */
 	OPK_LIST(const char *) capabilities;
@@ -130,7 +134,12 @@ enum opk_ncu_column opk_ncu_column_of(const char *title);
 bool opk_ncu_read_shape(uint32_t out[3], const char *text);
 /* A whole number of at most `most`; false: it is not one. */
 bool opk_ncu_read_whole(uint64_t *out, const char *text, uint64_t most);
-/* Whether a recording can have a metric of this name. */
-bool opk_ncu_is_metric(const char *name);
+/*
+ * The metric that a title names, "gpu__time_duration.sum" or "Duration (gpu__time_duration.sum)",
+ * of which the bracket is cut; NULL: no recording can have a metric of this name.
+ */
+const char *opk_ncu_metric_in(char *title);
+/* Whether the metric was sampled: "pmsampling:dram__read_throughput.avg". */
+bool opk_ncu_is_sampled(const char *title);
 
 #endif

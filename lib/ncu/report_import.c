@@ -225,8 +225,9 @@ static int describe(struct opk_ncu_imported *out, struct opk_ctx *ctx,
 	out->launches = report->launches.rows.count;
 	out->metrics = values->metric_count;
 	out->decimal_comma = printed->comma_line;
+	out->open_line = printed->comma_line || printed->point_line ? 0 : printed->open_line;
 	return copy_names(&out->labels, &report->labels) && copy_names(&out->texts, &values->texts)
-	                       && copy_names(&out->unknown, &values->unknown)
+	                       && copy_names(&out->sampled, &report->sampled)
 	               ? OPK_OK
 	               : opk_nomem(ctx, "a report");
 }
@@ -235,7 +236,7 @@ void opk_ncu_imported_clear(struct opk_ncu_imported *imported)
 {
 	opk_strlist_clear(&imported->labels);
 	opk_strlist_clear(&imported->texts);
-	opk_strlist_clear(&imported->unknown);
+	opk_strlist_clear(&imported->sampled);
 	*imported = (struct opk_ncu_imported){ 0 };
 }
 

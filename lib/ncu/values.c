@@ -14,14 +14,15 @@ static const struct {
 	const char *name;
 	size_t offset;
 	bool plus_1;
+	uint32_t least; /* launches without clusters have 0 in reports, and 1 in recordings */
 } launch_facts[] = {
 #define OF(member) offsetof(struct opk_range, member)
-	{ "launch__registers_per_thread", OF(registers), false },
-	{ "launch__shared_mem_per_block_dynamic", OF(shared_bytes), false },
-	{ "launch__shared_mem_per_block_static", OF(static_shared_plus_1), true },
-	{ "launch__cluster_dim_x", OF(cluster[0]), false },
-	{ "launch__cluster_dim_y", OF(cluster[1]), false },
-	{ "launch__cluster_dim_z", OF(cluster[2]), false },
+	{ "launch__registers_per_thread", OF(registers), false, 0 },
+	{ "launch__shared_mem_per_block_dynamic", OF(shared_bytes), false, 0 },
+	{ "launch__shared_mem_per_block_static", OF(static_shared_plus_1), true, 0 },
+	{ "launch__cluster_dim_x", OF(cluster[0]), false, 1 },
+	{ "launch__cluster_dim_y", OF(cluster[1]), false, 1 },
+	{ "launch__cluster_dim_z", OF(cluster[2]), false, 1 },
 #undef OF
 };
 
@@ -33,7 +34,9 @@ static void take_launch_fact(struct opk_range *launch, const char *name, double 
 		uint32_t *member = (uint32_t *)((char *)launch + launch_facts[i].offset);
 
 		if (!strcmp(launch_facts[i].name, name) && value >= 0 && value < UINT32_MAX)
-			*member = (uint32_t)value + launch_facts[i].plus_1;
+			*member = value < launch_facts[i].least
+			                  ? launch_facts[i].least
+			                  : (uint32_t)value + launch_facts[i].plus_1;
 	}
 }
 
@@ -112,7 +115,6 @@ enum use {
 	USE_LAUNCH,   /* a member of struct opk_range */
 	USE_COMPUTED, /* computed by offpeak itself, from members */
 	USE_TEXT,
-	USE_NOT, /* a fact of launches that offpeak does not know */
 };
 
 static enum use use_of(const char *name)
@@ -122,16 +124,7 @@ static enum use use_of(const char *name)
 	for (size_t i = 0; i < LAUNCH_FACTS; i++)
 		if (!strcmp(launch_facts[i].name, name))
 			return USE_LAUNCH;
-	if (opk_attribute_is_name(name))
-		return opk_attribute_exists(name) ? USE_COMPUTED : USE_NOT;
-	return USE_VALUE;
-}
-
-static bool leave_out(struct opk_ncu_values *out, enum use use, const char *name)
-{
-	return use == USE_TEXT  ? opk_strlist_add(&out->texts, name)
-	       : use == USE_NOT ? opk_strlist_add(&out->unknown, name)
-	                        : true;
+	return opk_attribute_is_name(name) ? USE_COMPUTED : USE_VALUE;
 }
 
 /* A value's text as it was read. */
@@ -167,7 +160,7 @@ static bool number_metrics(struct opk_ncu_values *out, size_t *numbers, const en
 		const struct opk_ncu_metric *metric = &report->metrics.items[i];
 
 		numbers[i] = SIZE_MAX;
-		if (!leave_out(out, uses[i], metric->name))
+		if (uses[i] == USE_TEXT && !opk_strlist_add(&out->texts, metric->name))
 			return false;
 		if (uses[i] != USE_VALUE)
 			continue;
@@ -242,7 +235,6 @@ void opk_ncu_values_clear(struct opk_ncu_values *values)
 	free(values->facts.items);
 	opk_index_clear(&values->fact_names);
 	opk_strlist_clear(&values->texts);
-	opk_strlist_clear(&values->unknown);
 	free(values->names);
 	free(values->units);
 	free(values->values);

@@ -12,8 +12,7 @@ struct opk_ncu_values {
 	double *values; /* launch by launch, one for each metric; NaN: there is none */
 	OPK_LIST(struct opk_property) facts; /* "device.0.name", owned */
 	struct opk_index fact_names;
-	struct opk_strlist texts;   /* metrics that have texts as values, which are left out */
-	struct opk_strlist unknown; /* facts about launches that recordings do not have */
+	struct opk_strlist texts; /* metrics that have texts as values, which are left out */
 };
 
 /* Facts about launches go into the report's ranges. */

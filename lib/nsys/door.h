@@ -3,18 +3,26 @@
 #ifndef OPK_NSYS_DOOR_H
 #define OPK_NSYS_DOOR_H
 
+#include "base/strlist.h"
 #include "offpeak.h"
 
 /* How much of each kind was taken from a database. */
 struct opk_nsys_imported {
 	uint64_t kernels, copies, sets, ranges, calls;
-	bool no_clock; /* the database does not say when its times begin: they count from 0 */
-	bool samples_left_out; /* it has samples of GPU metrics, which are not imported */
+	uint64_t graphs; /* CUDA graphs that are recorded as a whole */
+	bool no_clock;   /* the database does not say when its times begin: they count from 0 */
+	uint64_t samples, negative; /* values of samples that can't be, and are nan */
+	bool no_names;              /* it has samples of GPU metrics, but not the metrics' names */
+	struct opk_strlist
+		labels; /* of GPU metrics that are left out: which these are is not known */
 };
+void opk_nsys_imported_clear(struct opk_nsys_imported *imported);
+#define opk_autonsysimported __attribute__((cleanup(opk_nsys_imported_clear)))
 /*
- * Makes a trace of the database that Nsight Systems exports: kernels, copies, sets, NVTX ranges and
- * calls of CUDA's runtime. `chip` NULL: as the database says. OPK_EINPUT: it is not such a
- * database. OPK_EFAILED: built without SQLite, or the chip is not known.
+ * Makes a trace of the database that Nsight Systems exports: kernels, graphs, copies, sets, NVTX
+ * ranges and calls of CUDA's runtime; with values of the GPU metrics that were sampled. `chip`
+ * NULL: as the database says. OPK_EINPUT: it is not such a database. OPK_EFAILED: built without
+ * SQLite, or the chip is not known.
  */
 int opk_nsys_import(struct opk_nsys_imported *out, struct opk_ctx *ctx, const char *database,
                     const char *chip, const char *path);

@@ -104,19 +104,14 @@ static int add_uuid(struct opk_nsys_source *source, int64_t gpu, const char *uui
 	return add_device_fact(source, gpu, "uuid", text);
 }
 
-static int add_chip(struct opk_nsys_source *source, const char *chip)
+static int add_gpu(struct opk_nsys_source *source, int64_t id, const char *chip, int64_t perfworks)
 {
-	if (!chip || !*chip)
-		return OPK_OK;
-	if (source->chip)
-		return strcmp(source->chip, chip)
-		               ? opk_fail(source->ctx, OPK_EINPUT,
-		                          "%s: GPUs of several chips, %s and %s: "
-		                          "a recording has one",
-		                          source->path, source->chip, chip)
-		               : OPK_OK;
-	source->chip = opk_strdup(chip);
-	return source->chip ? OPK_OK : opk_nomem(source->ctx, "a database");
+	struct opk_nsys_gpu *gpu = opk_list_add(&source->gpus);
+
+	if (!gpu)
+		return opk_nomem(source->ctx, "a database");
+	*gpu = (struct opk_nsys_gpu){ id, opk_strdup(chip ? chip : ""), perfworks };
+	return gpu->chip ? OPK_OK : opk_nomem(source->ctx, "a database");
 }
 
 static int add_device(struct opk_nsys_source *source, uint32_t process, int64_t number, int64_t gpu)
@@ -134,13 +129,15 @@ static int add_device(struct opk_nsys_source *source, uint32_t process, int64_t 
 
 static int take_gpu(struct opk_nsys_source *source, const struct opk_statement *row)
 {
-	enum { ID, NAME, UUID, PCI, CHIP, NUMBER };
+	enum { ID, NAME, UUID, PCI, CHIP, NUMBER, PERFWORKS };
 	int64_t gpu = opk_statement_get_int(row, ID);
+	bool numbered = opk_statement_get_text(row, PERFWORKS);
 
 	TRY(add_device_fact(source, gpu, "name", opk_statement_get_text(row, NAME)));
 	TRY(add_uuid(source, gpu, opk_statement_get_text(row, UUID)));
 	TRY(add_device_fact(source, gpu, "pci", opk_statement_get_text(row, PCI)));
-	TRY(add_chip(source, opk_statement_get_text(row, CHIP)));
+	TRY(add_gpu(source, gpu, opk_statement_get_text(row, CHIP),
+	            numbered ? opk_statement_get_int(row, PERFWORKS) : gpu));
 	return opk_statement_get_text(row, NUMBER)
 	               ? add_device(source, 0, opk_statement_get_int(row, NUMBER), gpu)
 	               : OPK_OK;
@@ -160,15 +157,15 @@ static int take_number(struct opk_nsys_source *source, const struct opk_statemen
 
 static int take_domain(struct opk_nsys_source *source, const struct opk_statement *row)
 {
-	enum { THREAD, NUMBER, TEXT_NUMBER, DIRECT, ID_BITS = 24, ID_MASK = (1 << ID_BITS) - 1 };
+	enum { THREAD, NUMBER, TEXT_NUMBER, DIRECT };
 	const char *name = opk_statement_get_text(row, DIRECT);
 	struct opk_nsys_domain *domain = opk_list_add(&source->domains);
 
 	if (!domain)
 		return opk_nomem(source->ctx, "a database");
-	name = name ? name : opk_statement_get_text(row, TEXT_NUMBER);
+	name = name && *name ? name : opk_statement_get_text(row, TEXT_NUMBER);
 	*domain = (struct opk_nsys_domain){
-		.process = (uint32_t)(opk_statement_get_int(row, THREAD) >> ID_BITS) & ID_MASK,
+		.process = opk_nsys_process(opk_statement_get_int(row, THREAD)),
 		.number = opk_statement_get_int(row, NUMBER),
 		.name = opk_strdup(name ? name : ""),
 	};
@@ -192,7 +189,12 @@ static int take_host(struct opk_nsys_source *source, const struct opk_statement 
 
 static const struct opk_nsys_column gpus[] = { COLUMN("id"),       COLUMN("name"),
 	                                       COLUMN("uuid"),     COLUMN("busLocation"),
-	                                       COLUMN("chipName"), COLUMN("cuDevice") };
+	                                       COLUMN("chipName"), COLUMN("cuDevice"),
+	                                       COLUMN("pwGpuId") };
+/* GPUs had this table until the middle of 2021. */
+static const struct opk_nsys_column older_gpus[] = {
+	COLUMN("deviceId"), COLUMN("name"), NOTHING, COLUMN("busLocation"), NOTHING, NOTHING
+};
 static const struct opk_nsys_column numbers[] = { COLUMN("gpuId"), COLUMN("cudaId"),
 	                                          COLUMN("pid") };
 static const struct opk_nsys_column domains[] = { COLUMN("globalTid"), COLUMN("domainId"),
@@ -210,25 +212,34 @@ static const struct {
 } references[] = {
 	{ TABLE("TARGET_INFO_CUDA_DEVICE", numbers), take_number, NULL },
 	{ TABLE("TARGET_INFO_GPU", gpus), take_gpu, NULL },
+	{ TABLE("TARGET_INFO_CUDA_GPU", older_gpus), take_gpu, NULL },
 	{ TABLE("TARGET_INFO_SESSION_START_TIME", starts), take_start, NULL },
 	{ TABLE("TARGET_INFO_SYSTEM_ENV", hosts), take_host, "t.name = 'Hostname' LIMIT 1" },
 	/* 75 gives a domain its name. */
 	{ TABLE("NVTX_EVENTS", domains), take_domain, "t.eventType = 75" },
 };
 
+static int take_rows(struct opk_nsys_source *source, struct opk_statement *rows,
+                     int (*take)(struct opk_nsys_source *source, const struct opk_statement *row))
+{
+	bool any = rows;
+
+	while (any) {
+		TRY(opk_statement_next(&any, rows));
+		if (any)
+			TRY(take(source, rows));
+	}
+	return OPK_OK;
+}
+
 static int read_references(struct opk_nsys_source *source)
 {
 	for (size_t i = 0; i < sizeof references / sizeof *references; i++) {
 		struct opk_statement *rows;
-		bool any = true;
 
 		TRY(opk_nsys_select(&rows, source, references[i].name, references[i].columns,
 		                    references[i].count, references[i].where));
-		while (rows && any) {
-			TRY(opk_statement_next(&any, rows));
-			if (any)
-				TRY(references[i].take(source, rows));
-		}
+		TRY(take_rows(source, rows, references[i].take));
 	}
 	return OPK_OK;
 }
@@ -261,16 +272,87 @@ void opk_nsys_close(struct opk_nsys_source *source)
 		free(source->domains.items[i].name);
 	free(source->domains.items);
 	free(source->devices.items);
-	free(source->chip);
+	for (size_t i = 0; i < source->gpus.count; i++)
+		free(source->gpus.items[i].chip);
+	free(source->gpus.items);
 }
 
-int opk_nsys_chip(const char **out, const struct opk_nsys_source *source)
+/* ---- the chip --------------------------------------------------------------------------- */
+
+enum { ALL_GPUS = -1 };
+
+/* *chip is NULL until a GPU has said it. */
+static int join_chip(const char **chip, const struct opk_nsys_source *source, int64_t gpu)
 {
-	if (!source->chip)
+	for (size_t i = 0; i < source->gpus.count; i++) {
+		const struct opk_nsys_gpu *of = &source->gpus.items[i];
+
+		if ((gpu != ALL_GPUS && of->id != gpu) || !*of->chip)
+			continue;
+		if (*chip && strcmp(*chip, of->chip) != 0)
+			return opk_fail(source->ctx, OPK_EFAILED,
+			                "%s: GPUs of several chips, %s and %s: a recording has "
+			                "one: name the chip",
+			                source->path, *chip, of->chip);
+		*chip = of->chip;
+	}
+	return OPK_OK;
+}
+
+static int join_chips(const char **chip, struct opk_nsys_source *source, const char *table)
+{
+	static const struct opk_nsys_column columns[] = { COLUMN("globalPid"), COLUMN("deviceId") };
+	enum { PROCESS, DEVICE };
+	struct opk_statement *rows;
+	bool any;
+
+	TRY(opk_nsys_select(&rows, source, table, columns, 2, "1 GROUP BY 1, 2"));
+	for (any = rows; any;) {
+		uint32_t process, device;
+
+		TRY(opk_statement_next(&any, rows));
+		if (!any)
+			return OPK_OK;
+		process = opk_nsys_process(opk_statement_get_int(rows, PROCESS));
+		device = (uint32_t)opk_statement_get_int(rows, DEVICE);
+		TRY(join_chip(chip, source, opk_nsys_device(source, process, device)));
+	}
+	return OPK_OK;
+}
+
+static int join_sampled(const char **chip, struct opk_nsys_source *source)
+{
+	static const struct opk_nsys_column columns[] = { COLUMN("typeId") };
+	struct opk_statement *rows;
+	bool any;
+
+	TRY(opk_nsys_select(&rows, source, OPK_NSYS_SAMPLES, columns, 1, "1 GROUP BY 1"));
+	for (any = rows; any;) {
+		TRY(opk_statement_next(&any, rows));
+		if (any)
+			TRY(join_chip(chip, source,
+			              opk_nsys_sampled_gpu(source,
+			                                   opk_statement_get_int(rows, 0))));
+	}
+	return OPK_OK;
+}
+
+int opk_nsys_chip(const char **out, struct opk_nsys_source *source)
+{
+	static const char *const tables[] = { OPK_NSYS_KERNELS, OPK_NSYS_COPIES, OPK_NSYS_SETS,
+		                              OPK_NSYS_GRAPHS };
+	const char *chip = NULL;
+
+	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+		TRY(join_chips(&chip, source, tables[i]));
+	TRY(join_sampled(&chip, source));
+	if (!chip)
+		TRY(join_chip(&chip, source, ALL_GPUS));
+	if (!chip)
 		return opk_fail(source->ctx, OPK_EFAILED,
 		                "%s does not say which chip its GPUs have: name the chip",
 		                source->path);
-	return opk_chip_named(out, source->ctx, source->chip);
+	return opk_chip_named(out, source->ctx, chip);
 }
 
 int32_t opk_nsys_device(const struct opk_nsys_source *source, uint32_t process, uint32_t number)
@@ -282,6 +364,17 @@ int32_t opk_nsys_device(const struct opk_nsys_source *source, uint32_t process, 
 			return device->gpu;
 	}
 	return number <= INT32_MAX ? (int32_t)number : -1;
+}
+
+int32_t opk_nsys_sampled_gpu(const struct opk_nsys_source *source, int64_t type)
+{
+	int64_t number = type & 0xff;
+
+	for (size_t i = 0; i < source->gpus.count; i++)
+		if (source->gpus.items[i].perfworks == number && source->gpus.items[i].id >= 0
+		    && source->gpus.items[i].id <= INT32_MAX)
+			return (int32_t)source->gpus.items[i].id;
+	return (int32_t)number;
 }
 
 const char *opk_nsys_domain(const struct opk_nsys_source *source, uint32_t process, int64_t domain)

@@ -17,6 +17,7 @@ struct importer {
 	struct opk_ctx *ctx;
 	struct opk_nsys_imported *counts;
 	struct opk_nsys_source source;
+	struct opk_nsys_samples samples;
 	struct opk_writer *writer;
 	OPK_LIST(struct opk_activity) records;
 	struct opk_texts texts; /* of all records */
@@ -62,14 +63,10 @@ static int check_times(const struct importer *in, const struct opk_statement *ro
 	return OPK_OK;
 }
 
-/* Process and thread are parts of a number: docs of Nsight Systems call it a serialized ID. */
-enum { ID_BITS = 24, ID_MASK = (1 << ID_BITS) - 1 };
-
 static int add_record(struct opk_activity **out, struct importer *in,
                       const struct opk_statement *row, enum opk_activity_kind kind)
 {
 	const char *name = opk_statement_get_text(row, NAME);
-	int64_t id = opk_statement_get_int(row, PROCESS);
 	struct opk_activity *record;
 
 	TRY(check_times(in, row));
@@ -84,7 +81,7 @@ static int add_record(struct opk_activity **out, struct importer *in,
 		.rank = -1,
 		.start_ns = (uint64_t)(in->source.base + opk_statement_get_int(row, START)),
 		.end_ns = (uint64_t)(in->source.base + opk_statement_get_int(row, END)),
-		.process = (uint32_t)(id >> ID_BITS) & ID_MASK,
+		.process = opk_nsys_process(opk_statement_get_int(row, PROCESS)),
 		.correlation = small_of(row, CORRELATION),
 		.name = opk_texts_keep(&in->texts, name ? name : ""),
 		.symbol = "",
@@ -110,7 +107,15 @@ static int add_ran(struct opk_activity **out, struct importer *in, const struct 
 
 static int take_kernel(struct importer *in, const struct opk_statement *row)
 {
-	enum { SYMBOL = ON_GPU, GRID, BLOCK = GRID + 3, REGISTERS = BLOCK + 3, STATIC, DYNAMIC };
+	enum {
+		SYMBOL = ON_GPU,
+		GRID,
+		BLOCK = GRID + 3,
+		CLUSTER = BLOCK + 3,
+		REGISTERS = CLUSTER + 3,
+		STATIC,
+		DYNAMIC
+	};
 	const char *symbol = opk_statement_get_text(row, SYMBOL);
 	struct opk_activity *record;
 
@@ -121,6 +126,10 @@ static int take_kernel(struct importer *in, const struct opk_statement *row)
 	for (int i = 0; i < 3; i++) {
 		record->grid[i] = small_of(row, GRID + i);
 		record->block[i] = small_of(row, BLOCK + i);
+		/* A launch without clusters has 0 there, and 1 in recordings. */
+		record->cluster[i] = small_of(row, CLUSTER + i);
+		if (!record->cluster[i] && opk_statement_get_text(row, CLUSTER + i))
+			record->cluster[i] = 1;
 	}
 	record->registers = small_of(row, REGISTERS);
 	record->static_shared_bytes = small_of(row, STATIC);
@@ -129,13 +138,32 @@ static int take_kernel(struct importer *in, const struct opk_statement *row)
 	return OPK_OK;
 }
 
+/* A graph that is recorded as a whole is like a kernel, whose shape is not known. */
+static int take_graph(struct importer *in, const struct opk_statement *row)
+{
+	opk_autofree char *name = opk_printf("CUDA graph %" PRIu64,
+	                                     number_of(row, ON_GPU, INT64_MAX));
+	struct opk_activity *record;
+
+	if (!name)
+		return opk_nomem(in->ctx, "what ran");
+	TRY(add_ran(&record, in, row, OPK_ACTIVITY_KERNEL));
+	record->name = opk_texts_keep(&in->texts, name);
+	in->counts->graphs++;
+	return in->texts.failed ? opk_nomem(in->ctx, "what ran") : OPK_OK;
+}
+
 static int take_copy(struct importer *in, const struct opk_statement *row)
 {
-	/* By CUPTI's numbers, which the column has: CUpti_ActivityMemcpyKind. */
+	/* CUpti_ActivityMemcpyKind, and after it numbers of Nsight Systems. */
 	static const char *const names[] = {
-		[1] = "memcpy HtoD", [2] = "memcpy DtoH",  [3] = "memcpy HtoA", [4] = "memcpy AtoH",
-		[5] = "memcpy AtoA", [6] = "memcpy AtoD",  [7] = "memcpy DtoA", [8] = "memcpy DtoD",
-		[9] = "memcpy HtoH", [10] = "memcpy PtoP",
+		[1] = "memcpy HtoD",          [2] = "memcpy DtoH",
+		[3] = "memcpy HtoA",          [4] = "memcpy AtoH",
+		[5] = "memcpy AtoA",          [6] = "memcpy AtoD",
+		[7] = "memcpy DtoA",          [8] = "memcpy DtoD",
+		[9] = "memcpy HtoH",          [10] = "memcpy PtoP",
+		[11] = "memcpy unified HtoD", [12] = "memcpy unified DtoH",
+		[13] = "memcpy unified DtoD",
 	};
 	enum { BYTES = ON_GPU, KIND };
 	struct opk_activity *record;
@@ -179,7 +207,7 @@ static int take_call(struct importer *in, const struct opk_statement *row)
 
 	TRY(add_record(&record, in, row, OPK_ACTIVITY_CALL));
 	record->name = name_of_call(in, record->name);
-	record->thread = (uint64_t)opk_statement_get_int(row, PROCESS) & ID_MASK;
+	record->thread = opk_nsys_thread(opk_statement_get_int(row, PROCESS));
 	in->counts->calls++;
 	return in->texts.failed ? opk_nomem(in->ctx, "calls") : OPK_OK;
 }
@@ -194,11 +222,12 @@ static int take_range(struct importer *in, const struct opk_statement *row)
 
 	TRY(add_record(&record, in, row, OPK_ACTIVITY_RANGE));
 	domain = opk_nsys_domain(&in->source, record->process, opk_statement_get_int(row, DOMAIN));
-	name = opk_printf("%s%s%s", domain, *domain ? "@" : "", text ? text : record->name);
+	name = opk_printf("%s%s%s", domain, *domain ? "@" : "",
+	                  text && *text ? text : record->name);
 	record->name = name ? opk_texts_keep(&in->texts, name) : "";
 	record->correlation = 0;
 	if (opk_statement_get_int(row, TYPE) == PUSHED)
-		record->thread = (uint64_t)opk_statement_get_int(row, PROCESS) & ID_MASK;
+		record->thread = opk_nsys_thread(opk_statement_get_int(row, PROCESS));
 	in->counts->ranges++;
 	return !name || in->texts.failed ? opk_nomem(in->ctx, "NVTX ranges") : OPK_OK;
 }
@@ -218,10 +247,14 @@ static const struct opk_nsys_column kernels[] = {
 	COLUMN("blockX"),
 	COLUMN("blockY"),
 	COLUMN("blockZ"),
+	COLUMN("clusterX"),
+	COLUMN("clusterY"),
+	COLUMN("clusterZ"),
 	COLUMN("registersPerThread"),
 	COLUMN("staticSharedMemory"),
 	COLUMN("dynamicSharedMemory"),
 };
+static const struct opk_nsys_column graphs[] = { ON_GPU_RECORD(NOTHING), COLUMN("graphId") };
 static const struct opk_nsys_column copies[] = { ON_GPU_RECORD(NOTHING), COLUMN("bytes"),
 	                                         COLUMN("copyKind") };
 static const struct opk_nsys_column sets[] = { ON_GPU_RECORD(NOTHING), COLUMN("bytes") };
@@ -238,13 +271,18 @@ static const struct table {
 	int (*take)(struct importer *in, const struct opk_statement *row);
 	const char *where; /* which rows; NULL: all */
 } tables[] = {
-	{ TABLE("CUPTI_ACTIVITY_KIND_KERNEL", kernels), take_kernel, NULL },
-	{ TABLE("CUPTI_ACTIVITY_KIND_MEMCPY", copies), take_copy, NULL },
-	{ TABLE("CUPTI_ACTIVITY_KIND_MEMSET", sets), take_set, NULL },
+	{ TABLE(OPK_NSYS_KERNELS, kernels), take_kernel, NULL },
+	{ TABLE(OPK_NSYS_GRAPHS, graphs), take_graph, NULL },
+	{ TABLE(OPK_NSYS_COPIES, copies), take_copy, NULL },
+	{ TABLE(OPK_NSYS_SETS, sets), take_set, NULL },
 	{ TABLE("CUPTI_ACTIVITY_KIND_RUNTIME", calls), take_call, NULL },
-	/* 59 and 60 are ranges that were pushed, or started. */
+	/*
+	 * 59 and 60 are ranges that were pushed, or started. An open one ends at NULL, or at 0 or
+	 * -1 in older versions.
+	 */
 	{ TABLE("NVTX_EVENTS", ranges), take_range,
-	  "t.eventType IN (59, 60) AND t.\"end\" IS NOT NULL" },
+	  "t.eventType IN (59, 60) AND t.\"end\" IS NOT NULL"
+	  " AND NOT (t.\"end\" IN (0, -1) AND t.\"end\" < t.start)" },
 };
 
 static int take_table(struct importer *in, const struct table *table)
@@ -266,16 +304,25 @@ static int take_table(struct importer *in, const struct table *table)
 
 /* ---- the recording ---------------------------------------------------------------------- */
 
+static bool ran(const struct opk_nsys_imported *counts)
+{
+	return counts->kernels || counts->graphs || counts->copies || counts->sets;
+}
+
 static int write_recording(struct importer *in, const char *chip, const char *path)
 {
+	bool sampled = in->samples.ends.count;
 	const struct opk_meta meta = {
 		.kind = "recording",
 		.generator = "offpeak " PACKAGE_VERSION,
 		.chip = chip,
 		.profiler = OPK_PROFILER_PM,
 		.keep_instances = true,
-		.mode = "trace",
-		.backend = "activity",
+		.mode = sampled ? "sampling" : "trace",
+		.backend = sampled ? "pm-sampling" : "activity",
+		.metrics = in->samples.names,
+		.metric_count = sampled ? in->samples.metric_count : 0,
+		.passes = sampled,
 		.source = opk_base_name(in->source.path),
 		.run = in->source.facts.items,
 		.run_count = in->source.facts.count,
@@ -283,13 +330,17 @@ static int write_recording(struct importer *in, const char *chip, const char *pa
 
 	TRY(opk_writer_new_made(&in->writer, in->ctx, path, OPK_OUTPUT_IMPORTED));
 	TRY(opk_writer_add_meta(in->writer, &meta));
+	if (sampled)
+		TRY(opk_nsys_samples_place(&in->samples, in->writer, &in->source));
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
 		TRY(take_table(in, &tables[i]));
 	TRY(flush(in));
-	if (!in->counts->kernels && !in->counts->copies && !in->counts->sets)
+	if (!sampled && !ran(in->counts))
 		return opk_fail(in->ctx, OPK_EFAILED,
 		                "%s: nothing ran on a GPU: Nsight Systems has to trace CUDA",
 		                in->source.path);
+	if (sampled)
+		TRY(opk_nsys_samples_write(&in->samples, in->writer, in->ctx));
 	return opk_writer_finish(in->writer);
 }
 
@@ -298,7 +349,13 @@ static void clear(struct importer *in)
 	opk_writer_free(in->writer);
 	free(in->records.items);
 	opk_texts_clear(&in->texts);
+	opk_nsys_samples_clear(&in->samples);
 	opk_nsys_close(&in->source);
+}
+
+void opk_nsys_imported_clear(struct opk_nsys_imported *imported)
+{
+	opk_strlist_clear(&imported->labels);
 }
 
 int opk_nsys_import(struct opk_nsys_imported *out, struct opk_ctx *ctx, const char *database,
@@ -313,8 +370,13 @@ int opk_nsys_import(struct opk_nsys_imported *out, struct opk_ctx *ctx, const ch
 	TRY(opk_check_output(ctx, path, OPK_OUTPUT_IMPORTED));
 	TRY(opk_nsys_open(&in.source, ctx, database));
 	out->no_clock = !in.source.has_base;
-	out->samples_left_out = opk_nsys_has(&in.source, "GPU_METRICS");
 	if (!chip)
 		TRY(opk_nsys_chip(&chip, &in.source));
+	TRY(opk_nsys_samples_read(&in.samples, &in.source, chip));
+	out->samples = in.samples.ends.count;
+	out->negative = in.samples.negative;
+	out->no_names = in.samples.any && !in.samples.labels.count && !in.samples.left_out.count;
+	out->labels = in.samples.left_out;
+	in.samples.left_out = (struct opk_strlist){ 0 };
 	return write_recording(&in, chip, path);
 }

@@ -286,13 +286,8 @@ static void put_title(struct report_page *page, const char *row, const char *tim
 	opk_json_put_u64(json, count);
 }
 
-static const char *name_of(const struct opk_summary *summary, size_t row)
-{
-	return summary->kernel_count ? summary->kernels[row].name : summary->groups[row].name;
-}
-
 static int make_labels(struct opk_labels *labels, struct report_page *page,
-                       const struct opk_summary *summary, size_t rows)
+                       const struct opk_summary *summary, size_t rows, bool kernels)
 {
 	enum { WIDTH = 230 };
 	opk_autofree const char **names = opk_alloc_array(rows + 1, sizeof *names);
@@ -300,7 +295,7 @@ static int make_labels(struct opk_labels *labels, struct report_page *page,
 	if (!names)
 		return opk_nomem(page->ctx, "a page");
 	for (size_t i = 0; i < rows; i++)
-		names[i] = name_of(summary, i);
+		names[i] = kernels ? summary->kernels[i].name : summary->groups[i].name;
 	return opk_labels_make(labels, page->ctx, names, rows, WIDTH);
 }
 
@@ -314,7 +309,7 @@ static int put_groups(struct report_page *page, const struct report_run *run)
 	size_t rows = count < REPORT_MOST_ROWS ? count : REPORT_MOST_ROWS;
 	struct opk_json_writer *json = &page->json;
 
-	TRY(make_labels(&labels, page, summary, rows));
+	TRY(make_labels(&labels, page, summary, rows, false));
 	opk_json_begin_object(json);
 	put_title(page, kinds[summary->kind], times[summary->time], count);
 	put_columns(page, summary);
@@ -413,7 +408,7 @@ static int put_kernels(struct report_page *page, const struct report_run *run)
 	size_t rows = count < REPORT_MOST_ROWS ? count : REPORT_MOST_ROWS;
 	struct opk_json_writer *json = &page->json;
 
-	TRY(make_labels(&labels, page, summary, rows));
+	TRY(make_labels(&labels, page, summary, rows, true));
 	opk_json_begin_object(json);
 	put_title(page, "kernel", "nanosecond", count);
 	opk_json_key(json, "headings");

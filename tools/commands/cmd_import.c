@@ -85,8 +85,11 @@ static int import_report(struct app *app, const struct import_args *args)
 	if (code)
 		return opk_add(app->ctx, code, "can't import %s", args->ncu);
 	note_names("left out, since their values are texts", &imported.texts);
-	note_names("left out, since recordings have no such facts about launches",
-	           &imported.unknown);
+	note_names("left out, since they were sampled while kernels ran", &imported.sampled);
+	if (imported.open_line)
+		app_note("whether a point begins decimals, as was assumed, or thousands is not "
+		         "clear: all of its numbers with points are like that of line %zu",
+		         imported.open_line);
 	if (imported.decimal_comma)
 		app_note("its numbers have decimal commas");
 	return OPK_OK;
@@ -96,15 +99,24 @@ static int import_report(struct app *app, const struct import_args *args)
 
 static int import_database(struct app *app, const struct import_args *args)
 {
-	struct opk_nsys_imported imported;
+	opk_autonsysimported struct opk_nsys_imported imported = { 0 };
 	int code = opk_nsys_import(&imported, app->ctx, args->nsys, args->raw.chip, app->output);
 
 	if (code)
 		return opk_add(app->ctx, code, "can't import %s", args->nsys);
 	if (imported.no_clock)
 		app_note("it does not say when it was recorded: times count from 0");
-	if (imported.samples_left_out)
-		app_note("its samples of GPU metrics are left out: their names are labels");
+	if (imported.graphs)
+		app_note("%ju launches of CUDA graphs are there as a whole: "
+		         "'nsys profile --cuda-graph-trace=node' records their kernels",
+		         (uintmax_t)imported.graphs);
+	if (imported.no_names)
+		app_note("its samples of GPU metrics are left out: it does not name the metrics");
+	if (imported.negative)
+		app_note("%ju values of GPU metrics are negative, which they can't be: nan",
+		         (uintmax_t)imported.negative);
+	note_names("left out, since it is not documented which metrics these labels mean",
+	           &imported.labels);
 	return OPK_OK;
 }
 
@@ -161,8 +173,9 @@ const struct command import_command = {
 		"several chips and the report lacks the device's name.\n"
 		"\n"
 		"--nsys: what 'nsys export -t sqlite' makes of a report: kernels, copies, sets, NVTX\n"
-		"ranges and calls of the runtime become a trace, which trace, show, eval and others read.\n"
-		"--chip is needed where the database does not name it.\n"
+		"ranges and calls of the runtime become a trace, which trace, show, eval and others read,\n"
+		"and samples of GPU metrics become PM samples, as docs/guide.md says. --chip is needed\n"
+		"where the database does not name it, or names several.\n"
 		"\n"
 		"--raw: the image, from any CUPTI program, is evaluated once in a child process, to see that\n"
 		"it can be; then it goes into OUT.opk with its metric list, compressed and\n"

@@ -392,10 +392,12 @@ static int put_descriptions(struct show *show, const struct values *values)
 		const struct opk_summary_column *column = &show->summary->columns[i];
 		const char *metric = column->metric;
 		bool share = metric && strstr(metric, ".pct_of_peak_sustained");
-		opk_autofree char *text = opk_printf("%s%s", column->description,
-		                                     share ? ", in percent of the peak" : "");
+		const char *described = column->description;
+		opk_autofree char *text = opk_printf("%s%s%s", described,
+		                                     share && *described ? ", " : "",
+		                                     share ? "in percent of the peak" : "");
 
-		if (text && values && is_left_out(values, i))
+		if (text && (!*text || (values && is_left_out(values, i))))
 			continue;
 		TRY(text ? app_row(show->app, cell_text(name_of(show, column)), cell_text(text))
 		         : app_nomem(show->app));
