@@ -132,7 +132,7 @@ refuses 2 'needs the recording.s images' split o/run.opk --by kernel -o x.opk
 refuses 2 'has values without images, .* merge the recordings themselves, and bake' merge o/run.opk "$simple" -o x.opk
 refuses 2 'has values alone' bake o/run.opk -o x.opk
 refuses 2 'not a full metric name' bake "$simple" -o x.opk --metrics foo
-refuses 2 'no counter data: what else' bake "$recordings/gh100-hot.opk" -o x.opk
+refuses 2 'no counter data: all else' bake "$recordings/gh100-hot.opk" -o x.opk
 notes 'its parts have no values' split b/run.opk --by kernel -o part.opk
 notes 'has no values, which are of single' merge b/run.opk "$recordings/gh100-simple.opk" -o x.opk
 bare b eval run.opk >wanted
