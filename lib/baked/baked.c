@@ -137,7 +137,7 @@ int opk_baked_check_count(struct opk_ctx *ctx, const struct opk_baked *baked, si
 {
 	return baked->image_count == images
 	               ? OPK_OK
-	               : opk_fail(ctx, OPK_EINPUT, "its values are of %zu images, and it has %zu",
+	               : opk_fail(ctx, OPK_EINPUT, "it has values of %zu images, but %zu images",
 	                          baked->image_count, images);
 }
 

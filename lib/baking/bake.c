@@ -49,7 +49,9 @@ static int check(const struct bake *b)
 
 	TRY(opk_file_check_complete(b->ctx, file, OPK_REMEDY_RECOVER));
 	if (opk_file_find(file, OPK_SECTION_LEFT_OUT) >= 0)
-		return opk_fail(b->ctx, OPK_EUSAGE, "%s: it has values alone, without images",
+		return opk_fail(b->ctx, OPK_EUSAGE,
+		                "%s: it has values alone, without images: bake "
+		                "the recording itself",
 		                file->path);
 	if (opk_file_find(file, OPK_SECTION_DATA) < 0)
 		return opk_fail(b->ctx, OPK_EUSAGE,

@@ -421,6 +421,8 @@ static int explain(const struct reading *r)
 
 	if (opk_file_find(file, OPK_SECTION_LEFT_OUT) < 0)
 		return OPK_OK;
+	if (!r->lacking && !r->job->joining)
+		return opk_fail(r->ctx, OPK_EINPUT, "it lacks the values of its rows");
 	if (!r->lacking)
 		return opk_baked_check_images(r->ctx, file, "joining these ranges");
 	if (!r->baked->cupti_version)
