@@ -120,6 +120,21 @@ works bake --only "$simple" -o o/run.opk --metrics sm__inst_executed.sum
 "$OFFPEAK" eval "$simple" --metrics sm__inst_executed.sum >wanted
 bare o eval run.opk --metrics sm__inst_executed.sum >got
 equal got wanted
+# A catalog's excerpt can't say what else a pattern matches: an edited set is not the one that was baked.
+choice() {
+	printf 'name: mine\nmetrics:\n  - %s\n' "$1"
+}
+choice 'sm__inst_executed.sum' >mine.yaml
+choice "'sm__inst_executed*.sum'" >glob.yaml
+works bake "$simple" -o b/run.opk --set "$PWD/mine.yaml"
+cp glob.yaml mine.yaml
+"$OFFPEAK" eval "$simple" --set "$PWD/mine.yaml" >wanted 2>/dev/null
+"$OFFPEAK" eval b/run.opk --set "$PWD/mine.yaml" >got 2>/dev/null
+equal got wanted
+OFFPEAK_CUDA=/nonexistent says 3 '' eval b/run.opk --set "$PWD/mine.yaml"
+works bake "$simple" -o b/run.opk --set "$PWD/mine.yaml"
+OFFPEAK_CUDA=/nonexistent "$OFFPEAK" eval b/run.opk --set "$PWD/mine.yaml" >got 2>/dev/null
+equal got wanted
 bake "$simple"
 # Another key: without counters, means are of the rows' own values.
 notes 'no counters of these groups' eval o/run.opk --aggregate all

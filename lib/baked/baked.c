@@ -40,6 +40,9 @@ static const struct opk_member members[] = {
 	           .count = offsetof(struct opk_baked, metric_count)),
 	OPK_MEMBER(opk_baked, sets, "sets", .form = OPK_MEMBER_TEXTS, .rules = OPK_MEMBER_STRICT,
 	           .count = offsetof(struct opk_baked, set_count)),
+	OPK_MEMBER(opk_baked, definitions, "definitions", .form = OPK_MEMBER_TEXTS,
+	           .rules = OPK_MEMBER_STRICT,
+	           .count = offsetof(struct opk_baked, definition_count)),
 };
 static const struct opk_members baked_table = OPK_MEMBERS(members, opk_baked);
 

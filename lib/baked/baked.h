@@ -168,6 +168,9 @@ struct opk_baked {
 	/* Hashes of the sets that were evaluated, too, as they are on this chip. */
 	const char *const *sets;
 	size_t set_count;
+	/* Hashes of their definitions, in the same order; none: they are not known. */
+	const char *const *definitions;
+	size_t definition_count;
 };
 int opk_writer_add_baked(struct opk_writer *writer, struct opk_ctx *ctx,
                          const struct opk_baked *baked);
