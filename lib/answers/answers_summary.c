@@ -68,6 +68,11 @@ const char *opk_answers_set_hash(const struct opk_answers *answers)
 	return answers->set_meta.resolved.hash;
 }
 
+const char *opk_answers_definition(const struct opk_answers *answers)
+{
+	return answers->set_meta.resolved.definition;
+}
+
 /* ---- while it is made ----------------------------------------------------------------------- */
 
 void opk_answers_watch(struct opk_answers *answers, size_t time_column)

@@ -70,6 +70,7 @@ int opk_answers_begin(struct opk_answers **out, struct opk_ctx *ctx, struct opk_
 const struct opk_strlist *opk_answers_metrics(const struct opk_answers *answers);
 /* What the set "answers" means on this chip; after opk_answers_begin(). */
 const char *opk_answers_set_hash(const struct opk_answers *answers);
+const char *opk_answers_definition(const struct opk_answers *answers);
 /* The evaluation's column with the times of launches. */
 void opk_answers_watch(struct opk_answers *answers, size_t time_column);
 /* As `take` of struct opk_summary_values. */

@@ -40,6 +40,9 @@ static const struct opk_member members[] = {
 	           .count = offsetof(struct opk_baked, metric_count)),
 	OPK_MEMBER(opk_baked, sets, "sets", .form = OPK_MEMBER_TEXTS, .rules = OPK_MEMBER_STRICT,
 	           .count = offsetof(struct opk_baked, set_count)),
+	OPK_MEMBER(opk_baked, definitions, "definitions", .form = OPK_MEMBER_TEXTS,
+	           .rules = OPK_MEMBER_STRICT,
+	           .count = offsetof(struct opk_baked, definition_count)),
 };
 static const struct opk_members baked_table = OPK_MEMBERS(members, opk_baked);
 
@@ -137,7 +140,7 @@ int opk_baked_check_count(struct opk_ctx *ctx, const struct opk_baked *baked, si
 {
 	return baked->image_count == images
 	               ? OPK_OK
-	               : opk_fail(ctx, OPK_EINPUT, "its values are of %zu images, and it has %zu",
+	               : opk_fail(ctx, OPK_EINPUT, "it has values of %zu images, but %zu images",
 	                          baked->image_count, images);
 }
 

@@ -10,7 +10,7 @@
 #include "base/strlist.h"
 #include "container/container.h"
 
-/* ---- tables of values: value_table.c */
+/* ---- tables of values: value_table.c, value_read.c */
 
 enum opk_value_kind { OPK_VALUES_OF_ROWS = 1, OPK_VALUES_OF_SUMS, OPK_VALUES_OF_MEANS };
 
@@ -23,12 +23,14 @@ enum opk_value_role {
 	OPK_VALUE_GROUP,       /* one per row of the file: the entry that has it, from 1; 0: none */
 	OPK_VALUE_HELP,        /* whole numbers that other columns are computed from */
 	OPK_VALUE_REMARK = 16, /* plus the kind of the remark */
+	OPK_VALUE_LAST_REMARK = 19,
 };
 
 struct opk_value_column {
 	uint32_t role;
 	const char *name, *other; /* a metric, and its unit or part; "" where there is none */
-	uint64_t *entries;        /* of metrics and remarks: the bits of doubles */
+	/* Those of metrics and remarks are the bits of doubles. NULL: not decoded yet. */
+	uint64_t *entries;
 };
 
 /* About how many entries a table of rows has, which is in memory as a whole. */
@@ -44,13 +46,44 @@ struct opk_value_table {
 	size_t column_count;
 	struct opk_strlist texts; /* that the columns borrow, and those of OPK_VALUE_NAME */
 	struct opk_index metrics; /* of a table that was read: the columns of metrics, by name */
+	struct opk_value_source *source; /* likewise: its bytes; or NULL */
 };
-/* Reads a section. OPK_EINPUT: docs/format.md does not allow it. */
-int opk_value_table_read(struct opk_value_table *table, struct opk_ctx *ctx,
-                         const struct opk_file *file, size_t section);
 /* Frees columns and texts, not the entries of columns that were not read. */
 void opk_value_table_clear(struct opk_value_table *table);
 #define opk_autovalues __attribute__((cleanup(opk_value_table_clear)))
+/*
+ * Reads a section with all of its columns, except those that a later offpeak wrote. OPK_EINPUT:
+ * docs/format.md does not allow it.
+ */
+int opk_value_table_check(struct opk_ctx *ctx, const struct opk_file *file, size_t section);
+/* Whether the tables of a file fit together; otherwise *bad is the section that does not. */
+int opk_value_tables_check(size_t *bad, struct opk_ctx *ctx, const struct opk_file *file);
+
+/* A walk over the tables of a file. Begins zeroed except its first three members. */
+struct opk_value_walk {
+	struct opk_ctx *ctx;
+	const struct opk_file *file;
+	uint32_t kind;            /* tables of other kinds are passed over */
+	size_t section;           /* of the table */
+	size_t next;              /* the section to look at next */
+	uint64_t entries;         /* of all tables so far: a small file may claim any number */
+	uint64_t first, after;    /* rows of the last table of rows, and the row after them */
+	bool any;                 /* there was one */
+	struct opk_strlist texts; /* of the first table, which others share */
+	bool shares;              /* these were read */
+};
+/*
+ * Reads what the next table has, without entries. *found is false at the end. The table begins
+ * zeroed, and lives as long as the walk.
+ */
+int opk_value_walk_next(bool *found, struct opk_value_table *table, struct opk_value_walk *walk);
+void opk_value_walk_clear(struct opk_value_walk *walk);
+#define opk_autowalk __attribute__((cleanup(opk_value_walk_clear)))
+/* Decodes the entries of a column of a table that was read, unless they are there. */
+int opk_value_column_need(struct opk_value_table *table, struct opk_ctx *ctx,
+                          const struct opk_value_column *column);
+/* The name of a row: its number is an entry of OPK_VALUE_NAME. */
+const char *opk_value_table_text(const struct opk_value_table *table, uint64_t number);
 /* The metrics that the rows of a file have values of. */
 int opk_value_row_metrics(struct opk_strlist *out, struct opk_ctx *ctx,
                           const struct opk_file *file);
@@ -135,6 +168,9 @@ struct opk_baked {
 	/* Hashes of the sets that were evaluated, too, as they are on this chip. */
 	const char *const *sets;
 	size_t set_count;
+	/* Hashes of their definitions, in the same order; none: they are not known. */
+	const char *const *definitions;
+	size_t definition_count;
 };
 int opk_writer_add_baked(struct opk_writer *writer, struct opk_ctx *ctx,
                          const struct opk_baked *baked);

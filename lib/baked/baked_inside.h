@@ -14,6 +14,14 @@ enum opk_value_encoding {
 	OPK_ENCODED_QUOTIENT,    /* of whole numbers, by those of another column */
 };
 
+/* The bit of a table's number of texts: those of the first table come before them. */
+#define OPK_TEXTS_SHARED 0x80000000u
+
+/* The bytes of a table that is being read. */
+struct opk_value_source;
+void opk_value_source_free(struct opk_value_source *source);
+OPK_DEFINE_AUTO(opk_value_source)
+
 /* How many entries a column of this role has. */
 uint64_t opk_value_entries(const struct opk_value_table *table, uint32_t role);
 /* The table's column of the same role and texts; NULL: it has none. */

@@ -9,7 +9,7 @@ struct gathering {
 	struct opk_ctx *ctx;
 	const struct opk_value_groups *wanted;
 	struct opk_value_table *out;
-	const struct opk_value_table *from;
+	struct opk_value_table *from;
 	size_t *sizes;      /* rows of each wanted group */
 	size_t *places;     /* one per wanted group: its entry in `from`, from 1; 0: it has none */
 	size_t *found;      /* likewise: how many of its rows are in that entry */
@@ -69,17 +69,32 @@ static int find_places(struct gathering *g, const uint64_t *numbers)
 	return OPK_OK;
 }
 
-static void take_metric(struct gathering *g, size_t metric)
+static int take_metric(struct gathering *g, size_t metric)
 {
 	const struct opk_value_column *column = opk_value_table_find(g->from, OPK_VALUE_METRIC,
 	                                                             g->wanted->metrics[metric]);
 	bool *filled = g->filled + metric * g->wanted->group_count;
 
-	for (size_t i = 0; column && i < g->wanted->group_count; i++)
+	if (!column)
+		return OPK_OK;
+	TRY(opk_value_column_need(g->from, g->ctx, column));
+	for (size_t i = 0; i < g->wanted->group_count; i++)
 		if (g->places[i] && !filled[i]) {
 			g->columns[metric][i] = column->entries[g->places[i] - 1];
 			filled[i] = true;
 		}
+	return OPK_OK;
+}
+
+static bool is_wanted(const struct gathering *g, const struct opk_value_column *column)
+{
+	bool wanted = column->role >= OPK_VALUE_REMARK && column->role <= OPK_VALUE_LAST_REMARK;
+	size_t i = 0;
+
+	while (wanted && i < g->wanted->metric_count
+	       && strcmp(g->wanted->metrics[i], column->name) != 0)
+		i++;
+	return wanted && i < g->wanted->metric_count;
 }
 
 static int take_remark(struct gathering *g, const struct opk_value_column *column)
@@ -87,6 +102,7 @@ static int take_remark(struct gathering *g, const struct opk_value_column *colum
 	const struct opk_value_column *old = opk_value_table_find_alike(g->out, column);
 	uint64_t *entries;
 
+	TRY(opk_value_column_need(g->from, g->ctx, column));
 	if (old) {
 		entries = old->entries;
 	} else {
@@ -119,17 +135,19 @@ static int take_table(struct gathering *g)
 	const struct opk_value_column *numbers = opk_value_table_find(g->from, OPK_VALUE_GROUP,
 	                                                              NULL);
 
-	if (g->from->kind == OPK_VALUES_OF_ROWS)
+	if (g->from->kind == OPK_VALUES_OF_ROWS) {
 		find_rows(g);
-	else if (numbers && g->from->members == g->wanted->row_count)
+	} else if (numbers && g->from->members == g->wanted->row_count) {
+		TRY(opk_value_column_need(g->from, g->ctx, numbers));
 		TRY(find_places(g, numbers->entries));
-	else
+	} else {
 		return OPK_OK;
+	}
 	for (size_t i = 0; i < g->wanted->metric_count; i++)
 		if (g->columns[i])
-			take_metric(g, i);
+			TRY(take_metric(g, i));
 	for (size_t i = 0; i < g->from->column_count; i++)
-		if (g->from->columns[i].role >= OPK_VALUE_REMARK)
+		if (is_wanted(g, &g->from->columns[i]))
 			TRY(take_remark(g, &g->from->columns[i]));
 	return OPK_OK;
 }
@@ -197,14 +215,14 @@ static bool is_complete(const struct gathering *g)
 
 static int take_tables(struct gathering *g, const struct opk_file *file, uint32_t kind)
 {
-	for (size_t i = 0; i < file->section_count; i++) {
+	opk_autowalk struct opk_value_walk walk = { .ctx = g->ctx, .file = file, .kind = kind };
+
+	for (bool found = true; found;) {
 		opk_autovalues struct opk_value_table from = { 0 };
 
-		if (file->sections[i].type != OPK_SECTION_VALUES)
-			continue;
-		TRY(opk_value_table_read(&from, g->ctx, file, i));
-		if (from.kind != kind)
-			continue;
+		TRY(opk_value_walk_next(&found, &from, &walk));
+		if (!found)
+			break;
 		g->from = &from;
 		TRY(take_table(g));
 		for (size_t j = 0; j < g->wanted->metric_count; j++)

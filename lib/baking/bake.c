@@ -49,7 +49,9 @@ static int check(const struct bake *b)
 
 	TRY(opk_file_check_complete(b->ctx, file, OPK_REMEDY_RECOVER));
 	if (opk_file_find(file, OPK_SECTION_LEFT_OUT) >= 0)
-		return opk_fail(b->ctx, OPK_EUSAGE, "%s: it has values alone, without images",
+		return opk_fail(b->ctx, OPK_EUSAGE,
+		                "%s: it has values alone, without images: bake "
+		                "the recording itself",
 		                file->path);
 	if (opk_file_find(file, OPK_SECTION_DATA) < 0)
 		return opk_fail(b->ctx, OPK_EUSAGE,
@@ -218,7 +220,7 @@ static int list_metrics(struct bake *b)
 
 static int write_how(struct bake *b)
 {
-	const char *sets[2];
+	const char *sets[2], *definitions[2];
 
 	TRY(opk_catalog_complete(b->catalog, b->ctx));
 	TRY(opk_excerpt_make(&b->excerpt, b->ctx, b->catalog, &b->sink.names));
@@ -226,10 +228,16 @@ static int write_how(struct bake *b)
 	b->baked.metrics = b->excerpt.items;
 	b->baked.metric_count = b->excerpt.count;
 	b->baked.sets = sets;
-	if (b->answers)
+	b->baked.definitions = definitions;
+	if (b->answers) {
+		definitions[b->baked.set_count] = opk_answers_definition(b->answers);
 		sets[b->baked.set_count++] = opk_answers_set_hash(b->answers);
-	if (b->options->set)
+	}
+	if (b->options->set) {
+		definitions[b->baked.set_count] = b->set.resolved.definition;
 		sets[b->baked.set_count++] = b->set.resolved.hash;
+	}
+	b->baked.definition_count = b->baked.set_count;
 	return opk_writer_add_baked(b->writer, b->ctx, &b->baked);
 }
 

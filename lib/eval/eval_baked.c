@@ -9,17 +9,25 @@
 #include "base/spool.h"
 #include "eval/eval_inside.h"
 
+/* What is to be said of a metric of the job. */
+struct remark_column {
+	const struct opk_value_column *column;
+	size_t metric, kind;
+};
+
 struct reading {
 	struct opk_ctx *ctx;
 	const struct opk_eval_job *job;
 	const struct opk_baked *baked;
 	FILE *spool;
+	struct opk_value_walk walk;
 	/* Tables of the same rows. */
 	struct opk_value_table *tables;
 	size_t table_count, table_capacity;
 	const struct opk_value_column **columns; /* one per metric of the job; NULL: an attribute */
 	const struct opk_value_column *starts, *ends, *spans, *names; /* or NULL */
 	const struct opk_value_table *named;                          /* the table of `names` */
+	OPK_LIST(struct remark_column) said;
 	const char *lacking; /* the first such metric; NULL: other rows are asked for */
 	bool lacks;          /* some metric is not among the values */
 	bool begun;          /* the header was written */
@@ -28,7 +36,6 @@ struct reading {
 	size_t segment;             /* of the next row */
 	uint64_t row, number;       /* in the segment; in the file */
 	uint64_t dropped;
-	uint64_t entries; /* of all tables so far */
 	struct opk_spool_trailer counts;
 };
 
@@ -36,7 +43,9 @@ static void clear(struct reading *r)
 {
 	for (size_t i = 0; i < r->table_count; i++)
 		opk_value_table_clear(&r->tables[i]);
+	opk_value_walk_clear(&r->walk);
 	free(r->tables);
+	free(r->said.items);
 	free(r->columns);
 	free(r->values);
 	free(r->remarks);
@@ -109,7 +118,7 @@ static void describe(struct opk_spool_row *out, const char **name, const struct 
 		.end_ns = r->ends ? r->ends->entries[entry] : 0,
 		.spans_earlier = r->spans && r->spans->entries[entry],
 	};
-	*name = text ? r->named->texts.items[text - 1] : "";
+	*name = text ? opk_value_table_text(r->named, text) : "";
 }
 
 static int is_wanted(bool *wanted, struct reading *r, const struct opk_spool_row *row,
@@ -139,21 +148,17 @@ static size_t metric_of(const struct reading *r, const struct opk_value_column *
 	return i;
 }
 
-static void add_remarks(struct reading *r, const struct opk_value_table *table, uint64_t entry)
+static void add_remarks(struct reading *r, uint64_t entry)
 {
-	for (size_t i = 0; i < table->column_count; i++) {
-		const struct opk_value_column *column = &table->columns[i];
-		size_t kind = column->role - OPK_VALUE_REMARK, metric;
+	for (size_t i = 0; i < r->said.count; i++) {
+		const struct remark_column *said = &r->said.items[i];
 		struct opk_remark one = { .rows = 1 };
 
-		if (column->role < OPK_VALUE_REMARK || kind >= OPK_THROUGHPUT_KINDS)
+		one.least = one.most = opk_double_of(said->column->entries[entry]);
+		if (isnan(one.most))
 			continue;
-		one.least = one.most = opk_double_of(column->entries[entry]);
-		metric = isnan(one.most) ? r->job->metric_count : metric_of(r, column);
-		if (metric == r->job->metric_count)
-			continue;
-		snprintf(one.part, sizeof one.part, "%s", column->other);
-		opk_remark_add(&r->remarks[OPK_REMARK_KINDS * metric + kind], &one);
+		snprintf(one.part, sizeof one.part, "%s", said->column->other);
+		opk_remark_add(&r->remarks[OPK_REMARK_KINDS * said->metric + said->kind], &one);
 	}
 }
 
@@ -167,8 +172,7 @@ static void put_row(struct reading *r, struct opk_spool_row *row, const char *na
 		opk_remark_above(&r->remarks[OPK_REMARK_KINDS * i + OPK_ABOVE_WHOLE],
 		                 &r->job->metrics[i], &r->values[i], 1);
 	}
-	for (size_t i = 0; i < r->table_count; i++)
-		add_remarks(r, &r->tables[i], entry);
+	add_remarks(r, entry);
 	row->dropped = r->dropped;
 	r->dropped = 0;
 	r->counts.stored++;
@@ -208,18 +212,22 @@ static int take_row(struct reading *r, uint64_t entry)
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-/* In the first of the tables that has it; NULL: none has. */
-static const struct opk_value_column *find_column(const struct reading *r, uint32_t role,
-                                                  const char *name)
+/* Takes it from the first of the tables that has it; NULL: none has. */
+static int find_column(const struct opk_value_column **out, struct reading *r, uint32_t role,
+                       const char *name)
 {
-	const struct opk_value_column *found = NULL;
-
-	for (size_t i = 0; !found && i < r->table_count; i++)
-		found = opk_value_table_find(&r->tables[i], role, name);
-	return found;
+	*out = NULL;
+	for (size_t i = 0; i < r->table_count; i++) {
+		*out = opk_value_table_find(&r->tables[i], role, name);
+		if (!*out)
+			continue;
+		r->named = role == OPK_VALUE_NAME ? &r->tables[i] : r->named;
+		return opk_value_column_need(&r->tables[i], r->ctx, *out);
+	}
+	return OPK_OK;
 }
 
-static void find_columns(struct reading *r)
+static int find_metrics(struct reading *r)
 {
 	for (size_t i = 0; i < r->job->metric_count; i++) {
 		const char *metric = r->job->metrics[i];
@@ -227,69 +235,78 @@ static void find_columns(struct reading *r)
 		r->columns[i] = NULL;
 		if (opk_attribute_is_name(metric))
 			continue;
-		r->columns[i] = find_column(r, OPK_VALUE_METRIC, metric);
+		TRY(find_column(&r->columns[i], r, OPK_VALUE_METRIC, metric));
 		if (!r->columns[i] && !r->lacks)
 			r->lacking = metric;
 		r->lacks |= !r->columns[i];
 	}
-	r->starts = find_column(r, OPK_VALUE_START, NULL);
-	r->ends = find_column(r, OPK_VALUE_END, NULL);
-	r->spans = find_column(r, OPK_VALUE_SPANS, NULL);
-	r->names = NULL;
-	for (size_t i = 0; !r->names && i < r->table_count; i++) {
-		r->named = &r->tables[i];
-		r->names = opk_value_table_find(r->named, OPK_VALUE_NAME, NULL);
+	return OPK_OK;
+}
+
+static int find_said(struct reading *r, struct opk_value_table *table)
+{
+	for (size_t i = 0; i < table->column_count; i++) {
+		const struct opk_value_column *column = &table->columns[i];
+		size_t kind = column->role - OPK_VALUE_REMARK, metric;
+		struct remark_column *said;
+
+		if (column->role < OPK_VALUE_REMARK || kind >= OPK_THROUGHPUT_KINDS)
+			continue;
+		metric = metric_of(r, column);
+		if (metric == r->job->metric_count)
+			continue;
+		TRY(opk_value_column_need(table, r->ctx, column));
+		said = opk_list_add(&r->said);
+		if (!said)
+			return opk_nomem(r->ctx, "remarks");
+		*said = (struct remark_column){ column, metric, kind };
 	}
+	return OPK_OK;
+}
+
+static int find_columns(struct reading *r)
+{
+	TRY(find_metrics(r));
+	TRY(find_column(&r->starts, r, OPK_VALUE_START, NULL));
+	TRY(find_column(&r->ends, r, OPK_VALUE_END, NULL));
+	TRY(find_column(&r->spans, r, OPK_VALUE_SPANS, NULL));
+	TRY(find_column(&r->names, r, OPK_VALUE_NAME, NULL));
+	r->said.count = 0;
+	for (size_t i = 0; i < r->table_count; i++)
+		TRY(find_said(r, &r->tables[i]));
+	return OPK_OK;
 }
 
 /* The tables of some rows are complete. */
 static int take_rows(struct reading *r)
 {
+	enum { BETWEEN_INTERRUPTS = 1 << 16 };
 	uint64_t count = r->table_count ? r->tables->count : 0;
 
 	if (!r->table_count)
 		return OPK_OK;
-	find_columns(r);
+	TRY(find_columns(r));
 	if (r->lacks)
 		return OPK_OK;
 	if (!r->begun)
 		put_header(r);
-	for (uint64_t i = 0; i < count && r->job->end > r->job->first; i++)
+	for (uint64_t i = 0; i < count && r->job->end > r->job->first; i++) {
+		TRY(i % BETWEEN_INTERRUPTS ? OPK_OK : opk_check_interrupt(r->ctx));
 		TRY(take_row(r, i));
+	}
 	while (r->table_count)
 		opk_value_table_clear(&r->tables[--r->table_count]);
-	return opk_check_interrupt(r->ctx);
+	return OPK_OK;
 }
 
-/* A limit on the entries of values: a small file may claim any number. */
-static int check_entries(struct reading *r, const struct opk_value_table *table, size_t section)
-{
-	uint64_t most = (UINT64_C(1) << 27) + 512 * r->job->file->size;
-
-	r->entries += table->count * table->column_count;
-	if (r->entries <= most)
-		return OPK_OK;
-	opk_fail(r->ctx, OPK_EINPUT, "the values are more than a file of this size can have");
-	return opk_file_add_place(r->ctx, OPK_EINPUT, r->job->file, section);
-}
-
-/* Tables come in the order of their rows; several of the same rows have different columns. */
-static int take_table(struct reading *r, struct opk_value_table *table, size_t section)
+static int take_table(struct reading *r, struct opk_value_table *table)
 {
 	struct opk_value_table *added;
-	uint64_t after = r->table_count ? r->tables->first + r->tables->count : r->number;
 
-	TRY(check_entries(r, table, section));
-	if (r->table_count && table->first == r->tables->first && table->count != r->tables->count)
-		after = UINT64_MAX;
 	if (r->table_count && table->first != r->tables->first)
 		TRY(take_rows(r));
 	if (r->lacks)
 		return OPK_OK;
-	if (!r->table_count && table->first != after) {
-		opk_fail(r->ctx, OPK_EINPUT, "its rows do not follow those before it");
-		return opk_file_add_place(r->ctx, OPK_EINPUT, r->job->file, section);
-	}
 	added = opk_append(&r->tables, &r->table_capacity, &r->table_count, sizeof *r->tables);
 	if (!added)
 		return opk_nomem(r->ctx, "values");
@@ -300,16 +317,15 @@ static int take_table(struct reading *r, struct opk_value_table *table, size_t s
 
 static int read_tables(struct reading *r)
 {
-	const struct opk_file *file = r->job->file;
-
-	for (size_t i = 0; i < file->section_count && !r->lacks; i++) {
+	r->walk = (struct opk_value_walk){ .ctx = r->ctx,
+		                           .file = r->job->file,
+		                           .kind = OPK_VALUES_OF_ROWS };
+	for (bool found = true; found && !r->lacks;) {
 		opk_autovalues struct opk_value_table table = { 0 };
 
-		if (file->sections[i].type != OPK_SECTION_VALUES)
-			continue;
-		TRY(opk_value_table_read(&table, r->ctx, file, i));
-		if (table.kind == OPK_VALUES_OF_ROWS)
-			TRY(take_table(r, &table, i));
+		TRY(opk_value_walk_next(&found, &table, &r->walk));
+		if (found)
+			TRY(take_table(r, &table));
 	}
 	TRY(r->lacks ? OPK_OK : take_rows(r));
 	skip_ended_segments(r);
@@ -337,7 +353,7 @@ static int take_joined(struct reading *r)
 	r->lacks = !found;
 	if (!found)
 		return OPK_OK;
-	find_columns(r);
+	TRY(find_columns(r));
 	put_header(r);
 	for (size_t i = 0; i < joining->count; i++) {
 		struct opk_spool_row row = { .row = i };
@@ -405,6 +421,8 @@ static int explain(const struct reading *r)
 
 	if (opk_file_find(file, OPK_SECTION_LEFT_OUT) < 0)
 		return OPK_OK;
+	if (!r->lacking && !r->job->joining)
+		return opk_fail(r->ctx, OPK_EINPUT, "it lacks the values of its rows");
 	if (!r->lacking)
 		return opk_baked_check_images(r->ctx, file, "joining these ranges");
 	if (!r->baked->cupti_version)

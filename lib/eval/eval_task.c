@@ -189,6 +189,8 @@ static int run(struct opk_eval_task *task, struct opk_ctx *ctx,
 		return OPK_OK;
 	TRY(opk_baked_check_images(ctx, task->job.file, "this"));
 	code = opk_eval_run(spools, ctx, &task->job, options);
+	if (code == OPK_EUSAGE && !options->metrics && !task->evaluation->columns.also_count)
+		return fail_recorded(ctx, task->job.meta->cupti_version);
 	return code == OPK_ENVIDIA && opk_file_is_baked(task->job.file)
 	               ? opk_add(ctx, code,
 	                         "not all that is asked for is among the values that it has")
@@ -200,13 +202,9 @@ int opk_eval_file(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_f
 {
 	__attribute__((cleanup(opk_eval_task_clear))) struct opk_eval_task task = { 0 };
 	OPK_OPTIONS(opk_eval_options, options, given);
-	int code;
 
 	TRY(opk_eval_task_begin(&task, ctx, file, &options));
-	code = run(&task, ctx, &options);
-	if (code == OPK_EUSAGE && !options.metrics && !task.evaluation->columns.also_count)
-		code = fail_recorded(ctx, task.job.meta->cupti_version);
-	TRY(opk_evaluation_blame(ctx, file, code));
+	TRY(opk_evaluation_blame(ctx, file, run(&task, ctx, &options)));
 	return opk_eval_task_finish(out, ctx, &task);
 }
 

@@ -471,6 +471,18 @@ static int sum_images(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk_f
 	return code;
 }
 
+/* Without NVIDIA's libraries values of rows are better than nothing. */
+static int sum_or_combine(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk_file *file,
+                          const struct opk_sums_options *wanted, struct opk_value_sink *bake)
+{
+	int code = sum_images(a, ctx, file, wanted, bake);
+
+	if (code != OPK_ENVIDIA || bake || !opk_file_is_baked(file) || !a->sums.count)
+		return code;
+	opk_clear_errors(ctx);
+	return combine_rows(a, ctx, file);
+}
+
 static int aggregate(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk_file *file,
                      const struct opk_aggregate_options *options)
 {
@@ -487,7 +499,7 @@ static int aggregate(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk_fi
 	if (opk_file_is_baked(file) && !options->bake)
 		TRY(read_sums(&found, a, ctx, file, &wanted));
 	if (!found)
-		TRY(sum_images(a, ctx, file, &wanted, options->bake));
+		TRY(sum_or_combine(a, ctx, file, &wanted, options->bake));
 	TRY(opk_file_meta(&meta, ctx, file));
 	TRY(opk_totals_add_attributes(&a->totals, ctx, a->evaluation, meta, &a->sums));
 	TRY(make_rows(a, ctx));

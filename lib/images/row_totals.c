@@ -104,6 +104,12 @@ static uint64_t ranges_of(const struct work *w, size_t row)
 	return range && range->count ? range->count : 1;
 }
 
+/* A rollup that adds up over the rows of a GPU, one after the other, not over GPUs. */
+static bool is_of_one_gpu(const char *metric)
+{
+	return opk_metric_degree(metric) == 1 && !strstr(metric, ".sum");
+}
+
 static void combine(struct work *w, size_t group, size_t metric)
 {
 	size_t to = group * w->metric_count + metric, found = 0;
@@ -125,6 +131,11 @@ static void combine(struct work *w, size_t group, size_t metric)
 	}
 	if (found == 1)
 		totals->values[to] = w->parts->value;
+	else if (found && opk_metric_degree(w->names.items[metric]) == 1
+	         && totals->sources[group] == 1)
+		totals->values[to] = totals->added[to];
+	else if (found > totals->sources[group] && is_of_one_gpu(w->names.items[metric]))
+		totals->values[to] = (double)NAN;
 	else if (found)
 		totals->weights[to] = opk_combine(&totals->values[to], &w->rules, metric, w->parts,
 		                                  found);
@@ -149,9 +160,9 @@ int opk_totals_of_rows(struct opk_totals *totals, struct opk_ctx *ctx,
 	TRY(opk_totals_allocate(totals, ctx, sums->groups.count, w.metric_count));
 	TRY(read_rows(&w, file));
 	TRY(sort_rows(&w));
+	count_sources(&w);
 	for (size_t i = 0; i < sums->groups.count; i++)
 		for (size_t j = 0; j < w.metric_count; j++)
 			combine(&w, i, j);
-	count_sources(&w);
 	return OPK_OK;
 }

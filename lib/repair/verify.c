@@ -61,7 +61,6 @@ int opk_section_check(struct opk_ctx *ctx, struct opk_file *file, size_t i)
 	opk_autotimes struct opk_time_table times = { 0 };
 	opk_autofree void *data = NULL;
 	opk_auto(opk_baked_file) struct opk_baked_file *baked = NULL;
-	opk_autovalues struct opk_value_table values = { 0 };
 	struct opk_module module;
 	size_t size;
 
@@ -76,7 +75,7 @@ int opk_section_check(struct opk_ctx *ctx, struct opk_file *file, size_t i)
 	case OPK_SECTION_BAKED:
 		return opk_baked_read(&baked, ctx, file, i);
 	case OPK_SECTION_VALUES:
-		return opk_value_table_read(&values, ctx, file, i);
+		return opk_value_table_check(ctx, file, i);
 	case OPK_SECTION_META:
 		return check_meta(ctx, file, i);
 	case OPK_SECTION_RANGES:
@@ -281,6 +280,8 @@ static int check_modules(struct verification *v, const struct opk_file *file)
 static int check_whole(struct verification *v, struct opk_file *file)
 {
 	const struct opk_meta *meta;
+	size_t bad = 0;
+	int code;
 
 	TRY(opk_file_meta(&meta, v->ctx, file));
 	if (file->complete)
@@ -288,6 +289,8 @@ static int check_whole(struct verification *v, struct opk_file *file)
 	TRY(check_config_hash(v, OPK_SECTION_CONFIG, meta->config_hash));
 	TRY(check_config_hash(v, OPK_SECTION_ROTATION, meta->rotation.config_hash));
 	TRY(check_links(v, file, meta));
+	code = opk_value_tables_check(&bad, v->ctx, file);
+	TRY(blame_input(v, bad, code));
 	if (!v->options->deep || v->blamed)
 		return OPK_OK;
 	TRY(check_modules(v, file));

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "adapters/nv/nv.h"
+#include "adapters/deflate/deflate.h"
 #include "baked/baked.h"
+#include "base/buf.h"
 #include "chip/chip.h"
 
 /* Derived metrics that no list has come last, unless a list removed them. */
@@ -219,6 +221,58 @@ static int advise_sampled(const struct opk_resolver *r, int code)
 	               : code;
 }
 
+static bool has_choice(const struct opk_set_items *items)
+{
+	for (size_t i = 0; i < items->count; i++) {
+		const struct opk_set_item *item = &items->items[i];
+
+		if (item->kind == OPK_SET_ITEM_ANY || item->optional || item->has_else
+		    || (item->what.text && item->kind == OPK_SET_ITEM_METRIC
+		        && opk_pattern_kind(item->what.text) != OPK_PATTERN_NAME)
+		    || has_choice(&item->items))
+			return true;
+	}
+	return false;
+}
+
+/* Whether a catalog chooses some of its metrics or formulas. */
+static bool is_chosen(const struct opk_symbols *symbols)
+{
+	for (size_t i = 0; i < symbols->derived.count; i++)
+		if (symbols->derived.items[i].legacy)
+			return true;
+	for (size_t i = 0; i < symbols->sets.count; i++) {
+		const struct opk_set *set = symbols->sets.items[i];
+
+		if (symbols->values.count || has_choice(&set->items))
+			return true;
+		for (size_t j = 0; j < set->changes.count; j++)
+			if (has_choice(&set->changes.items[j].add))
+				return true;
+	}
+	return false;
+}
+
+/* A hash of all texts that the set and its includes are read from, and of parameters. */
+static char *hash_definition(const struct opk_symbols *symbols)
+{
+	opk_autobuf struct opk_buf out = { 0 };
+
+	for (size_t i = 0; i < symbols->sets.count; i++) {
+		const struct opk_set *set = symbols->sets.items[i];
+
+		if (set->source)
+			opk_buf_add(&out, set->source->text, set->source->size);
+		for (size_t j = 0; !set->source && j < set->items.count; j++)
+			opk_buf_add_printf(&out, "metric %s\n", set->items.items[j].what.text);
+	}
+	for (size_t i = 0; i < symbols->values.count; i++)
+		opk_buf_add_printf(&out, "value %s\n",
+		                   symbols->values.items[i] ? symbols->values.items[i] : "");
+	return out.failed ? NULL
+	                  : opk_printf("crc32:%08x", (unsigned)opk_crc32(0, out.data, out.size));
+}
+
 static int finish(struct opk_resolver *r)
 {
 	opk_autofree char *title = title_of(r);
@@ -231,9 +285,14 @@ static int finish(struct opk_resolver *r)
 		return r->problems.code;
 	r->out->version = r->set->version;
 	r->out->profiler = r->target.profiler;
-	if (!stopped(r) && !r->check)
+	if (!stopped(r) && !r->check) {
 		r->out->hash = opk_resolved_hash(r->out, r->ctx, r->set->name);
-	opk_problems_need(&r->problems, title && (stopped(r) || r->check || r->out->hash));
+		r->out->definition = hash_definition(&r->symbols);
+		r->out->chosen = is_chosen(&r->symbols);
+	}
+	opk_problems_need(&r->problems, title
+	                                        && (stopped(r) || r->check
+	                                            || (r->out->hash && r->out->definition)));
 	code = opk_problems_fail(r->ctx, &r->problems, code_of(r, claimed), title);
 	if (code && code != OPK_ENOMEM && !claimed)
 		opk_add(r->ctx, code, "set %s is made for other chips, such as %s", r->set->name,
@@ -300,16 +359,28 @@ int opk_set_resolve(struct opk_resolved *out, struct opk_ctx *ctx, const struct 
 	return resolve(out, ctx, set, chip, profiler, NULL);
 }
 
-static bool is_baked(const struct opk_baked *baked, const char *hash)
+/*
+ * The hash proves that the excerpt of the catalog gives what the whole one gave, unless the catalog
+ * chooses: then the definition must be the same, too.
+ */
+static bool is_baked(bool *unsure, const struct opk_baked *baked,
+                     const struct opk_resolved *resolved)
 {
-	for (size_t i = 0; i < baked->set_count; i++)
-		if (!strcmp(baked->sets[i], hash))
+	bool known = baked->definition_count == baked->set_count;
+
+	*unsure = false;
+	for (size_t i = 0; i < baked->set_count; i++) {
+		if (strcmp(baked->sets[i], resolved->hash) != 0)
+			continue;
+		if (!resolved->chosen
+		    || (known && !strcmp(baked->definitions[i], resolved->definition)))
 			return true;
-	return false;
+		*unsure = !known;
+	}
+	return *unsure;
 }
 
-/* The hash proves that the excerpt of the catalog gives what the whole one gave. */
-int opk_set_resolve_baked(bool *found, struct opk_resolved *out, struct opk_ctx *ctx,
+int opk_set_resolve_baked(bool *found, bool *unsure, struct opk_resolved *out, struct opk_ctx *ctx,
                           const struct opk_set *set, const struct opk_baked_origin *of)
 {
 	opk_auto(opk_baked_file) struct opk_baked_file *baked = NULL;
@@ -318,14 +389,14 @@ int opk_set_resolve_baked(bool *found, struct opk_resolved *out, struct opk_ctx 
 	struct opk_errors_mark mark;
 	int code;
 
-	*found = false;
+	*found = *unsure = false;
 	TRY(opk_baked_open(&baked, ctx, of->file));
 	if (!baked || !opk_baked_get(baked)->set_count)
 		return OPK_OK;
 	TRY(opk_catalog_of_file(&catalog, ctx, of->file, of->chip, of->profiler));
 	opk_errors_mark(&mark, ctx);
 	code = catalog ? resolve(&resolved, ctx, set, of->chip, of->profiler, catalog) : OPK_EUSAGE;
-	*found = !code && is_baked(opk_baked_get(baked), resolved.hash);
+	*found = !code && is_baked(unsure, opk_baked_get(baked), &resolved);
 	if (code == OPK_ENOMEM)
 		return code;
 	opk_errors_rewind(ctx, &mark);

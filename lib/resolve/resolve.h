@@ -22,6 +22,9 @@ struct opk_resolved {
 	/* Optional metrics that the chip lacks or CUPTI refuses, and what is computed from them. */
 	struct opk_strlist left_out;
 	char *hash; /* "crc32:xxxxxxxx" of all of the above, with name and version */
+	/* Likewise of what was written, before the chip's catalog chose any of it. */
+	char *definition;
+	bool chosen; /* a pattern, `any` or optional entry: another catalog may choose otherwise */
 	unsigned version;
 	enum opk_profiler profiler;
 	/* The places of the metrics, parallel to them, and the source of these places. */
@@ -45,9 +48,10 @@ struct opk_baked_origin {
 };
 /*
  * Resolves a set whose values the recording has, without any NVIDIA library; *found is false if it
- * does not have them.
+ * does not have them. Where the catalog chose metrics, the file must have been made with the same
+ * definition; *unsure, if the file does not say it: *out is right as far as it is the same.
  */
-int opk_set_resolve_baked(bool *found, struct opk_resolved *out, struct opk_ctx *ctx,
+int opk_set_resolve_baked(bool *found, bool *unsure, struct opk_resolved *out, struct opk_ctx *ctx,
                           const struct opk_set *set, const struct opk_baked_origin *of);
 /* Reports what is wrong with the set on the chip, but not again the errors from reading it. */
 int opk_set_judge(struct opk_ctx *ctx, const struct opk_set *set, const char *chip,

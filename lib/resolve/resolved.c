@@ -43,6 +43,7 @@ void opk_resolved_clear(struct opk_resolved *resolved)
 	free(resolved->sources);
 	free(resolved->marks);
 	free(resolved->hash);
+	free(resolved->definition);
 	*resolved = (struct opk_resolved){ 0 };
 }
 

@@ -40,10 +40,9 @@ static void list(struct opk_ctx *ctx, struct opk_file *file, enum opk_file_list 
 static void read_values(struct opk_ctx *ctx, struct opk_file *file, size_t section)
 {
 	opk_auto(opk_baked_file) struct opk_baked_file *baked = NULL;
-	opk_autovalues struct opk_value_table table = { 0 };
 
 	if (opk_file_section(file, section)->type == OPK_SECTION_VALUES)
-		opk_value_table_read(&table, ctx, file, section);
+		opk_value_table_check(ctx, file, section);
 	if (opk_file_section(file, section)->type == OPK_SECTION_BAKED)
 		opk_baked_read(&baked, ctx, file, section);
 }

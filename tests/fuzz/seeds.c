@@ -2,7 +2,7 @@
 /* Writes small containers with every kind of section: seeds of fuzz_container and fuzz_torn. */
 #include <string.h>
 
-#include "baked/baked.h"
+#include "baked/baked_inside.h"
 #include "container/door.h"
 #include "fuzz.h"
 
@@ -80,17 +80,27 @@ static void write_seed(struct opk_ctx *ctx, const char *folder, const char *name
 	opk_writer_free(writer);
 }
 
+/* A table of the same rows with another metric. */
+static void add_values(struct opk_writer *writer, struct opk_ctx *ctx)
+{
+	opk_autovalues struct opk_value_table table = { .kind = OPK_VALUES_OF_ROWS, .count = 2 };
+	uint64_t *entries;
+
+	check(opk_value_table_add(&entries, &table, ctx, OPK_VALUE_METRIC, "c__d.sum", ""));
+	check(opk_value_table_write(writer, ctx, &table, NULL, NULL));
+}
+
 /* A recording that has values in the place of its image. */
 static void write_values(struct opk_ctx *ctx, const char *folder)
 {
-	static const char *const metrics[] = { "a__b.sum", "c__d.sum" };
-	static const char *const units[] = { "cycle", "" };
-	static const double values[] = { 7, 0.1, 8, 0.3 };
+	static const char *const metrics[] = { "a__b.sum" };
+	static const char *const units[] = { "cycle" };
+	static const double values[] = { 7, 0.1 };
 	static const struct opk_baked_image images[] = { { 2, 0 } };
 	static const struct opk_range ranges[2] = { { .name = "a" }, { .name = "b" } };
 	const struct opk_given_values given = { .metrics = metrics,
 		                                .units = units,
-		                                .metric_count = 2,
+		                                .metric_count = 1,
 		                                .row_count = 2,
 		                                .values = values,
 		                                .generator = "seeds",
@@ -105,6 +115,7 @@ static void write_values(struct opk_ctx *ctx, const char *folder)
 	check(opk_writer_add(writer, OPK_SECTION_LEFT_OUT, "01234567", 8));
 	check(opk_writer_add_ranges(writer, ranges, 2, sizeof *ranges));
 	check(opk_writer_add_given_values(writer, ctx, &given));
+	add_values(writer, ctx);
 	check(opk_writer_finish(writer));
 	opk_writer_free(writer);
 }
