@@ -49,13 +49,14 @@ class Reader:
     def __call__(self, batch: Batch, columns: Optional[list[str]] = None) -> pandas.DataFrame:
         """The rows of a batch, with only these columns."""
         names = list(self.names) if columns is None else list(columns)
+        paths = batch.files()
         try:
-            return self._frame(self._table(batch.paths, names), names)
+            return self._frame(self._table(paths, names), names)
         except BLAMED as error:
             if self.on_error == "raise":
-                broken = next(self._broken(batch.paths, names), None)
+                broken = next(self._broken(paths, names), None)
                 raise explained(broken[1] if broken else error) from None
-        return self._whole(batch.paths, names)
+        return self._whole(paths, names)
 
     def _whole(self, paths: tuple[str, ...], names: list[str]) -> pandas.DataFrame:
         """Reads each file by itself, since one of them is broken."""
@@ -76,10 +77,11 @@ class Reader:
 
     def errors(self, batch: Batch) -> pandas.DataFrame:
         """A row for each file of the batch that can't be read: "file", "error" (a class) and "message"."""
+        paths = batch.files()
         try:
-            self._table(batch.paths, list(self.names))
+            self._table(paths, list(self.names))
         except BLAMED:
-            return error_table(list(self._broken(batch.paths, list(self.names))))
+            return error_table(list(self._broken(paths, list(self.names))))
         return error_table([])
 
     def _each(self, paths: tuple[str, ...], names: list[str]) -> Iterator[tuple[str, Union[Table, OffpeakError]]]:

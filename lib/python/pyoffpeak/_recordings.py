@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Optional, Union
 
 from . import _context
-from ._elsewhere import fetch
+from ._elsewhere import fetch, fresh
 from ._errors import OffpeakError, misuse
 from ._loading import loading
 from ._native import Path, c_path, c_paths
@@ -53,7 +53,7 @@ class _Query:
 
 
 class Run(Opened):
-    """A recording, or several as one. It holds no file open; as a context manager, `with open(...) as run:`, it is itself."""
+    """A recording, or several as one. It holds no file open; `with open(...) as run:` ends what was fetched from elsewhere."""
 
     __module__ = "pyoffpeak"
     _is_part = False
@@ -72,7 +72,7 @@ class Run(Opened):
         return self
 
     def __exit__(self, *_: object) -> None:
-        pass
+        self._paths = fresh(self._paths)
 
     @property
     def info(self) -> _info.Info:

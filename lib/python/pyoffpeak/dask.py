@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Mapping, Optional
 
 from . import _kinds, _recordings
 from ._batches import make_batches
+from ._elsewhere import fresh
 from ._errors import InputError, OffpeakError, misuse
 from ._extras import load
 from ._files import key_of
@@ -146,9 +147,10 @@ def _like_first(summing: Summing, files: list[str]) -> Summing:
     """The summing with the first file that can be summed, which all others must match."""
     problem: Optional[OffpeakError] = None
     for path in files:
+        (path,) = fresh([path])
         try:
-            one = replace(summing, like=path, kind=_kinds.of_sums(path))
-            one.check()
+            one = replace(summing, like=str(path), kind=_kinds.of_sums(path))
+            one.check(path)
             return one
         except InputError as error:
             if summing.on_error == "raise":
@@ -188,13 +190,13 @@ def _find_columns(
     problem: Optional[OffpeakError] = None
     like, wanted = "", ()
     found: list[dict[str, str]] = []
-    for path in _sample(files):
+    for path in fresh(_sample(files)):
         try:
             kind = _kinds.of_file(path, options["rows"], by_itself)
             if found:
                 _kinds.check_rows(path, kind, like, wanted)
             found.append(_columns_of(path, asked))
-            like, wanted = (like, wanted) if like else (path, kind)
+            like, wanted = (like, wanted) if like else (str(path), kind)
         except BLAMED as error:
             if errors == "raise":
                 # The arguments are the reason if the first file lacks columns.
