@@ -139,6 +139,23 @@ class Reading(Synchronous):
         with self.assertRaisesRegex(opk.InputError, 'errors="collect" leaves such files out'):
             self.read(files, columns=["file"])
 
+    def test_rows_that_cannot_be_read(self):
+        """Evaluated, but its rows fail later: also the file's fault."""
+        real = opk.Table.to_arrow
+
+        def to_arrow(table):
+            if self.files[1] in table._make.files:
+                raise opk.EvaluationError([f"{self.files[1]}: its rows can't be read"])
+            return real(table)
+
+        frames = [self.read(self.files[:2], columns=["file"], errors=errors) for errors in ("raise", "collect")]
+        with mock.patch.object(opk.Table, "to_arrow", to_arrow):
+            with self.assertRaisesRegex(opk.InputError, 'can.t be read; errors="collect" leaves'):
+                frames[0].compute()
+            with self.assertWarnsRegex(UserWarning, "left out: .*rank-1.opk"):
+                self.assertEqual(frames[1]["file"].unique().compute().tolist(), self.files[:1])
+            self.assertEqual(self.errors(frames[1]).compute()["file"].tolist(), self.files[1:2])
+
     def test_files_that_a_worker_does_not_see(self):
         moved = os.path.join(self.folder, "moved.opk")
         shutil.copy(self.files[0], moved)
