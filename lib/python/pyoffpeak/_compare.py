@@ -108,7 +108,7 @@ class Diff:
     unmatched: tuple[DiffRow, ...]  # on one side only
     differences: tuple[Difference, ...]
     verdicts: dict[str, int]  # how many values have each verdict
-    launches_needed: int  # on each side, to detect a single change of a time among this many comparisons
+    launches_needed: int | None  # on each side, to detect a single change of a time among so many comparisons; None: unknown
     judged: tuple[Judged, ...]  # rule by rule
 
     _junit: bytes | None = None  # of a diff from a pickle, which has no struct opk_diff
@@ -126,7 +126,7 @@ class Diff:
         self.differences = tuple(Difference(*fact.values()) for fact in rows(lib.OPK_DIFF_DIFFERENCES))
         self.peaks = tuple(map(_peak, rows(lib.OPK_DIFF_PEAKS)))
         self.verdicts = {name.replace("_", " "): about[name] for name in _VERDICTS}
-        self.launches_needed = about["launches_needed"] or 0
+        self.launches_needed = about["launches_needed"]
         self.judged = tuple(map(_judged, rows(lib.OPK_DIFF_RULES)))
 
     @property
