@@ -90,6 +90,7 @@ class Reading(Synchronous):
         whole = pandas.concat(parts)
         self.expect_rows(whole, self.files, metrics=VALUES)
         self.assertEqual(list(whole.columns), list(frame.columns))
+        self.assertEqual(whole.attrs["units"], dict(zip(VALUES, ("nanoseconds", "gpc_cycles"))))
         for name in ("file", "rank", "nvtx"):  # which only the third file has
             self.assertIn(name, frame.columns)
 

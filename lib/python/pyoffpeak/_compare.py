@@ -252,9 +252,9 @@ def diff(
     before, after: a file, or several: runs of a program, or ranks of a job. by: rows match by "kernel" (and its launch
     shape, unless ignore_shape), "name", or several: ["nvtx", "kernel"]. where: conditions as eval() takes them. rules:
     "METRIC>5%", "METRIC>1.5e6", "unmatched", or the path of a YAML file. false_changes: the share of reported changes
-    that may be false, --level of the command. per: "instruction", "line" or "function" compares the code of recordings of
-    instructions, matched across builds; metrics are smsp__sass_... and smsp__pcsamp_... . UsageError: rows can't be compared, or a rule is invalid. InputError: a
-    file or the rules are wrong.
+    that may be false, --level of the command. per: "instruction", "line" or "function" compares the code of recordings
+    of instructions, matched across builds; metrics are smsp__sass_... and smsp__pcsamp_... . UsageError: rows can't be
+    compared, or a rule is invalid. InputError: a file or the rules are wrong.
 
     >>> found = opk.diff("before.opk", "after.opk", rules="gpu__time_duration.sum>5%")
     >>> found.ok, [rule.row for rule in found.broken]

@@ -113,6 +113,7 @@ class Reader:
         except EvaluationError as error:  # rows that can't be read are their file's fault
             raise InputError(error.causes, error.places) from error
         frame = to_pandas(arrow)
+        frame.attrs["units"] = {name: unit for name, unit in table.units.items() if name in names}
         if "error" in names:
             frame["error"] = frame.index.to_series().map(lambda _: None).astype(TEXT)
         return frame[names]

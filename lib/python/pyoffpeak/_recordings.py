@@ -316,7 +316,7 @@ class Run(Opened):
     ) -> Figure:
         """A matplotlib figure: PM samples over time, a row a metric, below NVTX ranges and launches; needs the extra "plot".
 
-        Rows are filled from the least to the greatest sample, for any number. metrics: only these, or those of a set.
+        A band shows the least and the greatest of samples that share a pixel. metrics: only these, or those of a set.
         where: conditions as of --where, on samples: ["start_ns>=1000", "device=0"]. figure: draws in this figure or
         subfigure. ax: draws in these axes; several rows divide the axes' place in the grid of plt.subplots().
         UsageError: the recording has neither samples nor activities.
@@ -379,6 +379,9 @@ def open(
     the parts of a file that have them. allow_incomplete: evaluate what a file that was cut off still holds.
 
     InputError: a file is missing, or not .opk. A missing one is a FileNotFoundError, too.
+
+    >>> opk.open("run.opk").info.chip
+    'GH100'
     """
     return Run(*paths, allow_incomplete=allow_incomplete, storage_options=storage_options)
 
