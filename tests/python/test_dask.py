@@ -141,7 +141,7 @@ class Reading(Synchronous):
             self.read(files, columns=["file"])
 
     def test_rows_that_cannot_be_read(self):
-        """Evaluated, but its rows fail later: also the file's fault."""
+        """A file whose rows fail after it was evaluated is left out, too."""
         real = opk.Table.to_arrow
 
         def to_arrow(table):

@@ -162,7 +162,7 @@ class Stores(unittest.TestCase):
             self.assertEqual(repr(table_of(run)), wanted)
 
     def test_stamps(self):
-        """A file that was replaced is another, whatever of its marks changed."""
+        """A file is another one if any of its marks changed."""
         from pyoffpeak._elsewhere import Elsewhere
 
         def stamp(**details):
@@ -176,7 +176,7 @@ class Stores(unittest.TestCase):
         self.assertEqual(stamp(**marks), stamp(**marks))
 
     def test_file_names(self):
-        """What a server is asked is not part of a name here, nor makes an address a pattern."""
+        """The query of an address is not part of a file's name here, and does not make the address a pattern."""
         from pyoffpeak import _elsewhere
 
         name = "simplecache::https://host/runs/run.opk?X-Sig=" + "a/b" * 200

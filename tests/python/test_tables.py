@@ -208,7 +208,7 @@ class PlainPython(unittest.TestCase):
 
     @needs("pyarrow")
     def test_failing_rows(self):
-        """What the stream returns decides the class, in whatever way rows are read."""
+        """The number that the stream returns decides the class, with pyarrow and without."""
         from pyoffpeak._arrow import Reader
 
         class Stream:

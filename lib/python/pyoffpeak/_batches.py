@@ -22,7 +22,7 @@ class Batch(NamedTuple):
     stamps: tuple[tuple[int, int], ...]  # bytes of each, and mtime in ns or a hash; (0, 0): unreadable
 
     def files(self) -> tuple[str, ...]:
-        """The paths; what is fetched for them is removed with these, before the batch is gone."""
+        """The paths; what is fetched for them ends with the result, although the batch may stay."""
         return fresh(self.paths)
 
 

@@ -93,7 +93,7 @@ class Elsewhere(str):
         self._pid = os.getpid()
 
     def fresh(self) -> Elsewhere:
-        """The same without a file here, which lasts as long as whoever uses this one."""
+        """The same recording, which will have a file of its own here."""
         return Elsewhere.named(str(self), self._options, self._data)
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -316,7 +316,7 @@ class Run(Opened):
     ) -> Figure:
         """A matplotlib figure: PM samples over time, a row a metric, below NVTX ranges and launches; needs the extra "plot".
 
-        A band shows the least and the greatest of samples that share a pixel. metrics: only these, or those of a set.
+        A band goes from the least to the greatest sample of a pixel. metrics: only these, or those of a set.
         where: conditions as of --where, on samples: ["start_ns>=1000", "device=0"]. figure: draws in this figure or
         subfigure. ax: draws in these axes; several rows divide the axes' place in the grid of plt.subplots().
         UsageError: the recording has neither samples nor activities.
