@@ -50,8 +50,8 @@ ffi.set_source(
 #include "offpeak.h"
 
 /*
- * What the library notes during a call; Python takes it afterwards. No Python runs in the call, nor in child processes. But
- * whoever reads rows of a table, on whatever thread, has log_note() called after the last one: no child does.
+ * A note of the library during a call. Python takes the notes after the call, because no Python may run in it or in its child
+ * processes. Notes about rows are different: log_note() gets them after the last row, in the thread that read it.
  */
 struct note {
 	struct note *next;

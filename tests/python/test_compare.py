@@ -89,7 +89,7 @@ class Compare(unittest.TestCase):
 
     def test_other_sides(self):
         diff = opk.diff(BEFORE, AFTER, where="kernel=nothing*")
-        self.assertEqual((diff.rows, diff.unmatched), ((), ()))
+        self.assertEqual((diff.rows, diff.unmatched, diff.launches_needed), ((), (), None))
 
 
 class Made(unittest.TestCase):

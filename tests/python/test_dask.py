@@ -90,6 +90,7 @@ class Reading(Synchronous):
         whole = pandas.concat(parts)
         self.expect_rows(whole, self.files, metrics=VALUES)
         self.assertEqual(list(whole.columns), list(frame.columns))
+        self.assertEqual(whole.attrs["units"], dict(zip(VALUES, ("nanoseconds", "gpc_cycles"))))
         for name in ("file", "rank", "nvtx"):  # which only the third file has
             self.assertIn(name, frame.columns)
 
@@ -138,6 +139,23 @@ class Reading(Synchronous):
         self.expect_rows(rows[rows["error"].isna()], [files[1], files[3]])
         with self.assertRaisesRegex(opk.InputError, 'errors="collect" leaves such files out'):
             self.read(files, columns=["file"])
+
+    def test_rows_that_cannot_be_read(self):
+        """A file whose rows fail after it was evaluated is left out, too."""
+        real = opk.Table.to_arrow
+
+        def to_arrow(table):
+            if self.files[1] in table._make.files:
+                raise opk.EvaluationError([f"{self.files[1]}: its rows can't be read"])
+            return real(table)
+
+        frames = [self.read(self.files[:2], columns=["file"], errors=errors) for errors in ("raise", "collect")]
+        with mock.patch.object(opk.Table, "to_arrow", to_arrow):
+            with self.assertRaisesRegex(opk.InputError, 'can.t be read; errors="collect" leaves'):
+                frames[0].compute()
+            with self.assertWarnsRegex(UserWarning, "left out: .*rank-1.opk"):
+                self.assertEqual(frames[1]["file"].unique().compute().tolist(), self.files[:1])
+            self.assertEqual(self.errors(frames[1]).compute()["file"].tolist(), self.files[1:2])
 
     def test_files_that_a_worker_does_not_see(self):
         moved = os.path.join(self.folder, "moved.opk")

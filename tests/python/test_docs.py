@@ -111,13 +111,17 @@ class Documents(unittest.TestCase):
     @of_13_0
     def test_docstrings(self):
         count = 0
-        for name in opk.__all__:
-            thing = getattr(opk, name)
+        names = {"__name__": "__main__", "opk": opk}
+        things = {name: getattr(opk, name) for name in opk.__all__}
+        if importlib.util.find_spec("dask"):
+            things["read_opk"] = importlib.import_module("pyoffpeak.dask").read_opk
+            names["pyoffpeak"] = opk
+        for name, thing in things.items():
             methods = vars(thing).values() if isinstance(thing, type) and not issubclass(thing, Exception) else ()
             for text in filter(None, (inspect.getdoc(of) for of in (thing, *methods) if callable(of))):
                 if ">>>" in text:
                     with self.subTest(name):
-                        run(name, 1, text[text.index(">>>") :], {"__name__": "__main__", "opk": opk})
+                        run(name, 1, text[text.index(">>>") :], dict(names))
                     count += 1
         self.assertGreater(count, 4)
 

@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Recordings that are not files here: in fsspec's stores, in memory, in open files."""
 
+import http.server
 import io
+import multiprocessing
 import os
 import pickle
+import tempfile
+import threading
 import unittest
 import warnings
+from unittest import mock
 
 import pyoffpeak as opk
+import ranks
 from common import long, needs, recording
 
 
@@ -37,6 +43,49 @@ class InMemory(unittest.TestCase):
         with self.assertRaises(TypeError):
             opk.open(io.StringIO("text"))
         self.assertTrue(opk.diff(bytes_of("before"), bytes_of("after")).rows)
+        self.assertEqual(opk.verify(bytes_of("simple")), opk.verify(recording("simple")))
+        with self.assertRaisesRegex(opk.UsageError, "verify.. takes one"):
+            opk.verify([recording("before"), recording("after")])
+
+    def test_nothing_is_left(self):
+        """Files in a temporary folder end with what needs them: also in child processes, and after a with block."""
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(tempfile, "tempdir", folder):
+            with opk.open(bytes_of("simple")) as run:
+                table = run.eval(columns="range")
+                self.assertEqual(len(os.listdir(folder)), 1)
+            self.assertEqual(len(list(table)), 5)
+            del table
+            self.assertEqual(os.listdir(folder), [])
+            self.assertEqual(len(run.eval(columns="range")), 5)
+            del run
+            with multiprocessing.get_context("fork").Pool(2) as pool:
+                self.assertEqual(pool.map(evaluated, [bytes_of("simple")] * 2), [5, 5])
+                pool.close()
+                pool.join()
+            self.assertEqual(os.listdir(folder), [])
+
+    @needs("dask", "pandas")
+    def test_dask(self):
+        """Bytes of the same length are different work, and no partition leaves its files."""
+        import pyoffpeak.dask
+
+        data = [ranks.from_machine(bytes_of("simple"), f"node{number}", f"GPU-{number}") for number in (1, 2)]
+        self.assertEqual(len(data[0]), len(data[1]))
+        first, same, other = (pyoffpeak.dask.read_opk([of], columns="file") for of in (data[1], data[1], data[0]))
+        self.assertEqual(first._name, same._name)
+        self.assertNotEqual(first._name, other._name)
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(tempfile, "tempdir", folder):
+            frame = pyoffpeak.dask.read_opk([data[1]] * 3, columns="file,range", batch_files=1)
+            self.assertEqual(len(frame.compute(scheduler="sync")), 15)
+            self.assertEqual(os.listdir(folder), [])
+
+
+def evaluated(data):
+    kept.append(opk.open(data))
+    return len(kept[-1].ranges)
+
+
+kept = []  # by a process until it ends
 
 
 @needs("fsspec")
@@ -93,6 +142,79 @@ class Stores(unittest.TestCase):
         local = run._paths[0].local()
         del run
         self.assertFalse(os.path.exists(local))
+
+    def test_pieces(self):
+        """A large file is never in memory as a whole; servers without ranges send all of it."""
+        from pyoffpeak import _elsewhere
+
+        data = bytes_of("wide-auto")
+        self.put(wide=data)
+        wanted = repr(table_of(opk.open(recording("wide-auto"))))
+        with mock.patch.object(_elsewhere, "_PIECE", 1 << 14):
+            run = opk.open("memory://runs/wide.opk")
+            sizes, read = [], run._paths[0]._read
+            run._paths[0]._read = lambda begin, end: sizes.append(end - begin) or read(begin, end)
+            self.assertEqual(repr(table_of(run)), wanted)
+            self.assertLessEqual(max(sizes), 1 << 14)
+            self.assertEqual(self.read, len(data))
+            run = opk.open("memory://runs/wide.opk")
+            run._paths[0]._read = lambda *_: data
+            self.assertEqual(repr(table_of(run)), wanted)
+
+    def test_stamps(self):
+        """A file is another one if any of its marks changed."""
+        from pyoffpeak._elsewhere import Elsewhere
+
+        def stamp(**details):
+            one = Elsewhere.named("memory://runs/a.opk", {})
+            one._info = {"size": 3, **details}
+            return one.stamp()
+
+        marks = {"ETag": '"0123456789abcdef"', "LastModified": "2026-01-02 10:11:12+00:00"}
+        others = [{**marks, "ETag": '"1123456789abcdef"'}, {**marks, "LastModified": "2026-01-02 10:12:12+00:00"}, {}]
+        self.assertEqual(len({stamp(**marks), *(stamp(**other) for other in others)}), 4)
+        self.assertEqual(stamp(**marks), stamp(**marks))
+
+    def test_file_names(self):
+        """The query of an address is not part of a file's name here, and does not make the address a pattern."""
+        from pyoffpeak import _elsewhere
+
+        name = "simplecache::https://host/runs/run.opk?X-Sig=" + "a/b" * 200
+        self.assertEqual(_elsewhere.file_name(name), "run.opk")
+        self.assertEqual(_elsewhere.named(name, {}), [name])
+        self.assertEqual(_elsewhere.file_name("why?.opk"), "why?.opk")
+        self.assertLessEqual(len(os.fsencode(_elsewhere.file_name("s3://runs/" + "\u00e9" * 300))), 200)
+
+    def test_others(self):
+        """What takes a file takes a name, too."""
+        self.put(simple=bytes_of("simple"))
+        self.assertEqual(opk.verify("memory://runs/simple.opk"), opk.verify(recording("simple")))
+        for give in (opk.metrics, lambda chip, of, availability: opk.plan(chip, of, availability=availability)):
+            with self.assertRaisesRegex(opk.OffpeakError, "memory://runs/none.opk"):
+                give("GH100", "dram__bytes.sum", availability="memory://runs/none.opk")
+
+    @needs("aiohttp")
+    def test_http(self):
+        folder = os.path.dirname(recording("simple"))
+
+        class Handler(http.server.SimpleHTTPRequestHandler):
+            def __init__(self, *arguments):
+                super().__init__(*arguments, directory=folder)
+
+            def log_message(self, *_):
+                pass
+
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+            thread = threading.Thread(target=server.serve_forever)
+            thread.start()
+            try:
+                name = f"http://127.0.0.1:{server.server_port}/{os.path.basename(recording('wide-auto'))}?sig=" + "a" * 300
+                run, wanted = opk.open(name), opk.open(recording("wide-auto"))
+                self.assertEqual((run.path, run.info.metrics), (name, wanted.info.metrics))
+                self.assertEqual(repr(table_of(run)), repr(table_of(wanted)))
+            finally:
+                server.shutdown()
+                thread.join()
 
     def test_messages(self):
         """They have the names that were given, not those of temporary files."""

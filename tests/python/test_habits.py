@@ -7,10 +7,12 @@ import pickle
 import statistics
 import tempfile
 import unittest
+from unittest import mock
 
 import pyoffpeak as opk
 import ranks
 from common import cases, is_long, needs, recording
+from pyoffpeak import _tables
 
 
 def again(thing):
@@ -34,6 +36,28 @@ class Slices(unittest.TestCase):
                 table[number]
         self.assertTrue(opk.open(recording("simple")).eval(where="kernel=none"))
         self.assertIn("... 2 more", repr(table[:]))
+        self.assertEqual((bool(table[9:]), table.head().units), (False, table.units))
+        for of in (table, table[:]):
+            with self.assertRaisesRegex(TypeError, r"to_pandas\(\)\['kernel'\]"):
+                of["kernel"]
+            with self.assertRaises(ValueError):
+                of[::0]
+
+    def test_skipping_ends(self):
+        """A long table is counted in pieces, so that Ctrl-C ends it."""
+        table = opk.open(recording("simple")).eval(columns="range")
+        with mock.patch.object(_tables, "_SKIPPED", 2):
+            real, calls = _tables._aside.call, []
+
+            def interrupted(*arguments):
+                calls.append(arguments)
+                if len(calls) > 1:
+                    raise KeyboardInterrupt
+                return real(*arguments)
+
+            with mock.patch.object(_tables._aside, "call", interrupted), self.assertRaises(KeyboardInterrupt):
+                len(table)
+            self.assertEqual((len(table), table[-1]["range"], len(table[3:99])), (5, 4, 2))
 
     @needs("pyarrow", "pandas")
     def test_slices_are_tables(self):
@@ -113,6 +137,13 @@ class Pickles(unittest.TestCase):
             self.assertTrue(copy.to_arrow().drop_columns([]).to_pydict().keys() == found.to_arrow().to_pydict().keys())
             self.assertEqual(repr(copy.to_arrow().to_pylist()), repr(found.to_arrow().to_pylist()))
 
+    def test_empty_lists(self):
+        for found in (opk.metrics("GH100", "none*"), opk.metrics("GH100", "dram__bytes*", passes=True)):
+            size = len(pickle.dumps(found))
+            copy = again(found)
+            self.assertEqual((repr(copy), copy._repr_html_()), (repr(found), found._repr_html_()))
+            self.assertEqual((list(copy), len(pickle.dumps(copy))), (list(found), size))
+
     def test_plan(self):
         plan = opk.plan("GH100", ["dram__bytes.sum", "sm__cycles_active.avg"], effort=0)
         copy = again(again(plan))
@@ -153,6 +184,13 @@ class Lists(unittest.TestCase):
             self.assertEqual(list(frame["name"]), [record.name for record in found])
             self.assertLess(len(repr(found)), 12000)
         self.assertIn(f"... {len(chips) - 8} more]", repr(chips))
+
+    @needs("pandas")
+    def test_slices(self):
+        found = opk.metrics("GH100", "dram__*")[:]
+        self.assertLess(len(repr(found)), 12000)
+        self.assertEqual(len(found.to_pandas()), len(found))
+        self.assertIs(type(found), opk.types.Records)
 
     def test_summaries_end_early(self):
         self.assertLess(len(repr(opk.open(recording("training-gemm")).summary())), 12000)

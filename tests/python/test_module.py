@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What a new user sees of the module: names, help, and what is said where a library is missing."""
 
+import os
 import pickle
 import pydoc
 import sys
 import unittest
+import warnings
 from unittest import mock
 
 import pyoffpeak as opk
 from common import recording
-from pyoffpeak import _extras
+from pyoffpeak import _extras, collect
 
 
 class Names(unittest.TestCase):
@@ -28,6 +30,18 @@ class Names(unittest.TestCase):
             self.assertEqual(getattr(opk.types, name).__module__, "pyoffpeak.types")
         info = opk.open(recording("simple")).info
         self.assertEqual(pickle.loads(pickle.dumps(info)), info)
+
+    def test_a_missing_collector_is_named_once(self):
+        for cached in (collect._library, collect._find):
+            cached.cache_clear()
+            self.addCleanup(cached.cache_clear)
+        with mock.patch.dict(os.environ, OFFPEAK_COLLECT_LIBRARY="/nowhere/collect.so"), warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            collect.start()
+            with collect.range("step"):
+                collect.stop()
+        self.assertEqual(len(caught), 1)
+        self.assertRegex(str(caught[0].message), "OFFPEAK_COLLECT_LIBRARY.*/nowhere/collect.so")
 
     def test_a_missing_library_is_named(self):
         table = opk.open(recording("simple")).eval()

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What the libraries that read Arrow's streams make of a table."""
 
+import errno
 import os
 import tempfile
 import unittest
+from unittest import mock
 
 import pyoffpeak as opk
 from common import cases, command, needs, recording
+from pyoffpeak._offpeak import ffi
 
 
 @needs("pyarrow")
@@ -202,6 +205,32 @@ class PlainPython(unittest.TestCase):
                 nulls = any(value is None for value in wanted) and array.dtype != object
                 self.assertEqual(isinstance(array, numpy.ma.MaskedArray), nulls, name)
         self.assertGreater(unknown, 0)
+
+    @needs("pyarrow")
+    def test_failing_rows(self):
+        """The number that the stream returns decides the class, with pyarrow and without."""
+        from pyoffpeak._arrow import Reader
+
+        class Stream:
+            def get_last_error(self, _):
+                return self.error
+
+        stream = Reader.__new__(Reader)
+        stream._stream = Stream()
+        stream._stream.error = ffi.new("char[]", b"a.opk: damaged\ncan't read rows")
+        for code, kind in ((errno.ENOMEM, MemoryError), (errno.EIO, opk.EvaluationError)):
+            with self.assertRaisesRegex(opk.OffpeakError, "damaged") as caught:
+                stream._check(code)
+            self.assertIsInstance(caught.exception, kind)
+            self.assertEqual(len(caught.exception.causes), 2)
+
+        def failing():
+            yield from ()
+            raise OSError("a.opk: damaged")
+
+        table = opk.open(recording("simple")).eval(columns="range")
+        with mock.patch("pyoffpeak._tables._aside.pieces", lambda _: failing()), self.assertRaisesRegex(opk.EvaluationError, "^a.opk: damaged$"):
+            table.to_arrow()
 
     @needs("numpy")
     def test_no_rows(self):

@@ -77,6 +77,45 @@ if float(os.environ["SLEEP"]) < 1:
                 result = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=folder, env={**os.environ, "SLEEP": sleep})
                 self.assertEqual((result.stdout, result.stderr), (wanted, ""))
 
+    def test_fork_waits_once(self):
+        """Also where the lock is never free: the child has it then."""
+        program = """
+import os, signal, sys, threading, time
+import pyoffpeak
+_loading = sys.modules["pyoffpeak._loading"]
+_loading._MOST_S = 1
+with _loading.loading:
+    _loading.prepare_for_foreign()
+held, over = threading.Event(), threading.Event()
+def hold():
+    with _loading.loading:
+        held.set()
+        over.wait(60)
+thread = threading.Thread(target=hold)
+thread.start()
+held.wait()
+start = time.monotonic()
+pid = os.fork()
+if not pid:
+    signal.alarm(20)
+    with _loading.loading:
+        os._exit(0)
+took = time.monotonic() - start
+status = os.waitpid(pid, 0)[1]
+_loading._before_fork()
+start = time.monotonic()
+_loading._before_fork()
+again = time.monotonic() - start
+_loading._release()
+_loading._release()
+over.set()
+thread.join()
+with _loading.loading:
+    print(status, took < 20, again < 0.5, _loading._forking.acquired)
+"""
+        result = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, timeout=100)
+        self.assertEqual((result.stdout, result.stderr), ("0 True True []\n", ""))
+
     def test_fork_while_a_module_loads(self):
         """The fork waits while another thread loads a module, one of ours or one such as pandas; the child can load it."""
         program = """

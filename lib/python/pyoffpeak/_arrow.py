@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+import errno
 from typing import Any, Iterator, List
 
 from . import _aside
-from ._errors import EvaluationError
+from ._errors import EvaluationError, OutOfMemoryError
 from ._native import word
 from ._offpeak import ffi, lib
 
@@ -83,23 +84,22 @@ class Reader:
         self._array = ffi.new("struct ArrowArray *")
         schema = ffi.new("struct ArrowSchema *")
         try:
-            if stream.get_schema(stream, schema):
-                self._fail()
+            self._check(stream.get_schema(stream, schema))
             self._formats = [word(schema.children[i].format) for i in range(schema.n_children)]
         finally:
             _release(schema)
 
-    def _fail(self) -> None:
-        message = word(self._stream.get_last_error(self._stream))
-        raise EvaluationError(message.split("\n"))
+    def _check(self, code: int) -> None:
+        if code:
+            kind = OutOfMemoryError if code == errno.ENOMEM else EvaluationError
+            raise kind(word(self._stream.get_last_error(self._stream)).split("\n"))
 
     def __iter__(self) -> Iterator[Batch]:
         """Reading the next batch frees the previous one. EvaluationError: rows can't be read."""
         stream, array = self._stream, self._array
         while True:
             _release(array)
-            if _aside.call(stream.get_next, (stream, array), lambda: None):
-                self._fail()
+            self._check(_aside.call(stream.get_next, (stream, array), lambda: None))
             if not array.release:
                 return
             yield [Column(format, array.children[i]) for i, format in enumerate(self._formats)]

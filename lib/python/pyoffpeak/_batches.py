@@ -9,17 +9,21 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 from . import _context
-from ._elsewhere import Elsewhere
+from ._elsewhere import Elsewhere, fresh
 from ._errors import misuse
 from ._native import c_paths
 from ._offpeak import lib
 
 
 class Batch(NamedTuple):
-    """Files that are evaluated together, and their size and time when they were listed."""
+    """Files that are evaluated together, and their stamps when they were listed, by which Dask knows results again."""
 
     paths: tuple[str, ...]
-    stamps: tuple[tuple[int, int], ...]  # bytes and mtime in ns of each; (0, 0): unreadable
+    stamps: tuple[tuple[int, int], ...]  # bytes of each, and mtime in ns or a hash; (0, 0): unreadable
+
+    def files(self) -> tuple[str, ...]:
+        """The paths; what is fetched for them ends with the result, although the batch may stay."""
+        return fresh(self.paths)
 
 
 def _stamp(path: str) -> tuple[int, int]:

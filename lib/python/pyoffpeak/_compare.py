@@ -108,7 +108,7 @@ class Diff:
     unmatched: tuple[DiffRow, ...]  # on one side only
     differences: tuple[Difference, ...]
     verdicts: dict[str, int]  # how many values have each verdict
-    launches_needed: int  # on each side, to detect a single change of a time among this many comparisons
+    launches_needed: int | None  # on each side, to detect a single change of a time among so many comparisons; None: unknown
     judged: tuple[Judged, ...]  # rule by rule
 
     _junit: bytes | None = None  # of a diff from a pickle, which has no struct opk_diff
@@ -126,7 +126,7 @@ class Diff:
         self.differences = tuple(Difference(*fact.values()) for fact in rows(lib.OPK_DIFF_DIFFERENCES))
         self.peaks = tuple(map(_peak, rows(lib.OPK_DIFF_PEAKS)))
         self.verdicts = {name.replace("_", " "): about[name] for name in _VERDICTS}
-        self.launches_needed = about["launches_needed"] or 0
+        self.launches_needed = about["launches_needed"]
         self.judged = tuple(map(_judged, rows(lib.OPK_DIFF_RULES)))
 
     @property
@@ -252,9 +252,9 @@ def diff(
     before, after: a file, or several: runs of a program, or ranks of a job. by: rows match by "kernel" (and its launch
     shape, unless ignore_shape), "name", or several: ["nvtx", "kernel"]. where: conditions as eval() takes them. rules:
     "METRIC>5%", "METRIC>1.5e6", "unmatched", or the path of a YAML file. false_changes: the share of reported changes
-    that may be false, --level of the command. per: "instruction", "line" or "function" compares the code of recordings of
-    instructions, matched across builds; metrics are smsp__sass_... and smsp__pcsamp_... . UsageError: rows can't be compared, or a rule is invalid. InputError: a
-    file or the rules are wrong.
+    that may be false, --level of the command. per: "instruction", "line" or "function" compares the code of recordings
+    of instructions, matched across builds; metrics are smsp__sass_... and smsp__pcsamp_... . UsageError: rows can't be
+    compared, or a rule is invalid. InputError: a file or the rules are wrong.
 
     >>> found = opk.diff("before.opk", "after.opk", rules="gpu__time_duration.sum>5%")
     >>> found.ok, [rule.row for rule in found.broken]

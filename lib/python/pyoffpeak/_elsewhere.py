@@ -8,11 +8,13 @@ where nothing was needed yet: `info` and other facts take the sections that have
 from __future__ import annotations
 
 import atexit
+import hashlib
 import os
 import struct
+import sys
 import threading
 import weakref
-from typing import Any, Iterable, Mapping, Optional, Sequence
+from typing import Any, BinaryIO, Iterable, Mapping, Optional, Sequence
 
 from ._errors import Cause, InputError, aliases, with_errno
 from ._extras import load
@@ -20,38 +22,53 @@ from ._extras import load
 _FIRST = 1 << 16  # bytes that the first request asks for: many recordings have no more
 _MOST_REQUESTS = 24  # for facts; a file of more sections is read as a whole
 _AT_ONCE = 16  # files
+_PIECE = 8 << 20  # bytes of a request, which are in memory
+_MOST_NAME = 200  # bytes
 _HEADER = struct.Struct("<4sIQ")  # type, flags and stored size of a section, at its beginning: docs/format.md
 _START, _SECTION = 16, 48  # bytes of the file's header, and of a section's
 # Sections whose payload no fact needs.
 _IMAGES = (b"DATA", b"CNFG", b"ROTA", b"PRFX", b"AVIL")
 
-_lock = threading.Lock()
-_folders: dict[int, str] = {}  # of temporary files, by process
+_MARKS = ("ETag", "etag", "mtime", "LastModified", "last_modified", "updated", "created", "generation", "VersionId", "version_id",
+          "md5Hash", "Content-MD5", "Digest", "sha")  # of content, in what stores say
+
+_folders: set[tuple[int, str]] = set()  # of temporary files, with their process
 
 
-def _folder() -> str:
-    with _lock:
-        if os.getpid() not in _folders:
-            _folders[os.getpid()] = load("tempfile", "remote").mkdtemp(prefix="pyoffpeak-")
-        return _folders[os.getpid()]
+def _new_folder() -> str:
+    if not any(pid == os.getpid() for pid, _ in _folders) and "multiprocessing.util" in sys.modules:
+        # Its processes end without atexit's functions.
+        sys.modules["multiprocessing.util"].Finalize(None, _remove_all, exitpriority=0)
+    folder: str = load("tempfile", "remote").mkdtemp(prefix="pyoffpeak-")
+    _folders.add((os.getpid(), folder))
+    return folder
 
 
-def _remove(folder: str) -> None:
-    load("shutil", "remote").rmtree(folder, ignore_errors=True)
+def _remove(pid: int, folder: str) -> None:
+    _folders.discard((pid, folder))
+    if pid == os.getpid():  # the parent's files are not ours to remove
+        load("shutil", "remote").rmtree(folder, ignore_errors=True)
 
 
-def _remove_folder() -> None:
-    if os.getpid() in _folders:
-        _remove(_folders[os.getpid()])
+def _remove_all() -> None:
+    for pid, folder in list(_folders):
+        _remove(pid, folder)
 
 
-atexit.register(_remove_folder)
+atexit.register(_remove_all)
 
 
 def _forget(pid: int, path: str) -> None:
     aliases.pop(path, None)
-    if pid == os.getpid():
-        _remove(os.path.dirname(path))
+    _remove(pid, os.path.dirname(path))
+
+
+def file_name(name: str) -> str:
+    """A name for a file here: the last part of a path or an address, without what a server is asked, and not too long."""
+    if is_named(name):
+        name = name.partition("?")[0].partition("#")[0]
+    last = os.path.basename(name.rstrip("/")).replace("\0", "")
+    return os.fsdecode(os.fsencode(last)[:_MOST_NAME]) or "recording"
 
 
 class Elsewhere(str):
@@ -74,6 +91,10 @@ class Elsewhere(str):
         self._missing: list[tuple[int, int]] = []  # what the local file lacks, in order: begin, end
         self._info: dict[str, Any] = {}
         self._pid = os.getpid()
+
+    def fresh(self) -> Elsewhere:
+        """The same recording, which will have a file of its own here."""
+        return Elsewhere.named(str(self), self._options, self._data)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Elsewhere.named, (str(self), self._options, self._data)
@@ -99,14 +120,13 @@ class Elsewhere(str):
         data = self._data
         first = data if data is not None else self._read(0, _FIRST)
         self._size = len(data) if data is not None else self._length(len(first))
-        folder = load("tempfile", "remote").mkdtemp(dir=_folder())
-        path = os.path.join(folder, os.path.basename(self.rstrip("/")).replace("\0", "") or "recording")
+        path = os.path.join(_new_folder(), file_name(self))
+        weakref.finalize(self, _forget, os.getpid(), path).atexit = False
         with open(path, "wb") as file:
             file.write(first)
             file.truncate(self._size)
         self._missing = [(len(first), self._size)] if len(first) < self._size else []
         aliases[path] = str(self)
-        weakref.finalize(self, _forget, os.getpid(), path).atexit = False
         self._local = path
 
     def _fetch(self, begin: int, end: int) -> None:
@@ -116,18 +136,22 @@ class Elsewhere(str):
         with open(self._local, "r+b") as file:
             for start, stop in self._missing:
                 first, last = max(start, begin), min(stop, end)
-                if first >= last:
-                    left.append((start, stop))
-                    continue
-                file.seek(first)
-                data = self._read(first, last)
-                if len(data) == self._size:  # of a server that knows no ranges
-                    data = data[first:last]
-                if len(data) != last - first:
-                    raise OSError(f"{len(data)} bytes instead of {last - first} came from byte {first} on")
-                file.write(data)
-                left += [hole for hole in ((start, first), (last, stop)) if hole[0] < hole[1]]
+                for at in range(first, last, _PIECE):
+                    if self._copy(file, at, min(at + _PIECE, last)):
+                        self._missing = []
+                        return
+                left += [hole for hole in ((start, min(first, stop)), (max(last, start), stop)) if hole[0] < hole[1]]
         self._missing = left
+
+    def _copy(self, file: BinaryIO, begin: int, end: int) -> bool:
+        """Copies these bytes; whether all bytes came, of a server that knows no ranges."""
+        data = self._read(begin, end)
+        is_all = len(data) == self._size
+        if not is_all and len(data) != end - begin:
+            raise OSError(f"{len(data)} bytes instead of {end - begin} came from byte {begin} on")
+        file.seek(0 if is_all else begin)
+        file.write(data)
+        return is_all
 
     def _find_facts(self) -> bool:
         """Fetches everything except images. False: that needs so many requests that reading the whole file is better."""
@@ -187,8 +211,9 @@ class Elsewhere(str):
             details = self.details()
         except Exception:
             return (0, 0)
-        marks = [str(details[key]) for key in ("ETag", "etag", "mtime", "LastModified", "last_modified", "created") if key in details]
-        return (int(details.get("size") or 0), int.from_bytes("".join(marks).encode()[-8:], "little"))
+        marks = repr((str(self), sorted(self._options.items()), [(key, str(details[key])) for key in _MARKS if key in details]))
+        content = marks.encode() if self._data is None else self._data
+        return (int(details.get("size") or 0), int.from_bytes(hashlib.sha256(content).digest()[:8], "little"))
 
     def _error(self, error: Exception) -> Exception:
         """An error of a store as ours, also of Python's class where it is an OSError."""
@@ -207,9 +232,10 @@ def is_named(name: str) -> bool:
 
 
 def _expanded(name: str, options: Mapping[str, Any]) -> list[str]:
-    if not any(letter in name for letter in "*?[") or name.startswith(("http:", "https:")):
+    if not any(letter in name for letter in "*?[") or name.rpartition("::")[2].startswith(("http:", "https:")):
         return [name]
     store, path = load("fsspec.core", "remote").url_to_fs(name, **options)
+    store.invalidate_cache()  # files may be new since the store was last asked
     chain, _, last = name.rpartition("::")
     scheme = last.partition("://")[0]
     begin = f"{chain}::{scheme}://" if chain else f"{scheme}://"
@@ -227,6 +253,11 @@ def named(name: str, options: Mapping[str, Any]) -> list[Elsewhere]:
     if not found:
         raise InputError([f"no file is called {name}"])
     return [Elsewhere.named(one, options) for one in found]
+
+
+def fresh(names: Iterable[str]) -> tuple[str, ...]:
+    """The same names; the files here of those from elsewhere end with them."""
+    return tuple(name.fresh() if isinstance(name, Elsewhere) else name for name in names)
 
 
 def fetch(names: Iterable[str], facts: bool = False) -> None:

@@ -7,6 +7,8 @@ import os
 from typing import NamedTuple, Optional
 
 from . import _context
+from ._elsewhere import file_name
+from ._errors import misuse
 from ._native import Path, c_path, c_paths, c_text, rows
 from ._offpeak import ffi, lib
 from ._options import Struct, Texts, names_of
@@ -67,7 +69,7 @@ class Piece(NamedTuple):
 def split(source: str, by: Texts, folder: Path) -> list[Piece]:
     ctx = _context.new()
     file = open_file(ctx, source)
-    stem = os.path.join(os.fspath(folder), os.path.splitext(os.path.basename(source))[0])
+    stem = os.path.join(os.fspath(folder), os.path.splitext(file_name(source))[0])
     found = rows(ctx, lib.opk_split, file, c_text(key_of(by)), c_path(f"{stem}.opk"))
     return [Piece(f"{stem}-{i + 1}.opk", **row) for i, row in enumerate(found)]
 
@@ -82,7 +84,7 @@ class Finding(NamedTuple):
     problem: Optional[str]  # None: it is valid
 
 
-def verify(path: Path, deep: bool = False) -> list[Finding]:
+def verify(path: Paths, deep: bool = False) -> list[Finding]:
     """Lists all sections of a file with their problems: headers, checksums, encodings, tables.
 
     deep: also evaluates all ranges, which needs NVIDIA's libraries. InputError: it is not an .opk file.
@@ -90,5 +92,8 @@ def verify(path: Path, deep: bool = False) -> list[Finding]:
     ctx = _context.new()
     options = Struct("opk_verify_options")
     options.c.deep = deep
-    found = rows(ctx, lib.opk_verify, c_path(path), options.c)
+    paths = paths_of(path)
+    if len(paths) > 1:
+        raise misuse(f"{len(paths)} files: verify() takes one")
+    found = rows(ctx, lib.opk_verify, c_path(paths[0]), options.c)
     return [Finding(**{**row, "type": row["type"].strip()}) for row in found]

@@ -44,7 +44,7 @@ class List(Rows, Sequence[Record], Generic[Record]):
         plain = [name in self._plain for name in self._columns]
         rows = [[None if cell == "" and of else cell for cell, of in zip(record, plain)] for record in self._all()]  # type: ignore[call-overload]
         kept = Kept(tuple(self._columns), self._kinds, rows, self._units, {"offpeak": version()})
-        return {**self.__dict__, "_list": None, "_lock": None, "_kept": kept}
+        return {**self.__dict__, "_list": None, "_lock": None, "_made": None, "_kept": kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _lock=threading.Lock())
@@ -61,13 +61,19 @@ class List(Rows, Sequence[Record], Generic[Record]):
 
     def _read(self) -> Iterator[Record]:
         missing = [repeat(None)] * (len(self._record._fields) - len(self._columns))
+        for columns in self._batches():
+            for i, name in enumerate(self._columns):
+                if name in self._plain:
+                    columns[i] = [text or "" for text in columns[i]]
+            yield from map(self._record._make, zip(*columns, *missing))
+
+    def _batches(self) -> Iterator[list[Any]]:
+        if self._kept is not None:
+            yield from [list(zip(*self._kept.rows))] if self._kept.rows else ()
+            return
         with _arrow.Reader(self._stream()) as reader:
             for batch in reader:
-                columns: list[Any] = [column.to_list() for column in batch]
-                for i, name in enumerate(self._columns):
-                    if name in self._plain:
-                        columns[i] = [text or "" for text in columns[i]]
-                yield from map(self._record._make, zip(*columns, *missing))
+                yield [column.to_list() for column in batch]
 
     def __len__(self) -> int:
         return self._length
@@ -79,13 +85,13 @@ class List(Rows, Sequence[Record], Generic[Record]):
     def __getitem__(self, index: slice) -> list[Record]: ...
 
     def __getitem__(self, index: int | slice) -> Record | list[Record]:
-        return self._all()[index]
+        return Records(self._all()[index]) if isinstance(index, slice) else self._all()[index]
 
     def __iter__(self) -> Iterator[Record]:
         return iter(self._all())
 
     def _first(self, most: int) -> list[Record]:
-        return list(islice(self._made or self._read(), most))
+        return list(islice(self._read() if self._made is None else self._made, most))
 
     def _repr_html_(self) -> str:
         """In Jupyter: the first rows."""

@@ -9,7 +9,6 @@ Without it a process forked while another thread loads a module would wait for i
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import os
 import sys
@@ -21,10 +20,29 @@ _first_foreign = True
 _MOST_S = 3.0  # a module may run for ever while it is loaded
 
 
+class _Forking(threading.local):
+    """A fork of this thread: hooks are registered twice, but it waits only once."""
+
+    def __init__(self) -> None:
+        self.end = 0.0  # of the wait
+        self.acquired: list[bool] = []  # the lock, by each hook
+
+
+_forking = _Forking()
+
+
 def _release() -> None:
     # A fork that began before hooks were added runs them all at its end.
-    with contextlib.suppress(RuntimeError):
+    if _forking.acquired and _forking.acquired.pop():
         loading.release()
+
+
+def _release_in_child() -> None:
+    if _forking.acquired and not _forking.acquired[-1]:
+        _forking.acquired.pop()
+        getattr(loading, "_at_fork_reinit")()  # its thread is not in this process
+    else:
+        _release()
 
 
 def _others_load() -> bool:
@@ -39,15 +57,16 @@ def _others_load() -> bool:
 
 def _before_fork() -> None:
     """Waits for what other threads load, also without this module: a child that needs the same would wait for ever."""
-    end = time.monotonic() + _MOST_S
-    while _others_load() and time.monotonic() < end:
+    if not _forking.acquired:
+        _forking.end = time.monotonic() + _MOST_S
+    while time.monotonic() < _forking.end and _others_load():
         time.sleep(0.002)
-    loading.acquire()
+    _forking.acquired.append(loading.acquire(timeout=max(0, _forking.end - time.monotonic())))
 
 
 def _wait_at_forks() -> None:
     if hasattr(os, "register_at_fork"):
-        os.register_at_fork(before=_before_fork, after_in_parent=_release, after_in_child=_release)
+        os.register_at_fork(before=_before_fork, after_in_parent=_release, after_in_child=_release_in_child)
 
 
 def prepare_for_foreign() -> None:

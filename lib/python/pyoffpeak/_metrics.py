@@ -91,15 +91,17 @@ def metrics(
     """The metrics of a chip ("GH100", "H100" or "sm_90"), sorted by name: base metrics, or all full names.
 
     globs: shell patterns for names, or lists of them; one match is enough: "dram__*"; with submetrics for full names.
-    profiler: "range", "pm", or "sass" and "pc" for metrics of instructions, whose names are full names.
-    submetrics: full names, each with its own unit. passes: count how many each takes alone; a base metric's are those of its simplest full name (.sum, .ratio or, of a throughput,
-    .avg.pct_of_peak_sustained_elapsed). max_passes: only metrics that take at most so many. type: "counter", "ratio" or
-    "throughput". unit: hardware unit, in any case. grep: an extended regular expression over name and description.
-    scope: "any" reads scopes, "context" or "device" leaves only these. availability:
-    only metrics that this GPU can collect, with its passes: bytes of its
-    counter-availability image, or the path of one, of a recording or of a probe.
+    profiler: "range", "pm", or "sass" and "pc" for metrics of instructions, whose names are full names. submetrics:
+    full names, each with its own unit. passes: count how many each takes alone; of a base metric its simplest full
+    name, .sum, .ratio or .avg.pct_of_peak_sustained_elapsed. max_passes: only metrics that take at most so many. type:
+    "counter", "ratio" or "throughput". unit: hardware unit, in any case. grep: an extended regular expression over name
+    and description. scope: "any" reads scopes, "context" or "device" leaves only these. availability: only metrics that
+    this GPU can collect, with its passes: its counter-availability image, or the path of it, a recording or a probe.
 
     UsageError: no such chip, or a malformed expression. NvidiaError: CUPTI is missing, or does not know scopes.
+
+    >>> opk.metrics("GH100", "dram__bytes_read")[0].dim_unit
+    'byte'
     """
     if scope not in _SCOPES:
         raise misuse(f"scope {scope!r}: any, context or device")

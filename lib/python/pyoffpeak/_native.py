@@ -7,7 +7,7 @@ import os
 from typing import Any, Iterable, Sequence, Union
 
 from . import _context
-from ._elsewhere import Elsewhere, fetch
+from ._elsewhere import Elsewhere, fetch, is_named, named
 from ._errors import misuse, text
 from ._offpeak import ffi, lib
 
@@ -28,11 +28,6 @@ def optional(pointer: Any) -> str | None:
 def words(pointer: Any, count: int) -> tuple[str, ...]:
     """An array of C strings."""
     return tuple(word(pointer[i]) for i in range(count))
-
-
-def words_of(get: Any, count: int, of: Any) -> list[str]:
-    """The C strings that `get(of, i)` returns."""
-    return [word(get(of, i)) for i in range(count)]
 
 
 # Conversion of a cell to Python, by type.
@@ -146,6 +141,8 @@ def availability_image(ctx: Any, given: Path | Image | None, chip: str, profiler
         return b""
     if isinstance(given, (bytes, bytearray, memoryview)):
         return bytes(given)
+    if is_named(os.fspath(given)) and not os.path.exists(given):
+        (given,) = named(os.fspath(given), {})
     out, size = ffi.new("void **"), ffi.new("size_t *")
     _context.call(ctx, lib.opk_availability_load, out, size, ctx, c_path(given), c_text(chip), profiler)
     try:

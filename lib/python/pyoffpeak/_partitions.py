@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Optional, Union
 
 from . import _kinds, _recordings
 from ._batches import Batch, note_same_files
-from ._errors import InputError, MissingFileError, OffpeakError, UsageError
+from ._errors import EvaluationError, InputError, MissingFileError, OffpeakError, UsageError
 from ._extras import load_pandas
 from ._sets import SetLike
 from ._tables import Table
@@ -49,13 +49,14 @@ class Reader:
     def __call__(self, batch: Batch, columns: Optional[list[str]] = None) -> pandas.DataFrame:
         """The rows of a batch, with only these columns."""
         names = list(self.names) if columns is None else list(columns)
+        paths = batch.files()
         try:
-            return self._frame(self._table(batch.paths, names), names)
+            return self._frame(self._table(paths, names), names)
         except BLAMED as error:
             if self.on_error == "raise":
-                broken = next(self._broken(batch.paths, names), None)
+                broken = next(self._broken(paths, names), None)
                 raise explained(broken[1] if broken else error) from None
-        return self._whole(batch.paths, names)
+        return self._whole(paths, names)
 
     def _whole(self, paths: tuple[str, ...], names: list[str]) -> pandas.DataFrame:
         """Reads each file by itself, since one of them is broken."""
@@ -64,10 +65,10 @@ class Reader:
         frames, broken = [], []
         note_same_files(paths)
         for path, found in self._each(paths, names):
-            if isinstance(found, Table):
-                frames.append(self._frame(found, names))
-            else:
+            if isinstance(found, OffpeakError):
                 broken.append((path, found))
+            else:
+                frames.append(found)
         if self.on_error == "rows":
             frames += [self._row(path, error, names) for path, error in broken]
         elif broken:
@@ -76,17 +77,18 @@ class Reader:
 
     def errors(self, batch: Batch) -> pandas.DataFrame:
         """A row for each file of the batch that can't be read: "file", "error" (a class) and "message"."""
+        paths = batch.files()
         try:
-            self._table(batch.paths, list(self.names))
+            self._frame(self._table(paths, list(self.names)), list(self.names))
         except BLAMED:
-            return error_table(list(self._broken(batch.paths, list(self.names))))
+            return error_table(list(self._broken(paths, list(self.names))))
         return error_table([])
 
-    def _each(self, paths: tuple[str, ...], names: list[str]) -> Iterator[tuple[str, Union[Table, OffpeakError]]]:
+    def _each(self, paths: tuple[str, ...], names: list[str]) -> Iterator[tuple[str, Union[pandas.DataFrame, OffpeakError]]]:
         """Each file by itself, or why it can't be read or can't be in one table with the others."""
         for path in paths:
             try:
-                yield path, self._table((path,), names)
+                yield path, self._frame(self._table((path,), names), names)
             except BLAMED as error:
                 yield path, error
 
@@ -106,7 +108,12 @@ class Reader:
         )
 
     def _frame(self, table: Table, names: list[str]) -> pandas.DataFrame:
-        frame = to_pandas(table.to_arrow())
+        try:
+            arrow = table.to_arrow()
+        except EvaluationError as error:  # rows that can't be read are their file's fault
+            raise InputError(error.causes, error.places) from error
+        frame = to_pandas(arrow)
+        frame.attrs["units"] = {name: unit for name, unit in table.units.items() if name in names}
         if "error" in names:
             frame["error"] = frame.index.to_series().map(lambda _: None).astype(TEXT)
         return frame[names]

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Optional, Union
 
 from . import _context
-from ._elsewhere import fetch
+from ._elsewhere import fetch, fresh
 from ._errors import OffpeakError, misuse
 from ._loading import loading
 from ._native import Path, c_path, c_paths
@@ -53,7 +53,7 @@ class _Query:
 
 
 class Run(Opened):
-    """A recording, or several as one. It holds no file open; as a context manager, `with open(...) as run:`, it is itself."""
+    """A recording, or several as one. It holds no file open; `with open(...) as run:` ends what was fetched from elsewhere."""
 
     __module__ = "pyoffpeak"
     _is_part = False
@@ -72,7 +72,7 @@ class Run(Opened):
         return self
 
     def __exit__(self, *_: object) -> None:
-        pass
+        self._paths = fresh(self._paths)
 
     @property
     def info(self) -> _info.Info:
@@ -316,7 +316,7 @@ class Run(Opened):
     ) -> Figure:
         """A matplotlib figure: PM samples over time, a row a metric, below NVTX ranges and launches; needs the extra "plot".
 
-        Rows are filled from the least to the greatest sample, for any number. metrics: only these, or those of a set.
+        A band goes from the least to the greatest sample of a pixel. metrics: only these, or those of a set.
         where: conditions as of --where, on samples: ["start_ns>=1000", "device=0"]. figure: draws in this figure or
         subfigure. ax: draws in these axes; several rows divide the axes' place in the grid of plt.subplots().
         UsageError: the recording has neither samples nor activities.
@@ -379,6 +379,9 @@ def open(
     the parts of a file that have them. allow_incomplete: evaluate what a file that was cut off still holds.
 
     InputError: a file is missing, or not .opk. A missing one is a FileNotFoundError, too.
+
+    >>> opk.open("run.opk").info.chip
+    'GH100'
     """
     return Run(*paths, allow_incomplete=allow_incomplete, storage_options=storage_options)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Callable, NamedTuple, Optional
 
 from . import _context, _kinds, _recordings
 from ._batches import Batch
+from ._elsewhere import file_name
 from ._errors import InputError, OffpeakError
 from ._native import c_path, c_paths
 from ._offpeak import lib
@@ -49,7 +50,7 @@ class Summing:
     def batch(self, batch: Batch) -> Part:
         """The sum of a batch of files."""
         broken: list[Broken] = []
-        files = self._try(batch.paths, lambda path: _kinds.check_sums(path, self.like, self.kind), broken)
+        files = self._try(batch.files(), lambda path: _kinds.check_sums(path, self.like, self.kind), broken)
         with tempfile.TemporaryDirectory(prefix="pyoffpeak-") as folder:
             try:
                 recording = self._sum(files, folder)
@@ -86,11 +87,11 @@ class Summing:
     def _evaluate(self, run: _recordings.Run, where: Texts) -> pandas.DataFrame:
         return to_pandas(run.eval(metrics=self.metrics, set=self.set, where=where, columns=self.columns).to_arrow())
 
-    def check(self) -> None:
-        """Sums `like` without reading a row: wrong arguments raise now."""
+    def check(self, path: str) -> None:
+        """Sums a file without reading a row: wrong arguments raise now."""
         with tempfile.TemporaryDirectory(prefix="pyoffpeak-") as folder:
             total = os.path.join(folder, "sum.opk")
-            write_sum([self.like], total, self.key, self.level, part=False)
+            write_sum([path], total, self.key, self.level, part=False)
             self._evaluate(_recordings.open_part(total), (*(self.where or ()), "index<0"))
 
     def _try(self, paths: Sequence[str], action: Callable[[str], object], broken: list[Broken]) -> list[str]:
@@ -121,7 +122,7 @@ def _write(parts: Sequence[Part], folder: str) -> list[str]:
     for at, part in enumerate(parts):
         if part.recording is None:
             continue
-        files.append(os.path.join(folder, f"{at}-from-{os.path.basename(part.name)}"))
+        files.append(os.path.join(folder, f"{at}-from-{file_name(part.name)}"))
         with open(files[-1], "wb") as file:
             file.write(part.recording)
     return files

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO, Callable, Dict, Iterator, Union, overload
 
 from . import _arrow, _aside, _context, _output
-from ._errors import check, text
+from ._errors import EvaluationError, check, text
 from ._extras import load, load_pandas
 from ._kept import KINDS, TEXT, Kept
 from ._native import CELLS, rows, word
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 Cell = Union[str, int, float, bool, None]
+_SKIPPED = 1 << 16  # rows at once
 
 
 @ffi.def_extern()  # type: ignore[untyped-decorator]
@@ -56,6 +57,11 @@ class Rows:
         """The names of the columns."""
         return list(self._columns)
 
+    @property
+    def units(self) -> dict[str, str]:
+        """The units of values by column, in NVIDIA's form: {"dram__bytes.sum": "byte"}."""
+        return dict(self._units)
+
     def _stream(self) -> Any:
         """A struct ArrowArrayStream of the rows, in malloc's memory."""
         stream = lib.malloc(ffi.sizeof("struct ArrowArrayStream"))
@@ -81,7 +87,7 @@ class Rows:
             return self._kept.arrow()
         reader = load("pyarrow", "pandas").RecordBatchReader.from_stream(self)
         # In batches: read_all() does not end before the last one, even after a signal.
-        table: pyarrow.Table = load("pyarrow", "pandas").Table.from_batches(list(_aside.pieces(reader)), schema=reader.schema)
+        table: pyarrow.Table = load("pyarrow", "pandas").Table.from_batches(list(_pieces(reader)), schema=reader.schema)
         return table
 
     def to_pandas(self, **options: Any) -> pandas.DataFrame:
@@ -129,7 +135,7 @@ class Rows:
     def _write_parquet(self, to: Any, options: dict[str, Any]) -> None:
         reader = load("pyarrow", "pandas").RecordBatchReader.from_stream(self)
         with load("pyarrow.parquet", "pandas").ParquetWriter(to, reader.schema, **options) as writer:
-            for batch in _aside.pieces(reader):
+            for batch in _pieces(reader):
                 writer.write_batch(batch)
 
 
@@ -159,7 +165,7 @@ class Slice(Rows, Sequence[Dict[str, Cell]]):
         assert self._kept is not None
         if isinstance(index, slice):
             return Slice(self._kept._replace(rows=self._kept.rows[index]))
-        return dict(zip(self._columns, self._kept.rows[index]))
+        return dict(zip(self._columns, self._kept.rows[_number(index)]))
 
     def _repr_html_(self) -> str:
         """In Jupyter: the first rows."""
@@ -176,6 +182,12 @@ class Slice(Rows, Sequence[Dict[str, Cell]]):
         lines += [_some([repr(cell) for cell in row]) for row in self._kept.rows[:MOST_SHOWN]]
         lines += [rest(len(self), MOST_SHOWN)] if len(self) > MOST_SHOWN else []
         return "\n".join(lines)
+
+
+def _number(index: Any) -> int:
+    if isinstance(index, str):
+        raise TypeError(f"rows have numbers, not names: the column is to_pandas()[{index!r}]")
+    return operator.index(index)
 
 
 def _some(texts: Sequence[str]) -> str:
@@ -217,11 +229,6 @@ class Table(Rows):
         self._about: dict[str, str] = rows(ctx, lib.opk_table_list, table, lib.OPK_TABLE_ABOUT)[0]
 
     @property
-    def units(self) -> dict[str, str]:
-        """The units of values by column, in NVIDIA's form: {"dram__bytes.sum": "byte"}."""
-        return dict(self._units)
-
-    @property
     def about(self) -> dict[str, str]:
         """Facts of the files: "chip", "profiler", "set", which was evaluated, and "recorded_set".
 
@@ -242,10 +249,14 @@ class Table(Rows):
 
     def _skip(self, table: Any, most: int) -> int:
         """Goes on by so many rows, or all that are left; how many these are."""
-        found = ffi.new("size_t *")
-        code = _aside.call(lib.skip_rows, (found, table, most), lambda: None)
-        check(lib.opk_table_error(table), code)
-        return int(found[0])
+        found, skipped = ffi.new("size_t *"), 0
+        while skipped < most:  # in pieces, between which Ctrl-C ends it
+            wanted = min(_SKIPPED, most - skipped)
+            check(lib.opk_table_error(table), _aside.call(lib.skip_rows, (found, table, wanted), lambda: None))
+            skipped += int(found[0])
+            if found[0] < wanted:
+                break
+        return skipped
 
     def __len__(self) -> int:
         if self._length is None:
@@ -274,12 +285,12 @@ class Table(Rows):
     def __getitem__(self, index: int | slice) -> dict[str, Cell] | Slice:
         """A row as a dict, or several as a Slice, in memory."""
         if not isinstance(index, slice):
-            at = operator.index(index)
+            at = _number(index)
             found = self._between(range(at, at + 1) if at >= 0 else range(len(self) + at, len(self) + at + 1))
             if not found:
                 raise IndexError(f"row {index} of {len(self)}")
             return dict(zip(self._columns, found[0]))
-        ends = (index.start or 0, sys.maxsize if index.stop is None else index.stop, index.step or 1)
+        ends = (index.start or 0, sys.maxsize if index.stop is None else index.stop, 1 if index.step is None else index.step)
         wanted = range(*ends) if min(ends) >= 0 else range(len(self))[index]
         return Slice(Kept(tuple(self._columns), self._kinds, self._between(wanted), self._units, self._metadata()))
 
@@ -347,6 +358,15 @@ class Table(Rows):
 
 # Not a method: help() has one less.
 copyreg.pickle(Table, lambda table: (Table, (table._make,)))
+
+
+def _pieces(reader: Any) -> Iterator[Any]:
+    try:
+        yield from _aside.pieces(reader)
+    except OSError as error:
+        if type(error) is not OSError:  # of a handler of signals
+            raise
+        raise EvaluationError(str(error).split("\n")) from None
 
 
 def _joined(numpy: Any, parts: tuple[Any, ...]) -> Any:

@@ -11,8 +11,9 @@
         with collect.range("forward"):  # offpeak-collect --range user
             ...
 
-recorded() does both ends, range() names its part: each is a context manager and a decorator. This file needs nothing
-of the package, and may be copied to a machine that has no other part of it.
+recorded() does both ends, range() names its part: each is a context manager and a decorator, though not of generators
+and async functions, whose calls return before they have run. This file needs nothing of the package, and may be copied
+to a machine that has no other part of it.
 """
 
 from __future__ import annotations
@@ -21,19 +22,27 @@ import contextlib
 import ctypes
 import functools
 import os
+import warnings
 from typing import Any
 
 __all__ = ["range", "recorded", "start", "stop"]
 
 
 @functools.lru_cache(maxsize=None)
-def _find(name: str) -> Any:
-    """The collector's function, or None: the program does not run under it."""
+def _library() -> Any:
+    """The collector, or None: the program does not run under it."""
     path = os.environ.get("OFFPEAK_COLLECT_LIBRARY")
     try:
-        return getattr(ctypes.CDLL(path), "offpeak_collect_" + name) if path else None
-    except (OSError, AttributeError):
+        return ctypes.CDLL(path) if path else None
+    except OSError as error:
+        warnings.warn(f"OFFPEAK_COLLECT_LIBRARY can't be loaded, so start(), stop() and range() do nothing: {error}", stacklevel=4)
         return None
+
+
+@functools.lru_cache(maxsize=None)
+def _find(name: str) -> Any:
+    """The collector's function, or None."""
+    return getattr(_library(), "offpeak_collect_" + name, None)
 
 
 def _call(name: str, *arguments: bytes) -> None:

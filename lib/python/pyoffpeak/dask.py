@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Mapping, Optional
 
 from . import _kinds, _recordings
 from ._batches import make_batches
+from ._elsewhere import fresh
 from ._errors import InputError, OffpeakError, misuse
 from ._extras import load
 from ._files import key_of
@@ -53,10 +54,9 @@ def read_opk(
     """A lazy Dask dataframe of recordings, with the columns and rows of Run.eval(), and a column "file".
 
     paths: a pattern, "runs/*.opk", or a list of files, which all workers must see under these names; or names of
-    fsspec's, "s3://bucket/*.opk", whose store gets storage_options. metrics, where,
-    columns, set and rows are as Run.eval() takes them: what they leave out is not evaluated, and neither are columns
-    that the Dask program does not use. To count rows, frame["file"].count() is faster than len(frame), for which Dask
-    reads all columns.
+    fsspec's, "s3://bucket/*.opk", whose store gets storage_options. metrics, where, columns, set and rows are as
+    Run.eval() takes them: what they leave out is not evaluated, and neither are columns that the Dask program does not
+    use. To count rows, frame["file"].count() is faster than len(frame), for which Dask reads all columns.
 
     A partition is a batch of files of at most batch_bytes, and at most batch_files. All have the same columns: the
     values of the first readable file, and facts (kernel, rank...) that it or the middle or last one has. Others
@@ -69,6 +69,10 @@ def read_opk(
 
     Columns come from metadata: nothing is evaluated before the frame is computed. UsageError: no such metric, column or
     condition; InputError: no file can be read; ImportError: there is no Dask.
+
+    >>> frame = pyoffpeak.dask.read_opk(["before.opk", "after.opk"], columns="kernel,file")
+    >>> int(frame["kernel"].nunique().compute())
+    5
     """
     dataframe = _dask_dataframe()
     if errors not in ("raise", "collect", "rows"):
@@ -112,13 +116,14 @@ def sum(
     the counters, so that ratios are ratios of sums. Types are those of read_opk(). It lacks minima, maxima and
     percentiles of the ranges' own values.
 
-    by: the key of a row: name, kernel, shape, nvtx, device, host, rank, or all; or several, ["kernel", "host"].
-    level: which of nested ranges: "outermost", "innermost" or "all". metrics, where, columns and set are
-    as Run.eval() takes them, and apply to the sums.
+    by: the key of a row: name, kernel, shape, nvtx, device, host, rank, or all; or several, ["kernel", "host"]. level:
+    which of nested ranges: "outermost", "innermost" or "all". metrics, where, columns and set are as Run.eval() takes
+    them, and apply to the sums.
 
-    paths and storage_options are as read_opk() takes them. A batch of files (see read_opk()) becomes a small recording, and each split_every of these become one; they travel
-    as bytes. errors: "raise": a file that is missing or broken, or has another chip or set than the first, ends the
-    computation; "collect": it is left out with a warning, and attrs["errors"] of the result has a row for it.
+    paths and storage_options are as read_opk() takes them. A batch of files (see read_opk()) becomes a small recording,
+    and each split_every of these become one; they travel as bytes. errors: "raise": a file that is missing or broken,
+    or has another chip or set than the first, ends the computation; "collect": it is left out with a warning, and
+    attrs["errors"] of the result has a row for it.
 
     One file is summed before this returns, to check the arguments. UsageError: no such key, metric, column or
     condition, or PM samples, which can't be summed; InputError: no file can be read.
@@ -146,9 +151,10 @@ def _like_first(summing: Summing, files: list[str]) -> Summing:
     """The summing with the first file that can be summed, which all others must match."""
     problem: Optional[OffpeakError] = None
     for path in files:
+        (path,) = fresh([path])
         try:
-            one = replace(summing, like=path, kind=_kinds.of_sums(path))
-            one.check()
+            one = replace(summing, like=str(path), kind=_kinds.of_sums(path))
+            one.check(path)
             return one
         except InputError as error:
             if summing.on_error == "raise":
@@ -188,13 +194,13 @@ def _find_columns(
     problem: Optional[OffpeakError] = None
     like, wanted = "", ()
     found: list[dict[str, str]] = []
-    for path in _sample(files):
+    for path in fresh(_sample(files)):
         try:
             kind = _kinds.of_file(path, options["rows"], by_itself)
             if found:
                 _kinds.check_rows(path, kind, like, wanted)
             found.append(_columns_of(path, asked))
-            like, wanted = (like, wanted) if like else (path, kind)
+            like, wanted = (like, wanted) if like else (str(path), kind)
         except BLAMED as error:
             if errors == "raise":
                 # The arguments are the reason if the first file lacks columns.

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The types that calls return: records whose fields have names, units and types. Callers need not make any."""
+"""The types that calls return: records whose fields have names, units and types. No caller has to make one."""
 
 from ._answers import Answer, Findings, Noise, NoiseList, Occupancy, OccupancyList
 from ._check import ChipCheck, SetCheck
 from ._chips import Chip, SinglePassSet
-from ._compare import Change, DiffColumn, Difference, DiffRow, Judged, Side
+from ._compare import Change, DiffColumn, Difference, DiffRow, Judged, Peak, Side
 from ._describe import Constituent, Counter, Description, LegacyDescription, LegacyTerm, Submetric
 from ._errors import Cause
 from ._files import Finding, Piece
 from ._info import Clocks, ClockSpan, Derived, Function, Heading, Info, Module, Section, Stats
+from ._lists import Records
 from ._metrics import Metric, Metrics
 from ._nvtx import NvtxRange, NvtxRanges
 from ._pictures import Numbers, Picture
@@ -16,6 +17,7 @@ from ._plans import Column, ConfigInfo, Detail, Domains, LeftOut, Pass, PlannedM
 from ._report import TraceCounts
 from ._sets import SetInfo
 from ._summary import Statistics, Summary, SummaryColumn, SummaryGroup, SummaryKernel
+from ._tables import Slice
 
 __all__ = [
     "Answer",
@@ -56,14 +58,17 @@ __all__ = [
     "Occupancy",
     "OccupancyList",
     "Pass",
+    "Peak",
     "Picture",
     "Piece",
     "PlannedMetric",
+    "Records",
     "Section",
     "SetCheck",
     "SetInfo",
     "Side",
     "SinglePassSet",
+    "Slice",
     "SplitPlans",
     "Statistics",
     "Stats",
