@@ -7,6 +7,8 @@
 #include "base/listing.h"
 #include "container/container.h"
 
+enum { MOST_LEVELS = 100 };
+
 /* ---- order and nesting ------------------------------------------------------------------ */
 
 static int by_thread(const struct opk_activity *x, const struct opk_activity *y)
@@ -47,6 +49,9 @@ static void find_parent(struct opk_nvtx_ranges *ranges, size_t number)
 		return;
 	while (parent != SIZE_MAX
 	       && ranges->items[parent].activity->end_ns < range->activity->end_ns)
+		parent = ranges->items[parent].parent;
+	/* Deeper ones are beside those of the last level: paths have an end. */
+	if (parent != SIZE_MAX && ranges->items[parent].level == MOST_LEVELS)
 		parent = ranges->items[parent].parent;
 	if (parent == SIZE_MAX)
 		return;

@@ -24,10 +24,12 @@ NATIVE = BASE / "native"
 LIBRARIES = NATIVE / ".libs"
 SAY_S = 5  # seconds between reports
 
+# What make installs of data, but for recordings.
+DATA = ["*.tsv", "findings.yaml", "sets/*.yaml", "report/*"]
 # The sources of the library and the program.
 SOURCES = [
     "LICENSE", "Makefile.am", "Makefile.in", "aclocal.m4", "build-aux/*", "config.h.in", "configure", "configure.ac", "m4/*.m4",
-    "data/Makefile.inc", "data/*.tsv", "data/report/*", "data/sets/*.yaml",
+    "data/Makefile.inc", *(f"data/{pattern}" for pattern in DATA),
     "lib/Makefile.inc", "lib/liboffpeak.*", "lib/offpeak.h", "lib/*/*.[ch]", "lib/*/*/*.[ch]",
     "tests/Makefile.inc", "tests/fuzz/Makefile.inc",
     "tools/Makefile.inc", "tools/*.[ch]", "tools/*/*.[ch]",
@@ -124,7 +126,7 @@ def pack(package: Path) -> None:
     share = package / "share/offpeak"
     files = {package / "bin/offpeak": NATIVE / "tools/offpeak",
              package / "lib/liboffpeak.so.0": LIBRARIES / "liboffpeak.so.0"}  # fmt: skip
-    for pattern in ("*.tsv", "sets/*.yaml", "report/*"):
+    for pattern in DATA:
         files.update({share / path.relative_to(TOP / "data"): path for path in (TOP / "data").glob(pattern)})
     for to, path in files.items():
         to.parent.mkdir(parents=True, exist_ok=True)

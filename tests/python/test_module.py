@@ -2,8 +2,10 @@
 """What a new user sees of the module: names, help, and what is said where a library is missing."""
 
 import os
+import pathlib
 import pickle
 import pydoc
+import re
 import sys
 import unittest
 import warnings
@@ -12,6 +14,18 @@ from unittest import mock
 import pyoffpeak as opk
 from common import recording
 from pyoffpeak import _extras, collect
+
+
+class Packing(unittest.TestCase):
+    def test_data_that_make_installs_is_in_the_wheel(self):
+        source = pathlib.Path(os.environ["SOURCE"])
+        with mock.patch.object(sys, "path", [str(source / "lib/python"), *sys.path]):
+            import build_native
+        lists = re.sub(r"\\\n", " ", (source / "data/Makefile.inc").read_text())
+        files = {file for file in re.findall(r"data/\S+", lists) if not file.startswith("data/recordings/") and (source / file).is_file()}
+        packed = {str(file.relative_to(source)) for pattern in build_native.DATA for file in (source / "data").glob(pattern)}
+        self.assertIn("data/findings.yaml", files)
+        self.assertLessEqual({file for file in files if not file.startswith("data/probes/")}, packed)
 
 
 class Names(unittest.TestCase):

@@ -358,7 +358,7 @@ static int ensure_loaded(struct opk_ctx *ctx)
 	return OPK_OK;
 }
 
-/* How many of the paths before `end` are in the folder of the last one, with nothing said of them. */
+/* How many paths before `end` are in the folder of the last one, with nothing said of them. */
 static size_t of_one_folder(const struct opk_strlist *tried, size_t end)
 {
 	const char *last = tried->items[end - 1], *name = strrchr(last, '/');
