@@ -23,10 +23,9 @@ def key_of(by: Texts) -> str:
 
 
 def merge(paths: Paths, path: Path, join: Optional[Join] = None) -> None:
-    """Writes one recording of several, with their ranges in order; chip, profiler and metrics must agree.
+    """Writes one recording of several, with ranges in order; chip, profiler and metrics must agree. Needs no NVIDIA library.
 
-    join: which ranges of different passes make one row, "kernel", "launch" or "name"; None: as the first file says. No
-    NVIDIA library is needed.
+    join: which ranges of different passes make one row, "kernel", "launch" or "name"; None: as the first file says.
     """
     ctx = _context.new()
     options = Struct("opk_merge_options")

@@ -306,9 +306,8 @@ def plan(
     strict_order the first such metric and all after it. prefer: "cheap" plans few passes in which launches cost much; "both"
     makes such a plan beside the other, which build() writes for offpeak-collect --replay rotate.
 
-    UsageError: no such chip, set or metric; names similar ones. InputError: a set or availability image
-    has errors. EvaluationError: more passes are needed than allowed, or CUPTI refuses. NvidiaError: there is no
-    CUPTI.
+    UsageError: no such chip, set or metric; names similar ones. InputError: a set or availability image has errors.
+    EvaluationError: more passes are needed than allowed, or CUPTI refuses. NvidiaError: there is no CUPTI.
 
     >>> opk.plan("H100", ["dram__bytes.sum", "sm__cycles_active.avg"])
     <pyoffpeak.Plan of custom on GH100, range: 2 metrics, 1 pass>

@@ -28,8 +28,7 @@ def report(
     Two recordings are also compared, the first as before and the second as after. title: of the page; None: the names
     of the files. kernel: only kernels, or user ranges, like "*gemm*". kernel_names: "short", "full" or "symbol".
     embed_source: the page has the text of source files around lines with counts; source_maps: "OLD=NEW", files whose
-    recorded paths begin with OLD are here under NEW. The file appears whole, or not at all. InputError: a file is not
-    a recording.
+    recorded paths begin with OLD are here under NEW. The page appears whole, or not at all. InputError: a file is wrong.
     """
     ctx = _context.new()
     options = Struct("opk_report_options")

@@ -66,8 +66,7 @@ class Set:
     dict in the form of docs/metric-sets.md, another Set, or a list of these. "single-pass:NAME" is one of
     single_pass_sets(chip). parameters: values of the set's parameters, by name.
 
-    UsageError: there is no such set or parameter; names similar ones. InputError: the YAML has errors; shows all
-    of them with line and column.
+    UsageError: there is no such set or parameter; names similar ones. InputError: lists all errors of the YAML.
     """
 
     __module__ = "pyoffpeak"

@@ -204,8 +204,7 @@ class Table(Rows):
 
     The rows can be read once: reading them again evaluates them again, which takes as long as eval(), and reads the
     files as they are then. To use the rows several times keep a result, such as to_pandas() returns. len(), shape,
-    head(), table[0] and slices read rows, but do not use them up. Several threads can use a Table. A pickle has what is
-    evaluated, not the rows.
+    head(), table[0] and slices read rows, but do not use them up. Several threads can use a Table. A pickle has no rows.
 
     >>> opk.open("run.opk").eval(columns="range,gpu__time_duration.sum")[2:].shape
     (18, 2)
