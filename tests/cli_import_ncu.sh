@@ -94,7 +94,21 @@ run 0 diff facts.opk facts.opk --fail 'launch__sm_count>1%'
 refuses 2 'launch__sm_counts: the recording does not say this' eval facts.opk --columns launch__sm_counts
 refuses 2 'launch__sm_count: the recording does not say this' eval simple.opk --columns launch__sm_count
 
+section 'launches with the same number'
+# Two runs whose second heading is cut off: the same process and numbers, another kernel.
+sed -n '2,$ s/vadd/other/p' "$reports/simple.csv" | sed 's/34.33/9.5/' >second
+cat "$reports/simple.csv" second >runs.csv
+works import --ncu runs.csv -o runs.opk
+run 0 eval runs.opk --columns kernel,lts__t_sector_hit_rate.pct
+out_has '^"vadd.*",34.32' '^"other.*",9.5'
+cat "$reports/simple.csv" "$reports/simple.csv" | awk 'NR == 1 || !/^"ID"/' >same.csv
+refuses 4 'same.csv:[0-9]*: the launch 0 is there twice' import --ncu same.csv -o no.opk
+printf '%s\n' '"ID","Kernel Name","a__b.sum"' '"","","inst"' '"0","k","5"' '"","k","6"' >noid.csv
+refuses 4 'noid.csv:4: this row has no ID' import --ncu noid.csv --chip GH100 -o no.opk
+
 section 'bad ones'
+cp "$SOURCE/README.md" own.ncu-rep
+refuses 4 "own.ncu-rep: this is a report in Nsight Compute's own form: ncu prints its raw page in CSV" import --ncu own.ncu-rep -o no.opk
 head -c 1000 "$reports/simple.csv" >cut.csv
 refuses 4 "can't import cut.csv" import --ncu cut.csv -o no.opk
 err_has 'cut.csv:5: a quote that begins in this line is not closed'

@@ -137,6 +137,11 @@ refuses 2 'ncu REPORT.csv goes with -o OUT.opk and --chip alone' import --nsys n
 refuses 2 "'A9000' is not a chip" import --nsys n.sqlite --chip A9000 -o no.opk
 refuses 2 "'9.0x' is not a chip" import --nsys n.sqlite --chip 9.0x -o no.opk
 refuses 2 "'8.9' means several chips, AD102, " import --nsys n.sqlite --chip 8.9 -o no.opk
+database nostart.sqlite
+"$tap_python" -c 'import sqlite3; db = sqlite3.connect("nostart.sqlite"); db.execute("ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL RENAME COLUMN start TO begin"); db.commit()'
+refuses 4 "the table CUPTI_ACTIVITY_KIND_KERNEL has no column 'start'" import --nsys nostart.sqlite -o no.opk
+cp n.sqlite own.nsys-rep
+refuses 4 "own.nsys-rep: this is a report in Nsight Systems' own form: nsys export writes an SQLite database" import --nsys own.nsys-rep -o no.opk
 pass 'nothing was written' test ! -e no.opk
 
 section 'damage'

@@ -28,9 +28,10 @@ struct reader {
 	size_t width;
 	int at[OPK_NCU_COLUMNS];   /* where each column is; NOWHERE: the table does not have it */
 	uint32_t *metric_of;       /* of each column; UINT32_MAX: it is not a metric */
-	struct opk_index launches; /* TABLE/PROCESS/ID -> launch */
+	struct opk_index launches; /* TABLE/PROCESS/ID/KERNEL/GRID/BLOCK -> launch */
 	struct opk_strlist keys;
 	size_t tables;
+	bool begun;   /* the table's titles were the last row */
 	size_t *last; /* for each metric its last value, from 1, in tables with a row for each */
 };
 
@@ -235,12 +236,17 @@ static int add_launch(size_t *out, struct reader *r, char *key)
 	return fill_launch(r, added);
 }
 
-/* The launch of a row, which is a new one in a table with a row for each. */
+/*
+ * The launch of a row, which is a new one in a table with a row for each; in others the rows of a
+ * launch follow each other. Runs that were written one after the other may have the same numbers.
+ */
 static int find_launch(size_t *out, struct reader *r)
 {
 	bool rows_of_metrics = r->at[OPK_NCU_METRIC_NAME] != NOWHERE;
-	opk_autofree char *key = opk_printf("%zu/%s/%s", r->tables, cell(r, OPK_NCU_PROCESS),
-	                                    cell(r, OPK_NCU_ID));
+	opk_autofree char *key = opk_printf("%zu/%s/%s/%s/%s/%s", r->tables,
+	                                    cell(r, OPK_NCU_PROCESS), cell(r, OPK_NCU_ID),
+	                                    cell(r, OPK_NCU_KERNEL_NAME), cell(r, OPK_NCU_GRID),
+	                                    cell(r, OPK_NCU_BLOCK));
 	uint64_t id;
 
 	if (!key)
@@ -248,8 +254,9 @@ static int find_launch(size_t *out, struct reader *r)
 	TRY(take_whole(&id, r, OPK_NCU_ID, UINT32_MAX));
 	if (!opk_index_find(out, &r->launches, key))
 		return add_launch(out, r, opk_take(key));
-	return rows_of_metrics ? OPK_OK
-	                       : FAIL(r, "the launch %s is there twice", cell(r, OPK_NCU_ID));
+	return rows_of_metrics && *out + 1 == r->report->launches.rows.count
+	               ? OPK_OK
+	               : FAIL(r, "the launch %s is there twice", cell(r, OPK_NCU_ID));
 }
 
 /* ---- rows */
@@ -331,7 +338,9 @@ static int read_row(struct reader *r)
 		            r->record.count, r->width);
 	if (rows_of_metrics)
 		return read_metric(r);
-	return *cell(r, OPK_NCU_ID) ? read_launch(r) : read_units(r);
+	if (*cell(r, OPK_NCU_ID))
+		return read_launch(r);
+	return r->begun ? read_units(r) : FAIL(r, "this row has no ID");
 }
 
 /* ---- tables */
@@ -418,6 +427,7 @@ static int begin_table(struct reader *r)
 		return fail_nomem(r);
 	memcpy(r->titles, r->record.cells, r->width * sizeof *r->titles);
 	r->tables++;
+	r->begun = true;
 	for (size_t i = 0; i < OPK_NCU_COLUMNS; i++)
 		r->at[i] = NOWHERE;
 	for (size_t i = 0; i < r->width; i++)
@@ -443,6 +453,11 @@ static int fail_without_table(const struct opk_csv *csv)
 		{ "\"ID\";", "separated by ';', where ncu writes ','" },
 	};
 
+	if (opk_ends(csv->name, ".ncu-rep"))
+		return opk_fail(csv->ctx, OPK_EINPUT,
+		                "%s: this is a report in Nsight Compute's own form: ncu prints its "
+		                "raw page in CSV, which can be read",
+		                csv->name);
 	if (begins(csv, "\xff\xfe"))
 		return opk_fail(
 			csv->ctx, OPK_EINPUT,
@@ -467,10 +482,8 @@ static int read_tables(struct reader *r)
 {
 	struct opk_csv *csv = &r->csv;
 
-	while (csv->at < csv->size && !is_heading(csv)) {
+	while (csv->at < csv->size && !is_heading(csv))
 		opk_csv_skip_line(csv);
-		r->report->skipped++;
-	}
 	if (csv->at >= csv->size) {
 		csv->at = 0;
 		return fail_without_table(csv);
@@ -480,10 +493,10 @@ static int read_tables(struct reader *r)
 			TRY(begin_table(r));
 		} else if (is_message(csv)) {
 			opk_csv_skip_line(csv);
-			r->report->skipped++;
 		} else {
 			TRY(opk_csv_next(&r->record, csv));
 			TRY(read_row(r));
+			r->begun = false;
 		}
 	}
 	return OPK_OK;

@@ -97,7 +97,6 @@ struct opk_ncu_report {
 	struct opk_strlist processes; /* different names of programs */
 	/* By the device's number; NULL where the report does not say it. */
 	OPK_LIST(const char *) capabilities;
-	size_t skipped; /* lines of the tool and the program before and between rows */
 };
 
 /* OPK_EINPUT: it is not such a report, or has errors, which carry file:line. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/buf.h"
 #include "chip/chip.h"
 
@@ -61,6 +62,10 @@ int opk_nsys_select(struct opk_statement **out, struct opk_nsys_source *source, 
 	if (!info)
 		return opk_nomem(source->ctx, "a database");
 	TRY(read_names(&known, source, info, NAME));
+	for (size_t i = 0; i < count; i++)
+		if (columns[i].required && !has_name(&known, columns[i].needs))
+			return opk_fail(source->ctx, OPK_EINPUT, "the table %s has no column '%s'",
+			                table, columns[i].needs);
 	for (size_t i = 0; i < count; i++)
 		opk_buf_add_printf(&sql, "%s %s", i ? "," : "SELECT",
 		                   has_name(&known, columns[i].needs) ? columns[i].sql : "NULL");
@@ -247,6 +252,11 @@ static int read_references(struct opk_nsys_source *source)
 int opk_nsys_open(struct opk_nsys_source *source, struct opk_ctx *ctx, const char *path)
 {
 	*source = (struct opk_nsys_source){ .ctx = ctx, .path = path };
+	if (opk_ends(path, ".nsys-rep") || opk_ends(path, ".qdrep"))
+		return opk_fail(ctx, OPK_EINPUT,
+		                "%s: this is a report in Nsight Systems' own form: nsys export "
+		                "writes an SQLite database of it, which can be read",
+		                path);
 	TRY(opk_sqlite_open(&source->sqlite, ctx, path));
 	TRY(read_names(&source->tables, source,
 	               "SELECT name FROM sqlite_master WHERE type = 'table'", 0));

@@ -77,20 +77,18 @@ static inline uint32_t opk_nsys_thread(int64_t id)
 /* A column that is selected; NULL if the table lacks the one that it needs. */
 struct opk_nsys_column {
 	const char *needs, *sql;
+	bool required;
 };
-#define COLUMN(name)                                                                               \
+#define SELECTED(name, text, must)                                                                 \
 	{                                                                                          \
-		name, "t.\"" name "\""                                                             \
+		.needs = name, .sql = text, .required = must                                       \
 	}
+#define COLUMN(name) SELECTED(name, "t.\"" name "\"", false)
+/* Without this column the table can't be read. */
+#define REQUIRED(name) SELECTED(name, "t.\"" name "\"", true)
 /* The text of a column with its number. */
-#define TEXT(name)                                                                                 \
-	{                                                                                          \
-		name, "(SELECT value FROM StringIds WHERE id = t.\"" name "\")"                    \
-	}
-#define NOTHING                                                                                    \
-	{                                                                                          \
-		"", "NULL"                                                                         \
-	}
+#define TEXT(name) SELECTED(name, "(SELECT value FROM StringIds WHERE id = t.\"" name "\")", false)
+#define NOTHING SELECTED("", "NULL", false)
 /* Selects columns of a table; *out is NULL if there is no such table. `where` may be NULL. */
 int opk_nsys_select(struct opk_statement **out, struct opk_nsys_source *source, const char *table,
                     const struct opk_nsys_column *columns, size_t count, const char *where);

@@ -233,7 +233,7 @@ static int take_range(struct importer *in, const struct opk_statement *row)
 }
 
 #define RECORD(process, ...)                                                                       \
-	COLUMN("start"), COLUMN("end"), COLUMN(process), COLUMN("correlationId"), __VA_ARGS__
+	REQUIRED("start"), REQUIRED("end"), COLUMN(process), COLUMN("correlationId"), __VA_ARGS__
 #define ON_GPU_RECORD(...)                                                                         \
 	RECORD("globalPid", __VA_ARGS__), COLUMN("deviceId"), COLUMN("contextId"),                 \
 		COLUMN("streamId"), COLUMN("graphNodeId")

@@ -259,7 +259,7 @@ static int take_value(struct opk_nsys_samples *out, struct opk_nsys_source *sour
 int opk_nsys_samples_read(struct opk_nsys_samples *out, struct opk_nsys_source *source,
                           const char *chip)
 {
-	static const struct opk_nsys_column columns[] = { COLUMN("typeId"), COLUMN("timestamp"),
+	static const struct opk_nsys_column columns[] = { COLUMN("typeId"), REQUIRED("timestamp"),
 		                                          COLUMN("metricId"), COLUMN("value") };
 	struct opk_statement *rows;
 	bool any;
