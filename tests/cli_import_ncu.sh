@@ -106,6 +106,12 @@ refuses 4 'same.csv:[0-9]*: the launch 0 is there twice' import --ncu same.csv -
 printf '%s\n' '"ID","Kernel Name","a__b.sum"' '"","","inst"' '"0","k","5"' '"","k","6"' >noid.csv
 refuses 4 'noid.csv:4: this row has no ID' import --ncu noid.csv --chip GH100 -o no.opk
 
+section 'facts of the machine say nothing of how numbers are written'
+printf '%s\n' '"ID","Kernel Name","CC","numa__id_cpu_all","device__attribute_version","gpu__cycles_elapsed.sum"' '"","","","","","cycle"' '"0","k","9.0","0,1","4.0.1","1,234"' >numa.csv
+notes "left out, since their values are texts: numa__id_cpu_all" import --ncu numa.csv -o numa.opk
+run 0 eval numa.opk --columns gpu__cycles_elapsed.sum
+out_has '^1234$'
+
 section 'bad ones'
 cp "$SOURCE/README.md" own.ncu-rep
 refuses 4 "own.ncu-rep: this is a report in Nsight Compute's own form: ncu prints its raw page in CSV" import --ncu own.ncu-rep -o no.opk

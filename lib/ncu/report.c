@@ -107,6 +107,12 @@ static int note_label(struct reader *r, const char *name)
 	return opk_strlist_add(labels, name) ? OPK_OK : fail_nomem(r);
 }
 
+/* Lists of processors, "0,1", and versions, "4.0.1", look like numbers. */
+static bool is_of_machine(const char *name)
+{
+	return !strncmp(name, "device__", 8) || !strncmp(name, "numa__", 6);
+}
+
 static int add_value(struct reader *r, size_t launch, size_t metric, const char *text, int power)
 {
 	struct opk_ncu_report *report = r->report;
@@ -120,7 +126,8 @@ static int add_value(struct reader *r, size_t launch, size_t metric, const char 
 	*added = (struct opk_ncu_value){
 		(uint32_t)launch, (uint32_t)metric, text, r->record.line, power,
 	};
-	opk_printed_learn(&report->printed, text, r->record.line);
+	if (!is_of_machine(report->metrics.items[metric].name))
+		opk_printed_learn(&report->printed, text, r->record.line);
 	return OPK_OK;
 }
 
