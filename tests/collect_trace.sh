@@ -138,7 +138,7 @@ while IFS='|' read -r options why; do
 	err_has "^offpeak-collect: $why"
 done <<'END'
 --trace some|--trace is kernels, all or api$
-|-c SET.opk, --source pc or --trace, -o RUN.opk and a program are needed
+|missing: what to record \(-c SET.opk, --trace or --source pc\)
 --trace all --interval 1ms|--interval does nothing for --trace without a set
 --trace all --wait 3|--wait does nothing for --trace without a set
 --trace all --backend legacy|--backend does nothing for --trace without a set

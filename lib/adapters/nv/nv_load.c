@@ -377,7 +377,7 @@ static size_t of_one_folder(const struct opk_strlist *tried, size_t end)
 }
 
 /* A line for each folder; the causes come in the opposite order. */
-static void add_tried(struct opk_ctx *ctx, const struct opk_strlist *tried)
+static int add_tried(struct opk_ctx *ctx, const struct opk_strlist *tried)
 {
 	for (size_t end = tried->count, count; end; end -= count) {
 		opk_autobuf struct opk_buf line = { 0 };
@@ -390,9 +390,11 @@ static void add_tried(struct opk_ctx *ctx, const struct opk_strlist *tried)
 			                   i > end - count ? strrchr(path, '/') + 1 : path);
 		}
 		opk_buf_add(&line, "", 1);
-		if (!line.failed)
-			opk_add(ctx, OPK_ENVIDIA, "%s", (const char *)line.data);
+		if (line.failed)
+			return opk_nomem(ctx, "NVIDIA's libraries");
+		opk_add(ctx, OPK_ENVIDIA, "%s", (const char *)line.data);
 	}
+	return OPK_OK;
 }
 
 static int fail_not_found(struct opk_ctx *ctx, const struct opk_nv *nv)
@@ -401,7 +403,7 @@ static int fail_not_found(struct opk_ctx *ctx, const struct opk_nv *nv)
 	struct stat info;
 
 	opk_clear_errors(ctx);
-	add_tried(ctx, &nv->tried);
+	TRY(add_tried(ctx, &nv->tried));
 	if (nv->unusable)
 		return opk_add(ctx, OPK_ENVIDIA, "no libcupti that works: %s", nv->unusable);
 	if (named && !stat(named, &info) && S_ISREG(info.st_mode))
