@@ -29,7 +29,7 @@ enum opk_value_role {
 struct opk_value_column {
 	uint32_t role;
 	const char *name, *other; /* a metric, and its unit or part; "" where there is none */
-	/* Those of metrics and remarks are the bits of doubles. NULL: not decoded yet. */
+	/* Entries of metrics and remarks are the bits of doubles. NULL: not decoded yet. */
 	uint64_t *entries;
 };
 

@@ -229,7 +229,7 @@ static int take_bytes(struct opk_value_source *s, struct opk_ctx *ctx,
 	return stored->data ? OPK_OK : refuse(ctx, "the table of values ends too early");
 }
 
-/* All that a table says but its entries. */
+/* All that a table says, without its entries. */
 static int read_columns(struct opk_value_table *table, struct opk_value_walk *walk)
 {
 	struct opk_value_source *s = table->source;

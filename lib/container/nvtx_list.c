@@ -50,7 +50,7 @@ static void find_parent(struct opk_nvtx_ranges *ranges, size_t number)
 	while (parent != SIZE_MAX
 	       && ranges->items[parent].activity->end_ns < range->activity->end_ns)
 		parent = ranges->items[parent].parent;
-	/* Deeper ones are beside those of the last level: paths have an end. */
+	/* A deeper range is put at the last level, so that paths have an end. */
 	if (parent != SIZE_MAX && ranges->items[parent].level == MOST_LEVELS)
 		parent = ranges->items[parent].parent;
 	if (parent == SIZE_MAX)

@@ -24,7 +24,7 @@ NATIVE = BASE / "native"
 LIBRARIES = NATIVE / ".libs"
 SAY_S = 5  # seconds between reports
 
-# What make installs of data, but for recordings.
+# The data that make installs, without the recordings.
 DATA = ["*.tsv", "findings.yaml", "sets/*.yaml", "report/*"]
 # The sources of the library and the program.
 SOURCES = [
