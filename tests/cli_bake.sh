@@ -154,6 +154,8 @@ refuses 2 'has values without images, .* merge the recordings themselves, and ba
 refuses 2 'has values alone, without images: bake the recording itself' bake o/run.opk -o x.opk
 refuses 2 'not a full metric name' bake "$simple" -o x.opk --metrics foo
 refuses 2 'no counter data: all else' bake "$recordings/gh100-hot.opk" -o x.opk
+works build --chip GH100 sm__cycles_active.avg -o built.opk
+refuses 4 'built.opk: it was built, not yet recorded' bake built.opk -o x.opk
 notes 'its parts have no values' split b/run.opk --by kernel -o part.opk
 notes 'has no values, which are of single' merge b/run.opk "$recordings/gh100-simple.opk" -o x.opk
 bare b eval run.opk >wanted

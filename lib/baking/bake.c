@@ -46,7 +46,12 @@ static void clear(struct bake *b)
 static int check(const struct bake *b)
 {
 	const struct opk_file *file = b->file;
+	const struct opk_meta *meta;
 
+	TRY(opk_file_meta(&meta, b->ctx, file));
+	if (!strcmp(meta->kind, "set"))
+		return opk_fail(b->ctx, OPK_EINPUT, "%s: it was built, not yet recorded",
+		                file->path);
 	TRY(opk_file_check_complete(b->ctx, file, OPK_REMEDY_RECOVER));
 	if (opk_file_find(file, OPK_SECTION_LEFT_OUT) >= 0)
 		return opk_fail(b->ctx, OPK_EUSAGE,
