@@ -48,7 +48,7 @@ static int check(const struct bake *b)
 	const struct opk_file *file = b->file;
 	const struct opk_meta *meta;
 
-	TRY(opk_file_meta(&meta, b->ctx, file));
+	TRY(opk_file_meta(&meta, b->ctx, b->file));
 	if (!strcmp(meta->kind, "set"))
 		return opk_fail(b->ctx, OPK_EINPUT, "%s: it was built, not yet recorded",
 		                file->path);
