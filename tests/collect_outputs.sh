@@ -130,7 +130,7 @@ KINDS
 rm -f run.opk*
 # The message tells a program's user that it deleted its recording.
 tells 1 '^offpeak-collect: nothing was recorded' -c one.opk -o run.opk -- sh -c "'$prog' init ctx:0 launch:k sleep:100; rm -f run.opk.*"
-collect 1 -c one.opk -o run.opk -- sh -c "'$prog' init ctx:0 'launch*70:k' sleep:200 'launch*70:k' & sleep 0.15; rm -f run.opk.*; wait"
+collect 1 -c one.opk -o run.opk -- sh -c "'$prog' init ctx:0 'launch*70:k' sleep:2000 'launch*70:k' & while ! ls run.opk.*.part; do sleep 0.05; done; sleep 0.3; rm -f run.opk.*; wait"
 err_has 'the recording ends here: .*: it was deleted$'
 rm -f run*.opk*
 # Links and pipes at the final name, too: the link itself is replaced.
