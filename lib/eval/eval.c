@@ -33,13 +33,11 @@ int opk_set_meta_init(struct opk_set_meta *out, struct opk_ctx *ctx, const struc
 	const struct opk_baked_origin of = { file, chip, profiler };
 	struct opk_meta meta = { 0 };
 	bool found = false, unsure = false;
-	int code = OPK_OK;
 
 	if (file)
 		TRY(opk_set_resolve_baked(&found, &unsure, &out->resolved, ctx, set, &of));
 	if (!found || unsure)
-		code = resolve_whole(&out->resolved, ctx, set, &of, found);
-	TRY(code);
+		TRY(resolve_whole(&out->resolved, ctx, set, &of, found));
 	TRY(opk_resolved_to_meta(&meta, &out->labels, ctx, &out->resolved));
 	meta.metrics = opk_strlist_items(&out->resolved.metrics);
 	meta.metric_count = out->resolved.metrics.count;

@@ -14,10 +14,7 @@
 
 bool opk_nsys_has(const struct opk_nsys_source *source, const char *table)
 {
-	for (size_t i = 0; i < source->tables.count; i++)
-		if (!strcmp(source->tables.items[i], table))
-			return true;
-	return false;
+	return opk_strlist_contains(&source->tables, table);
 }
 
 /* The names of a table's columns, or of the tables: texts in one column of the rows. */
@@ -40,14 +37,6 @@ static int read_names(struct opk_strlist *out, struct opk_nsys_source *source, c
 	}
 }
 
-static bool has_name(const struct opk_strlist *names, const char *name)
-{
-	for (size_t i = 0; i < names->count; i++)
-		if (!strcmp(names->items[i], name))
-			return true;
-	return false;
-}
-
 int opk_nsys_select(struct opk_statement **out, struct opk_nsys_source *source, const char *table,
                     const struct opk_nsys_column *columns, size_t count, const char *where)
 {
@@ -63,12 +52,13 @@ int opk_nsys_select(struct opk_statement **out, struct opk_nsys_source *source, 
 		return opk_nomem(source->ctx, "a database");
 	TRY(read_names(&known, source, info, NAME));
 	for (size_t i = 0; i < count; i++)
-		if (columns[i].required && !has_name(&known, columns[i].needs))
+		if (columns[i].required && !opk_strlist_contains(&known, columns[i].needs))
 			return opk_fail(source->ctx, OPK_EINPUT, "the table %s has no column '%s'",
 			                table, columns[i].needs);
 	for (size_t i = 0; i < count; i++)
 		opk_buf_add_printf(&sql, "%s %s", i ? "," : "SELECT",
-		                   has_name(&known, columns[i].needs) ? columns[i].sql : "NULL");
+		                   opk_strlist_contains(&known, columns[i].needs) ? columns[i].sql
+		                                                                  : "NULL");
 	opk_buf_add_printf(&sql, " FROM \"%s\" t%s%s", table, where ? " WHERE " : "",
 	                   where ? where : "");
 	opk_buf_add(&sql, "", 1);
