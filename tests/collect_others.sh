@@ -64,6 +64,11 @@ samples 80
 section 'cuptiFinalize in the program'
 quietly '--interval 1ms' init primary:0 sampled sleep:300 finalize launch:k sleep:300
 samples 300
+# It waits for what is being prepared.
+for finds in linked looked-up; do
+	FAKE_APP_FINDS=$finds FAKE_GPU_FAIL=cuptiPmSamplingSetConfig:sleep300 quietly '--interval 1ms' init primary:0 sleep:100 finalize launch:k sleep:300
+	samples 200
+done
 make_set pmi profiler=pm instances=1
 set=pmi
 quietly '--interval 1ms' init primary:0 sampled sleep:200 finalize sleep:1000

@@ -2,6 +2,7 @@
 #include <cuda_profiler_api.h>
 #include <cuda_runtime.h>
 #include <cupti.h>
+#include <cupti_profiler_target.h>
 #include <dlfcn.h>
 #include <nvtx3/nvToolsExt.h>
 #include <cstdio>
@@ -74,6 +75,7 @@ static int run(const std::string &word, const char *field)
 	if (word == "trace") return trace();
 	if (word == "traced") return traced();
 	if (word == "finalize") return CUPTI(cuptiFinalize)();
+	if (word == "deinit") { CUpti_Profiler_DeInitialize_Params p = {CUpti_Profiler_DeInitialize_Params_STRUCT_SIZE}; return CUPTI(cuptiProfilerDeInitialize)(&p); }
 	if (word == "reset") return cudaDeviceReset();
 	if (word == "nvtxpush") return nvtxRangePushA(field) < 0 ? 0 : 0;
 	if (word == "nvtxpop") return nvtxRangePop() < 0 ? 0 : 0;

@@ -193,6 +193,8 @@ bool collector_may_sample(void);
 void inject_leave_callbacks(void);
 /* Ends a rest if the program uses nothing any more, and the callbacks are free. */
 void inject_end_rest(void);
+/* Returns when nothing is being prepared: CUPTI crashes if it is ended in the midst of that. */
+void inject_end_preparing(void);
 
 /* ---- collector_ranges.c ---- */
 

@@ -111,7 +111,11 @@ static void give(unsigned use)
 EXPORT void offpeak_make_way(unsigned use)
 {
 	/* A fork has neither the GPU nor the threads that may hold locks. */
-	if (collector.settings.own_cupti || collector.pid != getpid())
+	if (collector.pid != getpid())
+		return;
+	if (use == USE_END)
+		inject_end_preparing();
+	if (collector.settings.own_cupti || use == USE_END)
 		return;
 	if (!use) {
 		inject_end_rest();

@@ -220,9 +220,27 @@ static bool take_waiting(CUcontext context)
 	return false;
 }
 
+static size_t count_waiting(void)
+{
+	opk_autounlock pthread_mutex_t *held = opk_lock(&waiting.lock);
+
+	return waiting.count;
+}
+
+/* A context for which no thread could be made waits for ever. */
+void inject_end_preparing(void)
+{
+	enum { LOOK_US = 1000, LOOKS = 1000 };
+
+	for (int i = 0; i < LOOKS && count_waiting(); i++)
+		usleep(LOOK_US);
+	if (collector_lock())
+		collector_unlock();
+}
+
 /*
  * Preparation takes a quarter of a second in a separate thread: the program waits for it only at
- * its first kernel launch.
+ * its first kernel launch, or where it ends CUPTI.
  */
 static void *prepare(void *context)
 {

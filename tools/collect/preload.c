@@ -266,8 +266,10 @@ EXPORT CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle subscriber)
 
 EXPORT CUptiResult cuptiFinalize(void)
 {
-	CUptiResult status = CALL(cuptiFinalize);
+	CUptiResult status;
 
+	make_way(USE_END);
+	status = CALL(cuptiFinalize);
 	used.callbacks = used.counters = 0;
 	used.activities = 0;
 	return status;

@@ -19,6 +19,7 @@ enum program_use {
 	USE_ACTIVITIES = 2, /* it enabled activity records */
 	USE_COUNTERS = 4,   /* it enabled a profiler */
 	USE_BUFFERS = 8,    /* it has registered, at any time, where activity records go to */
+	USE_END = 16,       /* it is about to end CUPTI: no call may be under way */
 };
 void offpeak_make_way(unsigned use);
 unsigned offpeak_program_uses(void);
