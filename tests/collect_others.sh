@@ -69,6 +69,11 @@ for finds in linked looked-up; do
 	FAKE_APP_FINDS=$finds FAKE_GPU_FAIL=cuptiPmSamplingSetConfig:sleep300 quietly '--interval 1ms' init primary:0 sleep:100 finalize launch:k sleep:300
 	samples 200
 done
+# A program that asks for what only CUPTI's profiler says, and ends that.
+for finds in linked looked-up; do
+	FAKE_APP_FINDS=$finds quietly '--interval 1ms' load init primary:0 sampled sleep:100 sample:host deinit launch:k sleep:200
+	samples 200
+done
 make_set pmi profiler=pm instances=1
 set=pmi
 quietly '--interval 1ms' init primary:0 sampled sleep:200 finalize sleep:1000

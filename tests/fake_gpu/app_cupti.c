@@ -104,6 +104,16 @@ static int word_finalize(const char *const *fields)
 	return CALL(cuptiFinalize)();
 }
 
+static int word_deinit(const char *const *fields)
+{
+	CUpti_Profiler_DeInitialize_Params params = {
+		.structSize = CUpti_Profiler_DeInitialize_Params_STRUCT_SIZE
+	};
+
+	(void)fields;
+	return CALL(cuptiProfilerDeInitialize)(&params);
+}
+
 /* Samples device 0 through the profiler's API, as CUPTI's examples do; "host": only prepares it. */
 static int word_sample(const char *const *fields)
 {
@@ -186,6 +196,7 @@ const struct word cupti_words[] = {
 	{ "heard", word_heard },
 	{ "external", word_external },
 	{ "finalize", word_finalize },
+	{ "deinit", word_deinit },
 	{ "sample", word_sample },
 	{ "traced", word_traced },
 	{ "unsetenv", word_unsetenv },

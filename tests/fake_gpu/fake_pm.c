@@ -91,8 +91,13 @@ CUptiResult cuptiPmSamplingEnable(CUpti_PmSampling_Enable_Params *params)
 	                  params->deviceIndex);
 }
 
+/* On the GPU, a sampler that outlives the profiler crashes when it ends. */
 static int disable(CUpti_PmSampling_Object *object)
 {
+	if (profiler_ready()) {
+		fprintf(stderr, "fake GPU: a sampler after cuptiProfilerDeInitialize\n");
+		abort();
+	}
 	samplers[object->device] = NULL;
 	free(object);
 	return CUPTI_SUCCESS;

@@ -108,6 +108,16 @@ static void give(unsigned use)
 	}
 }
 
+EXPORT bool offpeak_samples(void)
+{
+	collector_auto bool locked = collector_lock();
+
+	for (size_t i = 0; locked && i < MAX_DEVICES; i++)
+		if (collector.samplers[i])
+			return true;
+	return false;
+}
+
 EXPORT void offpeak_make_way(unsigned use)
 {
 	/* A fork has neither the GPU nor the threads that may hold locks. */

@@ -376,6 +376,14 @@ PROFILER(cuptiPCSamplingEnable, CUpti_PCSamplingEnableParams, cuptiPCSamplingDis
 PROFILER(cuptiSassMetricsEnable, CUpti_SassMetricsEnable_Params, cuptiSassMetricsDisable,
          CUpti_SassMetricsDisable_Params)
 
+/* CUPTI crashes where it ends samplers afterwards, the collector's, too: then it is left out. */
+EXPORT CUptiResult cuptiProfilerDeInitialize(CUpti_Profiler_DeInitialize_Params *params)
+{
+	__typeof__(offpeak_samples) *ask = loaded_function(collector_path(), "offpeak_samples");
+
+	return ask && ask() ? CUPTI_SUCCESS : CALL(cuptiProfilerDeInitialize, params);
+}
+
 /* The answer needs the counters for a moment, and programs ask before they enable anything. */
 #define AVAILABILITY(ask, ask_params)                                                              \
 	EXPORT CUptiResult ask(ask_params *params)                                                 \

@@ -3,6 +3,8 @@
 #ifndef OPK_COLLECT_PROGRAM_CUPTI_H
 #define OPK_COLLECT_PROGRAM_CUPTI_H
 
+#include <stdbool.h>
+
 /* The path of the first loaded libcupti that is not `except`; free(). NULL: there is none. */
 char *cupti_loaded(const char *except);
 /* A function of a library that is loaded; NULL: there is none, or `path` is NULL. */
@@ -22,6 +24,8 @@ enum program_use {
 	USE_END = 16,       /* it is about to end CUPTI: no call may be under way */
 };
 void offpeak_make_way(unsigned use);
+/* Whether the collector samples now: without CUPTI's profiler its end would crash. */
+bool offpeak_samples(void);
 unsigned offpeak_program_uses(void);
 /*
  * The preloaded library calls this function before the program's exit handlers run. NVIDIA's
