@@ -252,7 +252,7 @@ class Stores(unittest.TestCase):
 class S3(unittest.TestCase):
     """Many recordings in a server of S3 on this machine, by several workers."""
 
-    COUNT = 300  # 1,000 take a minute of processor time
+    COUNT = 1000
 
     def setUp(self):
         import boto3
