@@ -150,11 +150,14 @@ static bool is_usable(const char *cupti)
 /* Explains why nothing was recorded, and returns the exit code. */
 static int report_nothing(const struct settings *settings, bool empty)
 {
+	const char *flaw;
+
 	if (empty)
 		return say(OPK_EFAILED, "nothing was recorded: the recording is empty");
-	if (!dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL))
+	flaw = driver_flaw();
+	if (flaw)
 		return say(OPK_ENVIDIA, "nothing was recorded: there is no NVIDIA driver here: %s",
-		           dlerror());
+		           flaw);
 	say(0, "nothing was recorded, for the reason above, or because the program used no GPU");
 	return is_usable(settings->cupti_path) ? OPK_EFAILED : OPK_ENVIDIA;
 }
@@ -418,6 +421,7 @@ int main(int argc, char **argv)
 	code = prepare_all(&all, &settings, &sets, program);
 	if (code)
 		return code != OPK_EUSAGE && settings.best_effort ? run_unrecorded(program) : code;
+	TRY(driver_check(&settings, *program));
 	TRY(cache_find(&cached, &all.items[0].settings, program));
 	if (cached)
 		return OPK_OK;
