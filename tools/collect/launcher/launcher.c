@@ -38,8 +38,9 @@ static int check_output(const struct settings *settings, const char *name)
 {
 	struct stat output;
 
+	/* A file that does not exist yet may have a wrong name. */
 	if (stat(name, &output))
-		return OPK_OK;
+		return outputs_check(settings, name, OPK_OUTPUT_RECORDING);
 	if (S_ISDIR(output.st_mode))
 		return say(OPK_EFAILED, "%s is a folder", name);
 	/* The processes will use other names. */
