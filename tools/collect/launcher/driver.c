@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Whether this machine has NVIDIA's driver: where it has none, the program need not run. */
+/* Looks for NVIDIA's driver, so that the program is not started where nothing can be recorded. */
 #include "collect/launcher/launcher.h"
 
 #include <dlfcn.h>
