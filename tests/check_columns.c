@@ -244,9 +244,9 @@ static const struct {
 	const char *told;
 } names_of_nothing_rows[] = {
 	{ HERE, "rati",
-	  "'rati' is no metric, label or derived metric of the recording, did you "
+	  "'rati' is not a metric, label or derived metric of the recording, did you "
 	  "mean ratio?" },
-	{ HERE, "xyzzy", "'xyzzy' is no metric, label or derived metric of the recording" },
+	{ HERE, "xyzzy", "'xyzzy' is not a metric, label or derived metric of the recording" },
 	{ HERE, "fake__q.sum", "fake__q" },
 };
 

@@ -218,7 +218,7 @@ TEST(all_tables)
 	} rows[] = {
 		{ HERE, "PRAGMA integrity_check", "ok" },
 		{ HERE, "PRAGMA foreign_key_check", "" },
-		{ HERE, "PRAGMA user_version", "6" },
+		{ HERE, "PRAGMA user_version", "7" },
 		{ HERE, "PRAGMA application_id", "1869638400" },
 		{ HERE, "SELECT * FROM runs",
 		  "1|t.opk|FA100|range|another|some set|-|-|-|3|kernel|-|-|-|-|-|1" },

@@ -47,6 +47,47 @@ static const struct {
 	{ HERE, "", "" },
 };
 
+/* What people write, and which of `metrics` it means. */
+static const char *const metrics[] = {
+	"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed",
+	"dram__throughput.avg.pct_of_peak_sustained_elapsed",
+	"gpu__time_duration.sum",
+	"sm__warps_active.avg.pct_of_peak_sustained_active",
+	"time_us",
+	"duration_ns",
+};
+static const struct {
+	struct here here;
+	const char *words;
+	size_t first, count; /* of `metrics`, which are asked */
+	const char *wanted;
+} meant[] = {
+	{ HERE, "time", 0, 5, "gpu__time_duration.sum" },
+	{ HERE, "GPU Time", 0, 5, "gpu__time_duration.sum" },
+	{ HERE, "total time of the kernel", 0, 5, "gpu__time_duration.sum" },
+	{ HERE, "kernel time", 5, 1, "duration_ns" },
+	{ HERE, "us", 0, 5, "time_us" },
+	{ HERE, "dram throughput", 0, 5, "dram__throughput.avg.pct_of_peak_sustained_elapsed" },
+	{ HERE, "throughput", 0, 5, "dram__throughput.avg.pct_of_peak_sustained_elapsed" },
+	{ HERE, "occupancy", 0, 5, "sm__warps_active.avg.pct_of_peak_sustained_active" },
+	{ HERE, "occupancy", 0, 3, NULL },
+	{ HERE, "times", 0, 5, NULL },
+	{ HERE, "the kernel", 0, 5, NULL },
+	{ HERE, "", 0, 5, NULL },
+	{ HERE, "time", 0, 0, NULL },
+};
+
+CTX_TEST_EACH(words_of_people, meant)
+{
+	struct opk_nearest nearest = { .name = row->words };
+	const char *found;
+
+	ck_ok(ctx, opk_nearest_by_words(&nearest, ctx, metrics + row->first, row->count));
+	found = nearest.best;
+	ck_row(row, !found == !row->wanted && (!found || !strcmp(found, row->wanted)), "%s",
+	       found ? found : "none");
+}
+
 CTX_TEST(parts)
 {
 	for (size_t i = 0; i < COUNT(rows); i++) {

@@ -167,6 +167,19 @@ static const struct {
 	{ HERE, "86", "86", "GA107" },
 	{ HERE, "sm_75", "SM_75", "TU117" },
 	{ HERE, "Ada", "ADA", "AD107" },
+	{ HERE, "NVIDIA A10G", "GA102", "GA102" },
+	{ HERE, "NVIDIA RTX A6000", "GA102", "GA102" },
+	{ HERE, "A5000", "GA102", "GA102" },
+	{ HERE, "RTX A4000", "GA104", "GA104" },
+	{ HERE, "NVIDIA A800-SXM4-80GB", "GA100", "GA100" },
+	{ HERE, "NVIDIA H800 PCIe", "GH100", "GH100" },
+	{ HERE, "NVIDIA GH200 144G HBM3e", "GH100", "GH100" },
+	{ HERE, "NVIDIA RTX 6000 Ada Generation", "AD102", "AD102" },
+	{ HERE, "NVIDIA L40S", "AD102", "AD102" },
+	{ HERE, "L4", "AD104", "AD104" },
+	{ HERE, "B100", "GB100", "GB100" },
+	{ HERE, "RTX PRO 6000 Blackwell Server Edition", "GB202", "GB202" },
+	{ HERE, "NVIDIA GeForce RTX 4090 Laptop GPU", "NVIDIA GEFORCE RTX 4090 LAPTOP GPU", NULL },
 	{ HERE, "RTX 4070 Ti Super", "RTX 4070 TI SUPER", NULL },
 	{ HERE, "9.0a", "9.0A", NULL },
 	{ HERE, "sm_", "SM_", NULL },
@@ -191,6 +204,42 @@ TEST_EACH(chip_words, chip_words_rows)
 	ck_row(row, !last || !strcmp(last, row->last), "%s", last);
 	ck_row(row, !last || opk_chip_is_meant(last, row->word), "%s", last);
 	ck_row(row, !opk_chip_is_meant("GV11B", row->word), "GV11B");
+}
+
+/* Names of cards that are not known must not suggest a card with another chip. */
+static const struct {
+	struct here here;
+	const char *word, *near;
+} misspelt_rows[] = {
+	{ HERE, "GH10", "GH100" },
+	{ HERE, "gh1O0", "GH100" },
+	{ HERE, "RTX 4O90", NULL },
+	{ HERE, "GTX 4090", "RTX-4090" },
+	{ HERE, "RXT-A6000", NULL },
+	{ HERE, "RTXA-6000x", "RTX-A6000" },
+	{ HERE, "A15", NULL },
+	{ HERE, "L2", NULL },
+	{ HERE, "H900", NULL },
+	{ HERE, "B400", NULL },
+	{ HERE, "GB400", NULL },
+	{ HERE, "MI300X", NULL },
+	{ HERE, "RTX 3050", NULL },
+	{ HERE, "TITAN Z", NULL },
+	{ HERE, "RTX 4070 Ti SUPER", NULL },
+	{ HERE, "RTX 4090 Laptop GPU", NULL },
+	{ HERE, "", NULL },
+};
+
+TEST_EACH(misspelt_chips, misspelt_rows)
+{
+	opk_autostrlist struct opk_strlist chips = { 0 };
+	const char *near;
+
+	for (size_t i = 0; opk_chip_known(i); i++)
+		ck_assert(opk_strlist_add(&chips, opk_chip_known(i)));
+	near = opk_chip_nearest(&chips, row->word);
+	ck_row(row, !near == !row->near && (!near || !strcmp(near, row->near)), "%s",
+	       near ? near : "none");
 }
 
 SUITE(.set_up = make_folder, .tear_down = remove_folder);

@@ -411,6 +411,10 @@ static const struct {
 	{ HERE, "/nowhere/x.json.gz", OPK_OUTPUT_TRACE, NULL },
 	{ HERE, "/nowhere/x.trace", OPK_OUTPUT_TRACE, "use .json.gz or .json" },
 	{ HERE, "/nowhere/x.y", OPK_OUTPUT_DATABASE, NULL },
+	{ HERE, "/nowhere/x.CSV", OPK_OUTPUT_BAKED, "a baked recording is an .opk file: use .opk" },
+	{ HERE, "/nowhere/x.db", OPK_OUTPUT_SET, "a built set is an .opk file: use .opk" },
+	{ HERE, "/nowhere/x.y", OPK_OUTPUT_RECORDING, NULL },
+	{ HERE, "/nowhere/x.csv", OPK_OUTPUT_IMAGE, NULL },
 	{ HERE, "/dev/null", OPK_OUTPUT_HTML, NULL },
 	{ HERE, "/dev/stdout", OPK_OUTPUT_RECORDING, NULL },
 	{ HERE, "/", OPK_OUTPUT_TABLE, NULL }, /* not writable */

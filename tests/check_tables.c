@@ -222,16 +222,45 @@ TEST(units_of_rows)
 	ck_assert_str_eq(got, "unit    mean  max\nGB    0.0005    2\n           1    2\n");
 }
 
+/* What is too small for the unit of its column, or of its row, says its own. */
+TEST(small_numbers)
+{
+	static const struct opk_column two[] = { { "bytes", OPK_CELL_DOUBLE },
+		                                 { "time", OPK_CELL_DOUBLE },
+		                                 { "rate", OPK_CELL_DOUBLE } };
+	static const double rows[][3] = { { 4194304, 3, 1.9859e12 },
+		                          { 4, 2e-9, 2717391 },
+		                          { 420, 0, -1.5 } };
+	opk_autofree char *got = NULL;
+	struct writing w;
+
+	begin(&w, OPK_FORMAT_TABLE, 0);
+	ck_ok(w.ctx, opk_out_table(w.out, "t", two, 3));
+	ck_ok(w.ctx, opk_out_unit(w.out, 0, "bytes"));
+	ck_ok(w.ctx, opk_out_unit(w.out, 1, "seconds"));
+	ck_ok(w.ctx, opk_out_unit(w.out, 2, "byte/second"));
+	for (size_t i = 0; i < COUNT(rows); i++)
+		ck_ok(w.ctx, opk_out_row(w.out, (union opk_cell[]){ { .number = rows[i][0] },
+		                                                    { .number = rows[i][1] },
+		                                                    { .number = rows[i][2] } }));
+	got = end(&w);
+	ck_assert_str_eq(got, "  bytes  time         rate\n"
+	                      "     MB     s         TB/s\n"
+	                      " 4.1943     3       1.9859\n"
+	                      "    4 B  2 ns  2.7174 MB/s\n"
+	                      "0.00042     0     -1.5 B/s\n");
+}
+
 static const struct {
 	struct here here;
 	size_t width;
 	const char *wanted;
 } optional_columns_rows[] = {
 	{ HERE, 72,
-	  "metric                            mean    min  max  unit  of peak\n"
-	  "sm__throughput.avg.pct_of_peak  0.0005  1e-14    2  GB    98.2% ########\n" },
-	{ HERE, 65,
-	  "not shown in 65 characters a line: min, max\n"
+	  "metric                            mean  min  max  unit  of peak\n"
+	  "sm__throughput.avg.pct_of_peak  0.0005  1 B    2  GB    98.2% ########\n" },
+	{ HERE, 60,
+	  "not shown in 60 characters a line: min, max\n"
 	  "metric                            mean  unit  of peak\n"
 	  "sm__throughput.avg.pct_of_peak  0.0005  GB    98.2% ########\n" },
 	{ HERE, 40,
@@ -262,7 +291,7 @@ TEST_EACH(optional_columns, optional_columns_rows)
 	ck_ok(w.ctx,
 	      opk_out_row(w.out, (union opk_cell[]){ { .string = "sm__throughput.avg.pct_of_peak" },
 	                                             { .number = 5e5 },
-	                                             { .number = 1e-5 },
+	                                             { .number = 1 },
 	                                             { .number = 2e9 },
 	                                             { .string = "bytes" },
 	                                             { .string = "98.2% ########" } }));

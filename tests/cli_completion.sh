@@ -134,7 +134,7 @@ becomes 'GH100 GH200' plan --chip gh
 becomes 'GH100 GH200' plan --chip = gh
 becomes 'GH100 GH200' compare GA100 GH
 becomes 'B200' chips b2
-becomes 'RTX-4080' metrics RTX-408
+becomes 'RTX-4080 RTX-4080-SUPER' metrics RTX-408
 becomes '' metrics XY
 "$OFFPEAK" chips --format csv | tail -n +2 | cut -d , -f 1 >chips
 replies metrics ''

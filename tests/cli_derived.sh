@@ -76,7 +76,7 @@ shows '^1,.*,0,838860800$' eval t.opk --metrics flops
 works eval t.opk --metrics "$hit,$time"
 cut -d , -f 1,2,9- out | sed 's/^\([0-9]*\),.*,\([^,]*,[^,]*\)$/\1,\2/' >plain
 out_has '^1,.*,55\.351875735256343,26560$'
-refuses 2 "'flop' is no metric, label or derived metric of the recording, did you mean flops\\?" eval t.opk --metrics flop
+refuses 2 "'flop' is not a metric, label or derived metric of the recording, did you mean flops\\?" eval t.opk --metrics flop
 refuses 2 'did you mean' eval t.opk --metrics "flops,sm__cycles_elapse.max"
 
 section 'eval: several files'

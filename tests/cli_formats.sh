@@ -169,6 +169,10 @@ run 0 eval "$pm" --first-sample keep -o pm.db
 answers 383,1 pm.db 'SELECT count(*), sum(spans_earlier) FROM samples'
 run 0 eval "$recordings/gh100-training-trace.opk" --where kernel=* --columns kernel -o trace.db
 answers 1 trace.db 'SELECT count(*) > 100 FROM ranges'
+# NVTX ranges are a table, with the rows of info.
+asks trace.db 'SELECT range, name, path, level, parent, start_ns, end_ns, duration_ns, process, thread, rank, host FROM nvtx'
+same "$last" "$(cat out)" "$("$OFFPEAK" info "$recordings/gh100-training-trace.opk" --table nvtx --format csv)"
+answers 1 trace.db "SELECT count(DISTINCT path) > 2 FROM nvtx WHERE path LIKE 'step/%'"
 works eval "$training" -o training.db
 asks training.db 'SELECT name FROM devices'
 same "$last" "$(sed 1d out)" "$("$OFFPEAK" info "$training" --format csv | grep -A 1 'name,device.0.name$' | sed -n 's/.*value,//p')"

@@ -95,6 +95,16 @@ refuses 4 "ncu:1:24: 'c;d__e' is no metric name" sets --import 'ncu --metrics a_
 refuses 4 'ncu:1:15: .*no sections for' sets --import 'ncu --section regex:( ./app'
 refuses 4 'with --import, Nsight Compute collects nothing' sets --import 'ncu -i x.ncu-rep --page raw'
 refuses 4 'there is no command line of Nsight Compute' sets --import 'echo ncu --set full'
+refuses 4 "ncu:1:11: Nsight Compute has no set 'ful', did you mean full\?; it has basic, .*, source$" sets --import 'ncu --set ful ./app'
+refuses 4 "ncu:1:11: Nsight Compute has no set 'xyzzy'; it has basic" sets --import 'ncu --set xyzzy ./app'
+refuses 4 "ncu:1:26: .* no section 'SpeedOfLite', did you mean SpeedOfLight\?; a .section file" sets --import 'ncu --set full --section SpeedOfLite ./app'
+# Sections and sets of the user's own files are not known.
+run 0 sets --import 'ncu --section-folder mine --section Mine --set ours --set full ./app'
+out_has 'section Mine' 'set ours'
+for line in 'nsys profile -o x ./app' 'sudo -E /opt/bin/nsys profile --gpu-metrics-devices=all ./app'; do
+	refuses 4 'ncu:1:[0-9]*: this is a command line of Nsight Systems, not of Nsight Compute: .*offpeak-collect --trace' sets --import "$line"
+done
+refuses 4 'ncu:1:1: this is a command line of nvprof, not' sets --import 'nvprof --metrics achieved_occupancy ./app'
 refuses 1 "no metric of the hardware's in it \(1 others\)" sets --import 'ncu --metrics launch__grid_size ./app'
 
 if have_cupti; then

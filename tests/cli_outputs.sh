@@ -305,9 +305,15 @@ works sets --format json -o x.html
 refuses 2 '-o x.db: only eval writes databases' info other.opk -o x.db
 refuses 2 'the ending .parquet; use' eval other.opk -o x.parquet
 same 'files' "$(echo x.*)" x.html
-for name in torn.opk recovered.html; do
+for name in torn.opk recovered.bin; do
 	run 0 recover other.opk -o $name
 done
+refuses 2 "^offpeak: q.csv: a baked recording is an .opk file: use .opk; then 'offpeak eval' makes tables" bake other.opk -o q.csv
+for command in 'merge self.opk' 'trim self.opk' 'split self.opk --by kernel' 'recover self.opk' 'import --ncu no.csv' \
+	'bake self.opk --only'; do
+	refuses 2 "^offpeak: Q[-1]*.DB: an? .* is an .opk file: use .opk; then 'offpeak eval' makes tables" $command -o Q.DB --force
+done
+refuses 2 '^offpeak: q.html: a built set is an .opk file: use .opk$' build --chip GH100 mine.yaml -o q.html
 
 section 'a name as before'
 # A set's name does not mean a file of that name.

@@ -65,8 +65,21 @@ refuses 2 'a statistic is count, sum' eval "$simple" --aggregate kernel --sort $
 refuses 2 'key groups are ordered by what they share' eval "$simple" --aggregate kernel --sort range
 
 section 'eval --sort, --top: refused'
-refuses 2 "'kernl' is no fact of rows.*, did you mean kernel" eval "$simple" --sort kernl
-refuses 2 "'gpu__time' is no fact .*, did you mean gpu__time_duration.sum\\?" eval "$simple" --sort gpu__time --top 2
+refuses 2 "'kernl' is not a column of rows.*, did you mean kernel" eval "$simple" --sort kernl
+refuses 2 "'gpu__time' is not a column .*, did you mean gpu__time_duration.sum\\?" eval "$simple" --sort gpu__time --top 2
+# Words of screens mean the metrics that have them there.
+while IFS=: read -r words metric; do
+	refuses 2 "'$words' is not a column .*, did you mean $metric\\?" eval $recordings/gh100-rotated.opk --sort "$words"
+	refuses 2 "has no column '$words', did you mean $metric\\?" eval $recordings/gh100-rotated.opk --columns "kernel,$words"
+	refuses 2 "did you mean $metric\\?" eval $recordings/gh100-rotated.opk --where "$words>5"
+	refuses 2 "did you mean $metric\\?" eval $recordings/gh100-rotated.opk --metrics "$words"
+	refuses 2 "no '$words', did you mean $metric\\?" diff $recordings/gh100-rotated.opk $recordings/gh100-rotated.opk --fail "$words>5%"
+done <<END
+kernel time:gpu__time_duration.sum
+occupancy:sm__warps_active.avg.pct_of_peak_sustained_active
+dram Throughput:dram__throughput.avg.pct_of_peak_sustained_elapsed
+END
+refuses 2 "'nonsense' is not a column [^,]*, such as kernel or device, nor a metric, [^,]*\$" eval $recordings/gh100-rotated.opk --sort nonsense
 refuses 2 'GH100 has no metric .smsp__inst_execute.sum., did you mean' eval "$simple" --sort smsp__inst_execute.sum
 refuses 2 '--sort kernel: PM samples have none' eval "$pm" --sort kernel
 refuses 2 '--sort value: the values of one row stay together' eval "$simple" --layout long --sort value

@@ -505,10 +505,29 @@ for signal in INT:130 TERM:143 HUP:129; do
 done
 # Nothing can be recorded without libcupti, or without a driver.
 collect 3 --cupti /nowhere/libcupti.so -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k
-LD_LIBRARY_PATH=/nowhere collect 3 -c one.opk -o run.opk -- /bin/echo ran
+without_driver() {
+	LD_LIBRARY_PATH=/nowhere collect "$@"
+}
+without_driver 2 -c one.opk -o run.opk --range launches -- /bin/echo ran
+nothing='^offpeak-collect: nothing was recorded: there is no NVIDIA driver here: libcuda'
+if [ -e /dev/nvidiactl ] || [ -e /dev/dxg ]; then
+	# The driver's devices are here: the program may find its library.
+	without_driver 3 -c one.opk -o run.opk -- /bin/echo ran
+	out_is ran
+	err_has "$nothing"
+else
+	without_driver 3 -c one.opk -o run.opk -- /bin/echo ran
+	out_is ''
+	err_has '^offpeak-collect: there is no NVIDIA driver here, so /bin/echo was not started: libcuda'
+	without_driver 0 -c one.opk -o run.opk --best-effort -- /bin/echo ran
+	out_is ran
+	err_has '^offpeak-collect: warning: there is no NVIDIA driver here' "$nothing"
+fi
+# These start the program on other machines, which may have a GPU.
+printf '#!/bin/sh\necho ran\nexit 9\n' >srun
+chmod +x srun
+without_driver 3 -c one.opk -o run.opk -- ./srun ./app
 out_is ran
-err_has '^offpeak-collect: nothing was recorded: there is no NVIDIA driver here: libcuda'
-LD_LIBRARY_PATH=/nowhere collect 0 -c one.opk -o run.opk --best-effort -- /bin/echo ran
-LD_LIBRARY_PATH=/nowhere collect 3 -c one.opk -o run.opk -- sh -c 'exit 9'
+err_has "$nothing"
 
 finish

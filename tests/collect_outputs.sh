@@ -311,4 +311,8 @@ collect 1 -c one.opk -o 'run-%q{LATE}.opk' -- env LATE=a/b "$prog" init ctx:0 la
 err_has "nothing is recorded of process [0-9]*: the value of an item of the name has a '/'$"
 long=$(printf '%0220d' 0)
 tells 2 'the name is too long$' -c one.opk -o "$long.opk" -- "$prog" out:ran
+for name in 'none.csv' 'none-%p.db'; do
+	tells 2 'none.*: a recording is an .opk file: use .opk$' -c one.opk -o "$name" -- "$prog" out:ran
+	out_is ''
+done
 finish

@@ -177,22 +177,6 @@ static bool spelt(char **out, const struct opk_strlist *names, const char *name)
 	return false;
 }
 
-/* The word that a misspelt one probably was: a chip's name, or a product's. */
-static const char *nearest_word(const struct opk_strlist *names, const char *word)
-{
-	struct opk_nearest nearest = { .name = word };
-
-	for (size_t i = 0; i < names->count; i++)
-		opk_nearest_try(&nearest, names->items[i]);
-	for (size_t i = 0; opk_chip_known(i); i++) {
-		struct opk_chip_facts facts = opk_chip_known_facts(i);
-
-		for (size_t j = 0; j < facts.product_count; j++)
-			opk_nearest_try(&nearest, facts.products[j]);
-	}
-	return nearest.best;
-}
-
 static int fail_several(struct opk_ctx *ctx, const char *word, opk_chip_mask meant)
 {
 	opk_autobuf struct opk_buf list = { 0 };
@@ -245,7 +229,7 @@ static int resolve(char **out, struct opk_ctx *ctx, const struct opk_strlist *na
 		         name);
 	else
 		opk_fail(ctx, OPK_EUSAGE, "unknown chip '%s'" OPK_DID_YOU_MEAN, name,
-		         OPK_NEAR(nearest_word(names, name)));
+		         OPK_NEAR(opk_chip_nearest(names, name)));
 	return opk_advise(ctx, OPK_EUSAGE, OPK_REMEDY_LIST_CHIPS);
 }
 

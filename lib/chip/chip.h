@@ -21,6 +21,8 @@
  * back in upper case. free().
  */
 char *opk_chip_spelling(const char *word);
+/* The one of these chips, or the product, that a misspelt word probably means; NULL: none. */
+const char *opk_chip_nearest(const struct opk_strlist *names, const char *word);
 /* Whether the word means the chip, perhaps among others: it may be an architecture. */
 bool opk_chip_is_meant(const char *chip, const char *word);
 /*

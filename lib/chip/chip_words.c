@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #include "base/ascii.h"
+#include "base/nearest.h"
 
 enum { MAX_WORD = 80 };
 
@@ -74,7 +75,7 @@ static bool is_noise(const char *piece)
 		if (!strcmp(piece, noise[i]))
 			return true;
 	return !strncmp(piece, "sxm", 3) || !strncmp(piece, "hbm", 3)
-	       || begins_a_number(piece, "gb");
+	       || begins_a_number(piece, "gb") || begins_a_number(piece, "g");
 }
 
 /* The letters and digits of a product's name that count: "rtx4090" of "GeForce RTX 4090". */
@@ -204,6 +205,66 @@ bool opk_chip_is_older(const char *word)
 	       && (!strncasecmp(word, "GP1", 3) || !strncasecmp(word, "GM1", 3)
 	           || !strncasecmp(word, "GM2", 3) || !strncasecmp(word, "GK1", 3)
 	           || !strncasecmp(word, "GK2", 3));
+}
+
+/* ---- misspelt words */
+
+static void take_digits(char out[MAX_WORD], const char *word)
+{
+	size_t count = 0;
+
+	for (; *word && count < MAX_WORD - 1; word++)
+		if (opk_is_digit(*word))
+			out[count++] = *word;
+	out[count] = '\0';
+}
+
+/* GH100 may have been meant by "GH10", but not by "GH200", nor GB10B by "GB400". */
+static bool may_be_chip(const char *word, const char *chip)
+{
+	char digits[MAX_WORD], others[MAX_WORD];
+	size_t count, other_count;
+
+	take_digits(digits, word);
+	take_digits(others, chip);
+	count = strlen(digits);
+	other_count = strlen(others);
+	return count && !strncasecmp(word, chip, 1)
+	       && !strncmp(digits, others, count < other_count ? count : other_count);
+}
+
+/*
+ * Products with other numbers are other cards: A15 is not A10. So are those with another letter in
+ * a short name: L2 is not A2.
+ */
+static bool may_be_product(const char *word, const char *product)
+{
+	enum { SHORT = 5 };
+	char digits[MAX_WORD], others[MAX_WORD], squeezed[MAX_WORD], other[MAX_WORD];
+
+	take_digits(digits, word);
+	take_digits(others, product);
+	squeeze(squeezed, word);
+	squeeze(other, product);
+	return *digits && !strcmp(digits, others) && strlen(squeezed) > SHORT
+	       && opk_edit_distance(squeezed, other, 1) <= 1;
+}
+
+const char *opk_chip_nearest(const struct opk_strlist *names, const char *word)
+{
+	struct opk_nearest nearest = { .name = word };
+
+	for (size_t i = 0; i < names->count; i++)
+		if (may_be_chip(word, names->items[i]))
+			opk_nearest_try(&nearest, names->items[i]);
+	for (size_t i = 0; opk_chip_known(i); i++) {
+		struct opk_chip_facts facts = opk_chip_known_facts(i);
+
+		for (size_t j = 0; j < facts.product_count; j++)
+			if (may_be_product(word, facts.products[j]))
+				opk_nearest_try(&nearest, facts.products[j]);
+	}
+	return nearest.best;
 }
 
 char *opk_chip_spelling(const char *word)

@@ -14,6 +14,7 @@ struct check {
 	struct opk_problems problems; /* of rules from files */
 	struct opk_catalog *catalog;  /* for the first recording's chip; NULL: not opened yet */
 	struct opk_nearest nearest;
+	struct opk_strlist names; /* of values of the recordings */
 };
 
 /* Searches the names of values of a recording, or of the set used instead. */
@@ -77,6 +78,28 @@ static int explain_attribute(char **out, struct check *c, const char *name)
 	return *out ? OPK_OK : opk_nomem(c->ctx, "rules");
 }
 
+/* Adds the names of a recording that are not known from another one. */
+static int add_names(struct check *c, const struct opk_compared_source *source)
+{
+	opk_autonames struct opk_meta_names names = { 0 };
+	bool good = true;
+
+	TRY(opk_meta_names_init(&names, c->ctx, source->names));
+	for (size_t i = 0; good && i < names.count; i++)
+		good = opk_strlist_contains(&c->names, names.items[i].name)
+		       || opk_strlist_add(&c->names, names.items[i].name);
+	return good ? OPK_OK : opk_nomem(c->ctx, "names of values");
+}
+
+/* Words as on screens say more than letters that are alike. */
+static int find_by_words(struct check *c)
+{
+	for (size_t i = 0; !c->names.count && i < c->diff->source_count; i++)
+		TRY(add_names(c, &c->diff->sources[i]));
+	return opk_nearest_by_words(&c->nearest, c->ctx, (const char *const *)c->names.items,
+	                            c->names.count);
+}
+
 static bool has_metrics(const struct opk_diff *diff)
 {
 	for (size_t i = 0; i < diff->source_count; i++)
@@ -107,6 +130,8 @@ static int explain(char **out, struct check *c, const char *name)
 			*out = opk_catalog_explain(c->catalog, c->ctx, opk_catalog_chip(c->catalog),
 			                           name);
 	}
+	if (!*out)
+		TRY(find_by_words(c));
 	if (!*out)
 		*out = opk_printf("the %s no '%.200s'" OPK_DID_YOU_MEAN,
 		                  c->diff->sources[0].set.meta.metric_count ? "set has"
@@ -143,6 +168,7 @@ int opk_compared_check_rules(struct opk_diff *diff, struct opk_ctx *ctx)
 	if (!code)
 		code = opk_problems_fail(ctx, &c.problems, OPK_EINPUT, "rules");
 	opk_problems_clear(&c.problems);
+	opk_strlist_clear(&c.names);
 	opk_catalog_free(c.catalog);
 	return code;
 }

@@ -446,15 +446,34 @@ static int find_kind(const struct kind **out, struct opk_ctx *ctx, const struct 
 	return OPK_OK;
 }
 
+/* Files that other programs would read as something else: .opk files don't get such names. */
+static const char *const foreign_endings[] = {
+	".csv",    ".tsv",     ".json",    ".ndjson", ".jsonl", ".txt", ".prom", ".db",
+	".sqlite", ".sqlite3", ".parquet", ".html",   ".htm",   ".svg", ".xml",  NULL,
+};
+
+static int check_ending(struct opk_ctx *ctx, const char *path, const struct kind *kind)
+{
+	bool before_values = kind->output == OPK_OUTPUT_SET || kind->output == OPK_OUTPUT_PROBE;
+	int code;
+
+	if (opk_names_stream(path) || !*opk_ending(path))
+		return OPK_OK;
+	if (kind->hint && !has_ending(path, kind->endings))
+		return opk_fail(ctx, OPK_EUSAGE, "%s: %s", path, kind->hint);
+	if (kind->is != is_opk || !has_ending(path, foreign_endings))
+		return OPK_OK;
+	code = opk_fail(ctx, OPK_EUSAGE, "%s: %s is an .opk file: use .opk", path, kind->name);
+	return before_values ? code : opk_advise(ctx, code, OPK_REMEDY_EVALUATE);
+}
+
 int opk_check_output(struct opk_ctx *ctx, const char *path, enum opk_output output)
 {
 	const struct kind *kind = kind_of(output), *older;
 	struct start start = { .path = path };
 	bool found;
 
-	if (kind->hint && !opk_names_stream(path) && *opk_ending(path)
-	    && !has_ending(path, kind->endings))
-		return opk_fail(ctx, OPK_EUSAGE, "%s: %s", path, kind->hint);
+	TRY(check_ending(ctx, path, kind));
 	if (ctx->force)
 		return OPK_OK;
 	TRY(read_start(&found, &start, ctx, path));

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "adapters/nv/nv.h"
+#include "base/listing.h"
 #include "base/buf.h"
 #include "base/option_struct.h"
 #include "chip/door.h"
@@ -326,21 +327,6 @@ static int add_facts(struct opk_database *database, const struct opk_meta *meta)
 	return OPK_OK;
 }
 
-int opk_database_add_run(struct opk_database *database, const struct opk_database_run *given)
-{
-	OPK_OPTIONS(opk_database_run, run, given);
-	int code;
-
-	database->profiler = opk_evaluation_profiler(run.evaluation);
-	database->has[database->profiler] = true;
-	code = add_run(database, &run);
-	if (!code && run.meta)
-		code = add_facts(database, run.meta);
-	return code ? code : add_metrics(database, &run);
-}
-
-/* ---- rows ------------------------------------------------------------------------------- */
-
 static void put_cell(struct opk_statement *into, enum opk_cell_type type,
                      const union opk_cell *cell)
 {
@@ -355,6 +341,42 @@ static void put_cell(struct opk_statement *into, enum opk_cell_type type,
 	else
 		opk_statement_null(into);
 }
+
+/* The table has the columns of the list, after the run's number. */
+static int add_nvtx(struct opk_database *database, struct opk_file *file)
+{
+	opk_auto(opk_listing) struct opk_listing *rows = NULL;
+	struct opk_statement *into = database->into[OPK_INTO_NVTX];
+	const struct opk_column *columns;
+	size_t count;
+
+	TRY(opk_file_list(&rows, database->ctx, file, OPK_FILE_NVTX));
+	columns = opk_listing_columns(rows, &count);
+	for (size_t i = 0; i < opk_listing_count(rows); i++) {
+		opk_statement_u64(into, database->run);
+		for (size_t column = 0; column < count; column++)
+			put_cell(into, columns[column].type, &opk_listing_get(rows, i)[column]);
+		TRY(opk_statement_run(into));
+	}
+	return OPK_OK;
+}
+
+int opk_database_add_run(struct opk_database *database, const struct opk_database_run *given)
+{
+	OPK_OPTIONS(opk_database_run, run, given);
+	int code;
+
+	database->profiler = opk_evaluation_profiler(run.evaluation);
+	database->has[database->profiler] = true;
+	code = add_run(database, &run);
+	if (!code && run.meta)
+		code = add_facts(database, run.meta);
+	if (!code && run.recording)
+		code = add_nvtx(database, run.recording);
+	return code ? code : add_metrics(database, &run);
+}
+
+/* ---- rows ------------------------------------------------------------------------------- */
 
 /* The columns of tables of rows are facts, in the order of enum opk_fact. */
 static int add_facts_of_row(struct opk_database *database, const struct opk_row *row)

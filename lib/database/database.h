@@ -21,6 +21,7 @@ enum opk_database_table {
 	OPK_INTO_SAMPLE_VALUES,
 	OPK_INTO_CODE,
 	OPK_INTO_CODE_VALUES,
+	OPK_INTO_NVTX,
 	OPK_TABLES
 };
 

@@ -12,7 +12,7 @@
 const char opk_database_schema[] =
 	/* "opk" and the version of these tables. */
 	"PRAGMA application_id = 0x6f706b00;\n"
-	"PRAGMA user_version = 6;\n"
+	"PRAGMA user_version = 7;\n"
 	"CREATE TABLE runs (\n"
 	"	id INTEGER PRIMARY KEY,\n"
 	"	file TEXT NOT NULL,\n"
@@ -161,6 +161,22 @@ const char opk_database_schema[] =
 	"	value REAL,\n"
 	"	PRIMARY KEY (code_id, metric_id)\n"
 	") WITHOUT ROWID;\n"
+	"CREATE TABLE nvtx (\n"
+	"	run_id INTEGER NOT NULL REFERENCES runs (id),\n"
+	"	range INTEGER NOT NULL,\n"
+	"	name TEXT,\n"
+	"	path TEXT,\n"
+	"	level INTEGER NOT NULL,\n"
+	"	parent INTEGER,\n"
+	"	start_ns INTEGER NOT NULL,\n"
+	"	end_ns INTEGER NOT NULL,\n"
+	"	duration_ns INTEGER NOT NULL,\n"
+	"	process INTEGER,\n"
+	"	thread INTEGER,\n"
+	"	rank INTEGER,\n"
+	"	host TEXT,\n"
+	"	PRIMARY KEY (run_id, range)\n"
+	") WITHOUT ROWID;\n"
 	"CREATE VIEW \"values\" AS\n"
 	"	SELECT range_id, NULL AS sample_id, NULL AS code_id, metric_id, value FROM range_values\n"
 	"	UNION ALL SELECT NULL, sample_id, NULL, metric_id, value FROM sample_values\n"
@@ -201,6 +217,7 @@ const char opk_database_indexes[] =
 	"CREATE INDEX code_run ON code (run_id, range);\n"
 	"CREATE INDEX code_function ON code (function);\n"
 	"CREATE INDEX code_line ON code (source, line);\n"
+	"CREATE INDEX nvtx_path ON nvtx (path);\n"
 	"CREATE INDEX code_values_metric ON code_values (metric_id, value);\n";
 
 const char *const opk_database_inserts[OPK_TABLES] = {
@@ -217,6 +234,7 @@ const char *const opk_database_inserts[OPK_TABLES] = {
 	[OPK_INTO_SAMPLE_VALUES] = "INSERT INTO sample_values VALUES (?,?,?)",
 	[OPK_INTO_CODE] = "INSERT INTO code VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
 	[OPK_INTO_CODE_VALUES] = "INSERT INTO code_values VALUES (?,?,?)",
+	[OPK_INTO_NVTX] = "INSERT INTO nvtx VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
 };
 
 const struct opk_database_kind *opk_database_kind(enum opk_profiler profiler)

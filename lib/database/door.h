@@ -36,9 +36,9 @@ struct opk_database_run {
 	const struct opk_evaluation *evaluation;
 	const size_t *columns; /* numbers of columns of the evaluation, in order; NULL: all */
 	size_t column_count;
-	const bool *inflated; /* one for each column of the evaluation; NULL: no column is */
-	const char *set_name; /* the evaluated set; "": no set; NULL: the set of `meta` */
-	const struct opk_file *recording; /* may say what its metrics are; or NULL */
+	const bool *inflated;       /* one for each column of the evaluation; NULL: no column is */
+	const char *set_name;       /* the evaluated set; "": no set; NULL: the set of `meta` */
+	struct opk_file *recording; /* may say what its metrics are, and has NVTX ranges; or NULL */
 };
 
 /*

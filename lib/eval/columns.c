@@ -7,6 +7,7 @@
 #include "base/ascii.h"
 #include "base/index.h"
 #include "base/nearest.h"
+#include "chip/door.h"
 #include "container/container.h"
 #include "eval/door.h"
 
@@ -165,6 +166,24 @@ static bool is_unknown(const struct opk_meta *meta, const char *name)
 	return !strstr(name, "__") || (!opk_attribute_is_name(name) && find_beginning(meta, name));
 }
 
+/* Words of the recording's metrics, as on screens, or of the time that rows have. */
+static int find_by_words(struct opk_nearest *nearest, const struct maker *m, bool or_fact)
+{
+	size_t plain = m->names.count || !m->meta ? 0 : m->meta->metric_count, count = 0;
+	opk_autofree const char **names = opk_alloc_array(m->names.count + plain + 1,
+	                                                  sizeof *names);
+
+	if (!names)
+		return fail_nomem(m->ctx);
+	for (; count < m->names.count; count++)
+		names[count] = m->names.items[count].name;
+	for (size_t i = 0; i < plain; i++)
+		names[count++] = m->meta->metrics[i];
+	if (or_fact && m->meta && m->meta->profiler == OPK_PROFILER_RANGE)
+		names[count++] = opk_fact_column(OPK_FACT_DURATION, OPK_PROFILER_RANGE)->name;
+	return opk_nearest_by_words(nearest, m->ctx, names, count);
+}
+
 static int explain(const struct maker *m, const char *name, bool or_fact)
 {
 	struct opk_nearest nearest = { .name = name };
@@ -181,11 +200,12 @@ static int explain(const struct maker *m, const char *name, bool or_fact)
 		for (enum opk_profiler of = 0; of <= OPK_PROFILER_SASS; of++)
 			if (opk_fact_column(fact, of))
 				opk_nearest_try(&nearest, opk_fact_column(fact, of)->name);
+	TRY(find_by_words(&nearest, m, or_fact));
 	if (!nearest.best)
 		nearest.best = find_beginning(m->meta, name);
 	return opk_fail(m->ctx, OPK_EUSAGE,
-	                "'%s' is no %smetric, label or derived metric of the recording%s%s%s", name,
-	                or_fact ? "fact of rows, such as kernel or device, and no " : "",
+	                "'%s' is not a %smetric, label or derived metric of the recording%s%s%s",
+	                name, or_fact ? "column of rows, such as kernel or device, nor a " : "",
 	                nearest.best ? ", did you mean " : "", nearest.best ? nearest.best : "",
 	                nearest.best ? "?" : "");
 }

@@ -23,8 +23,14 @@ static int is_nvprof(bool *out, struct opk_ctx *ctx, const char *name)
 static int explain(struct opk_ctx *ctx, const struct opk_meta *meta, const char *name)
 {
 	opk_autofree char *near = NULL;
+	struct opk_nearest said = { .name = name };
 
 	if (strstr(name, "__") || (meta && (meta->label_count || meta->derived_count)))
+		return OPK_OK;
+	if (meta)
+		TRY(opk_nearest_by_words(&said, ctx, meta->metrics, meta->metric_count));
+	/* Words of the recording's metrics are explained where these are looked up. */
+	if (said.best)
 		return OPK_OK;
 	TRY(opk_name_meant(&near, ctx, name));
 	if (!near)

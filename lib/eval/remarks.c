@@ -92,8 +92,8 @@ static char *tell_above(const struct opk_evaluation *evaluation, size_t metric,
 	bool known = opk_measured_passes(&evaluation->passes, metric)->count != 0;
 
 	return opk_printf("%s is above %g%% in %" PRIu64 " row%s, up to %.4g%%: its counters %s "
-	                  "counted in different passes, which took different times; recorded in "
-	                  "one pass, if it has room, it is exact",
+	                  "counted in different passes, which took different times; it is exact "
+	                  "where both fit one pass, as in a set of this metric alone they often do",
 	                  evaluation->metrics.items[metric], WHOLE, above->rows,
 	                  opk_plural(above->rows), above->most, known ? "were" : "may have been");
 }

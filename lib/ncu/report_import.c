@@ -15,36 +15,6 @@ enum { TEXT_OF_TABLE = 4 << 20, TEXT_OF_ROW = 400 };
 
 /* ---- the chip */
 
-/* Whether the product is here in the device's name, which has blanks where the product has '-'. */
-static bool begins_with(const char *at, const char *product)
-{
-	for (; *product; at++, product++)
-		if (*at != *product && !(*at == ' ' && *product == '-'))
-			return false;
-	return !opk_in_name(*at);
-}
-
-/* "NVIDIA A10" has the product A10, and "NVIDIA A10G" does not. */
-static bool has_product(const char *device, const char *product)
-{
-	for (const char *at = device; *at; at++)
-		if ((at == device || !opk_in_name(at[-1])) && begins_with(at, product))
-			return true;
-	return false;
-}
-
-/* The length of the longest product of the chip that the device's name has; 0: it has none. */
-static size_t longest_product(size_t chip, const char *device)
-{
-	struct opk_chip_facts facts = opk_chip_known_facts(chip);
-	size_t longest = 0;
-
-	for (size_t i = 0; i < facts.product_count; i++)
-		if (strlen(facts.products[i]) > longest && has_product(device, facts.products[i]))
-			longest = strlen(facts.products[i]);
-	return longest;
-}
-
 static const char *device_name(const struct opk_ncu_values *values, size_t device)
 {
 	char fact[40];
@@ -77,30 +47,46 @@ static int fail_ambiguous(struct opk_ctx *ctx, const char *capability, size_t fo
 	                capability, (const char *)text.data);
 }
 
-/* The only chip with this compute capability, or the one with the product that the device is. */
+/* The only chip with this compute capability, or the one that the device's name means. */
 static int chip_of_device(const char **out, struct opk_ctx *ctx, const char *capability,
                           const char *device)
 {
-	size_t found = 0, longest = 0;
+	opk_chip_mask meant = opk_chips_meant(device);
 	const char *only = NULL;
+	size_t found = 0;
 
 	*out = NULL;
 	for (size_t i = 0; opk_chip_known(i); i++) {
-		size_t product;
-
 		if (!has_capability(i, capability))
 			continue;
 		found++;
 		only = opk_chip_known(i);
-		product = longest_product(i, device);
-		if (product > longest) {
-			longest = product;
+		if (meant >> i & 1)
 			*out = only;
-		}
 	}
 	if (!*out && found == 1)
 		*out = only;
 	return *out ? OPK_OK : fail_ambiguous(ctx, capability, found);
+}
+
+/* The chip that the user names must have the compute capability of each device. */
+static int check_chip(struct opk_ctx *ctx, const struct opk_ncu_report *report,
+                      const struct opk_ncu_values *values, const char *chip)
+{
+	const char *known = opk_chip_get_facts(chip).compute_capability;
+
+	for (size_t i = 0; *known && i < report->capabilities.count; i++) {
+		const char *capability = report->capabilities.items[i];
+
+		if (capability && !opk_chip_is_meant(chip, capability))
+			return opk_fail(ctx, OPK_EUSAGE,
+			                "the chip can't be %s, whose compute capability is %s: the "
+			                "report has %s of device %zu%s%s",
+			                chip, known, capability, i,
+			                *device_name(values, i) ? ", " : "",
+			                device_name(values, i));
+	}
+	return OPK_OK;
 }
 
 /* All devices have to be of one chip. */
@@ -256,7 +242,9 @@ int opk_ncu_import(struct opk_ncu_imported *out, struct opk_ctx *ctx, const char
 	if (!values.metric_count)
 		return opk_fail(ctx, OPK_EFAILED, "%s: there is no metric with a value in it",
 		                report_path);
-	if (!chip)
+	if (chip)
+		TRY(check_chip(ctx, report, &values, chip));
+	else
 		TRY(find_chip(&chip, ctx, report, &values));
 	return write_recording(ctx, report, &values, chip, report_path, path);
 }

@@ -66,7 +66,16 @@ const struct opk_ncu_section *opk_ncu_section_known(size_t i);
  */
 const char *const *opk_ncu_set_sections(const char **whole, const char *name);
 
+/* The section or set whose name is most like this one; NULL: no name is like it. */
+const char *opk_ncu_section_like(const char *name);
+const char *opk_ncu_set_like(const char *name);
+/* The names of all sets, with commas between them; free(), or NULL without memory. */
+char *opk_ncu_set_names(void);
+
 /* ---- command lines */
+
+/* Refuses a command line of another tool, such as nsys: OPK_EINPUT, with its place. */
+int opk_check_other_tools(struct opk_ctx *ctx, struct opk_source *source);
 
 /* Whether the text has a command line of Nsight Compute, outside of comments. */
 bool opk_has_ncu_command(const char *text, size_t size);

@@ -28,10 +28,9 @@ static struct opk_place place_of(const struct reader *r, size_t word)
 
 /* ---- finding the command */
 
-/* "ncu", "/usr/local/cuda/bin/ncu", "ncu.exe", and the name before 2020. */
-static bool is_tool(const char *word, size_t size)
+/* "ncu" as "ncu", "/usr/local/cuda/bin/ncu" or "ncu.exe". */
+static bool is_named(const char *word, size_t size, const char *tool)
 {
-	static const char *const tools[] = { "ncu", "nv-nsight-cu-cli" };
 	size_t from = size;
 
 	while (from && !strchr("/\\", word[from - 1]))
@@ -40,10 +39,13 @@ static bool is_tool(const char *word, size_t size)
 	size -= from;
 	if (size > 4 && !strncasecmp(word + size - 4, ".exe", 4))
 		size -= 4;
-	for (size_t i = 0; i < sizeof tools / sizeof *tools; i++)
-		if (strlen(tools[i]) == size && !strncmp(word, tools[i], size))
-			return true;
-	return false;
+	return strlen(tool) == size && !strncmp(word, tool, size);
+}
+
+/* Also by the name before 2020. */
+static bool is_tool(const char *word, size_t size)
+{
+	return is_named(word, size, "ncu") || is_named(word, size, "nv-nsight-cu-cli");
 }
 
 bool opk_has_ncu_command(const char *text, size_t size)
@@ -233,6 +235,20 @@ static void put_sections(struct reader *r, const char *expression, const struct 
 		                     NULL);
 }
 
+/* With an option for folders of sections, the user's own files have other sections and sets. */
+static bool has_own_files(const struct reader *r)
+{
+	static const char option[] = "section-folder";
+
+	for (size_t i = 0; i < r->words.count; i++) {
+		const char *word = r->words.items[i].text;
+
+		if (strspn(word, "-") == 2 && !strncmp(word + 2, option, strlen(option)))
+			return true;
+	}
+	return false;
+}
+
 static void put_section(struct reader *r, const char *name, const struct opk_place *place)
 {
 	const struct opk_ncu_section *section = opk_ncu_section_find(name);
@@ -241,6 +257,14 @@ static void put_section(struct reader *r, const char *name, const struct opk_pla
 		put_sections(r, name + 6, place);
 	} else if (section) {
 		include_section(r, section);
+	} else if (!has_own_files(r)) {
+		const char *near = opk_ncu_section_like(name);
+
+		r->drafts->code = opk_fail_at(
+			r->drafts->ctx, place,
+			"Nsight Compute's files have no section '%.200s'" OPK_DID_YOU_MEAN
+			"; a .section file of your own can be imported itself",
+			name, OPK_NEAR(near));
 	} else {
 		opk_autofree char *text = opk_printf("section %s", name);
 
@@ -251,7 +275,21 @@ static void put_section(struct reader *r, const char *name, const struct opk_pla
 	}
 }
 
-static void put_set(struct reader *r, const char *name)
+static void refuse_set(struct reader *r, const char *name, const struct opk_place *place)
+{
+	const char *near = opk_ncu_set_like(name);
+	opk_autofree char *names = opk_ncu_set_names();
+
+	if (!names)
+		fail_without_memory(r);
+	else
+		r->drafts->code = opk_fail_at(r->drafts->ctx, place,
+		                              "Nsight Compute has no set '%.200s'" OPK_DID_YOU_MEAN
+		                              "; it has %s",
+		                              name, OPK_NEAR(near), names);
+}
+
+static void put_set(struct reader *r, const char *name, const struct opk_place *place)
 {
 	const char *whole, *const *sections = opk_ncu_set_sections(&whole, name);
 	opk_autofree char *text = opk_printf("set %s", name);
@@ -260,7 +298,9 @@ static void put_set(struct reader *r, const char *name)
 		fail_without_memory(r);
 		return;
 	}
-	if (!sections)
+	if (!sections && !has_own_files(r))
+		refuse_set(r, name, place);
+	else if (!sections)
 		opk_drafts_leave_out(r->drafts, "sets that are not known here", text, NULL);
 	if (whole)
 		include(r, &(struct opk_ncu_section){ .draft = OPK_DRAFT_RANGE, .sets = { whole } },
@@ -298,7 +338,7 @@ static void put_option(struct reader *r, const struct opk_ncu_option *option,
 	else if (option->meaning == OPK_NCU_SECTION)
 		put_section(r, option->value, place);
 	else
-		put_set(r, option->value);
+		put_set(r, option->value, place);
 }
 
 /* The end of a word from byte `from` of its text on, with its quotes if these begin after it. */
@@ -399,9 +439,62 @@ static void finish(struct reader *r, size_t at)
 	size_t tool;
 
 	if (!r->drafts->code && !r->asked)
-		put_set(r, "basic");
+		put_set(r, "basic", NULL);
 	while (next_command(r, &words, &tool, &at))
 		r->command->further++;
+}
+
+/* ---- other tools */
+
+static bool is_nsys(const char *word)
+{
+	return is_named(word, strlen(word), "nsys") || is_named(word, strlen(word), "nsight-sys");
+}
+
+/* The tool that a command starts; NULL: neither of these. */
+static const struct opk_shell_word *find_other(const struct opk_shell_words *words, bool *nsys)
+{
+	for (size_t i = 0; i < words->count; i++) {
+		const char *word = words->items[i].text;
+
+		*nsys = is_nsys(word);
+		if (*nsys || is_named(word, strlen(word), "nvprof"))
+			return &words->items[i];
+		/* Words before the tool: "sudo -E", "VARIABLE=1". */
+		if (!i && !is_prefix(word) && strcmp(word, "$"))
+			return NULL;
+	}
+	return NULL;
+}
+
+int opk_check_other_tools(struct opk_ctx *ctx, struct opk_source *source)
+{
+	opk_autowords struct opk_shell_words words = { 0 };
+	const struct opk_shell_word *tool;
+	struct opk_errors_mark mark;
+	struct opk_place place;
+	size_t at = 0;
+	bool nsys;
+	int code;
+
+	/* A list of names need not be a command line. */
+	opk_errors_mark(&mark, ctx);
+	code = opk_shell_words_read(&words, ctx, source, &at);
+	opk_errors_rewind(ctx, &mark);
+	tool = code ? NULL : find_other(&words, &nsys);
+	if (code == OPK_ENOMEM)
+		return opk_nomem(ctx, "a command line");
+	if (!tool)
+		return OPK_OK;
+	place = opk_place_of_byte(source, tool->at);
+	if (!nsys)
+		return opk_fail_at(ctx, &place,
+		                   "this is a command line of nvprof, not of Nsight Compute: its "
+		                   "names of metrics are understood wherever metrics are named");
+	code = opk_fail_at(ctx, &place,
+	                   "this is a command line of Nsight Systems, not of Nsight Compute: it "
+	                   "asks what runs when, and needs no metric set");
+	return opk_advise(ctx, code, OPK_REMEDY_TRACE);
 }
 
 void opk_command_import(struct opk_ncu_command *out, struct opk_drafts *drafts,

@@ -2,6 +2,7 @@
 /* Nsight Compute's sections and sets by name, and the shipped sets of the same subjects. */
 #include <string.h>
 
+#include "base/nearest.h"
 #include "nsight/command.h"
 
 #define RANGE OPK_DRAFT_RANGE
@@ -124,4 +125,31 @@ const char *const *opk_ncu_set_sections(const char **whole, const char *name)
 		return sets[i].sections;
 	}
 	return NULL;
+}
+
+const char *opk_ncu_section_like(const char *name)
+{
+	struct opk_nearest nearest = { .name = name };
+
+	for (size_t i = 0; i < SECTIONS; i++)
+		opk_nearest_try(&nearest, sections[i].name);
+	return nearest.best;
+}
+
+const char *opk_ncu_set_like(const char *name)
+{
+	struct opk_nearest nearest = { .name = name };
+
+	for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
+		opk_nearest_try(&nearest, sets[i].name);
+	return nearest.best;
+}
+
+char *opk_ncu_set_names(void)
+{
+	opk_autobuf struct opk_buf text = { 0 };
+
+	for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
+		opk_buf_add_printf(&text, "%s%s", i ? ", " : "", sets[i].name);
+	return opk_buf_take_text(&text);
 }

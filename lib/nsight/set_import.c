@@ -322,9 +322,12 @@ static void import_text(struct opk_set_import *import, struct opk_drafts *drafts
 	if (drafts->code)
 		return;
 	import->has_command = opk_has_ncu_command(source->text, source->size);
-	if (import->has_command)
+	if (import->has_command) {
 		opk_command_import(&import->command, drafts, source);
-	else
+		return;
+	}
+	drafts->code = opk_check_other_tools(drafts->ctx, source);
+	if (!drafts->code)
 		import_list(drafts, source);
 }
 

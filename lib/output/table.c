@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Tables for people: cells wait until the table ends, since widths and units depend on all rows. */
+#include <math.h>
 #include <string.h>
 
 #include "base/terminal.h"
@@ -141,14 +142,23 @@ static void heading(struct opk_out *out, const char *title, const char *text)
 
 /* ---- numbers become text */
 
-static void write_number(struct opk_out *out, struct opk_out_cell *cell, double divisor)
+/* A number that is too small for the scale of its column has a unit of its own: 4 B among MB. */
+static void write_number(struct opk_out *out, struct opk_out_cell *cell,
+                         const struct opk_scale *scale, const char *unit)
 {
+	static const double least = 1e-4; /* smaller ones would be printed as 4e-06 */
+	double number = fabs(cell->number / scale->divisor);
 	opk_autobuf struct opk_buf text = { 0 };
+	struct opk_scale own = *scale;
 
 	/* A text means that the row has no such cell. */
 	if (cell->text)
 		return;
-	opk_put_readable(&text, cell->number / divisor);
+	if (number > 0 && number < least)
+		opk_scale_find(&own, unit, fabs(cell->number));
+	opk_put_readable(&text, cell->number / own.divisor);
+	if (own.divisor < scale->divisor)
+		opk_buf_add_printf(&text, " %s", own.unit);
 	cell->text = opk_buf_take_text(&text);
 	out->buf.failed |= !cell->text;
 }
@@ -183,9 +193,9 @@ static size_t write_columns(struct opk_out *out, size_t first)
 	}
 	opk_scale_find(&scale, out->units.items[first], most);
 	for (size_t column = first; column < end; column++) {
-		set_text(out, &out->units.items[column], scale.unit);
 		for (size_t i = column; i < out->cells.count; i += out->column_count)
-			write_number(out, &out->cells.items[i], scale.divisor);
+			write_number(out, &out->cells.items[i], &scale, out->units.items[column]);
+		set_text(out, &out->units.items[column], scale.unit);
 	}
 	return end;
 }
@@ -201,11 +211,11 @@ static void write_row(struct opk_out *out, struct opk_out_cell *cells)
 		if (out->columns[i].type == OPK_CELL_DOUBLE)
 			most = opk_most_of(most, cells[i].number);
 	opk_scale_find(&scale, unit_cell->text, most);
-	if (*scale.unit || !strcmp(unit_cell->text, "unitless"))
-		set_text(out, &unit_cell->text, scale.unit);
 	for (size_t i = 0; i < out->column_count; i++)
 		if (out->columns[i].type == OPK_CELL_DOUBLE)
-			write_number(out, &cells[i], scale.divisor);
+			write_number(out, &cells[i], &scale, unit_cell->text);
+	if (*scale.unit || !strcmp(unit_cell->text, "unitless"))
+		set_text(out, &unit_cell->text, scale.unit);
 }
 
 static void write_numbers(struct opk_out *out)

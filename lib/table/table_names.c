@@ -4,6 +4,7 @@
 
 #include "base/ascii.h"
 #include "base/nearest.h"
+#include "chip/door.h"
 #include "table/table_inside.h"
 
 /* ---- columns other than values */
@@ -120,18 +121,32 @@ static bool is_same(void *name, const char *other)
 	return !strcmp(name, other);
 }
 
-static bool try_name(void *nearest, const char *name)
+static bool add_name(void *names, const char *name)
 {
-	opk_nearest_try(nearest, name);
-	return false;
+	return !opk_strlist_add(names, name);
+}
+
+/* The names of a file's columns of values, and of the time that its rows have. */
+static bool list_values(struct opk_strlist *names, const struct opk_table *table,
+                        const struct opk_table_file *input)
+{
+	size_t values = input->evaluation ? opk_evaluation_column_count(input->evaluation) : 0;
+	const struct opk_column *time = opk_table_fact_header(table, OPK_FACT_DURATION);
+
+	for (size_t i = 0; i < values; i++)
+		if (add_name(names, opk_evaluation_column(input->evaluation, i)))
+			return false;
+	if (!values && each_recorded(input->meta, add_name, names))
+		return false;
+	return !time || !add_name(names, time->name);
 }
 
 static int fail_unknown(const struct opk_table *table, struct opk_ctx *ctx,
                         const struct opk_table_file *input, const char *name)
 {
+	opk_autostrlist struct opk_strlist values = { 0 };
 	struct opk_nearest nearest = { .name = name };
 	struct opk_table_column column;
-	size_t values = input->evaluation ? opk_evaluation_column_count(input->evaluation) : 0;
 
 	if (each_recorded(input->meta, is_same, (void *)name))
 		return opk_fail(ctx, OPK_EUSAGE,
@@ -143,10 +158,11 @@ static int fail_unknown(const struct opk_table *table, struct opk_ctx *ctx,
 	for (enum opk_fact fact = 0; fact < OPK_FACT_COUNT; fact++)
 		if (opk_table_fact_header(table, fact))
 			opk_nearest_try(&nearest, opk_table_fact_header(table, fact)->name);
-	for (size_t i = 0; i < values; i++)
-		opk_nearest_try(&nearest, opk_evaluation_column(input->evaluation, i));
-	if (!values)
-		each_recorded(input->meta, try_name, &nearest);
+	if (!list_values(&values, table, input))
+		return opk_nomem(ctx, "names of columns");
+	for (size_t i = 0; i < values.count; i++)
+		opk_nearest_try(&nearest, values.items[i]);
+	TRY(opk_nearest_by_words(&nearest, ctx, (const char *const *)values.items, values.count));
 	return opk_fail(ctx, OPK_EUSAGE, "%s has no column '%s'%s%s%s", input->path, name,
 	                nearest.best ? ", did you mean " : "", nearest.best ? nearest.best : "",
 	                nearest.best ? "?" : "");

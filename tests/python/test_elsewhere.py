@@ -40,12 +40,27 @@ class InMemory(unittest.TestCase):
         with self.assertRaisesRegex(opk.InputError, r"^<bytes>: ") as caught:
             opk.open(b"neither")
         self.assertEqual(caught.exception.places[0].file or "<bytes>", "<bytes>")
-        with self.assertRaises(TypeError):
-            opk.open(io.StringIO("text"))
+        for text in (open(recording("simple")), io.StringIO("text")):
+            with self.subTest(text=text), text, self.assertRaisesRegex(TypeError, "opened as text: open\\(path, 'rb'\\)"):
+                opk.open(text)
         self.assertTrue(opk.diff(bytes_of("before"), bytes_of("after")).rows)
         self.assertEqual(opk.verify(bytes_of("simple")), opk.verify(recording("simple")))
         with self.assertRaisesRegex(opk.UsageError, "verify.. takes one"):
             opk.verify([recording("before"), recording("after")])
+
+    def test_written_files_are_local(self):
+        run = opk.open(recording("simple"))
+        calls = (
+            run.trim,
+            run.eval().to_parquet,
+            lambda path: opk.merge([recording("simple")], path),
+            lambda path: opk.report(run, path),
+            lambda path: opk.trace(run, path),
+            lambda path: opk.diff(run, run, rules=["sm__cycles_elapsed.max>5%"]).junit(path),
+        )
+        for number, call in enumerate(calls):
+            with self.subTest(call=number), self.assertRaisesRegex(opk.UsageError, "'s3://runs/x' is an address"):
+                call("s3://runs/x")
 
     def test_nothing_is_left(self):
         """Files in a temporary folder end with what needs them: also in child processes, and after a with block."""

@@ -86,8 +86,10 @@ static void write_change(char out[TEXT], double change)
 		strcpy(out, "nan");
 	else if (isinf(change))
 		strcpy(out, change > 0 ? "from 0" : "from 0 down");
-	else
+	else if (fabs(change) < 999.5)
 		snprintf(out, TEXT, change == 0 ? "%.3g%%" : "%+.3g%%", change);
+	else
+		snprintf(out, TEXT, fabs(change) < 1e15 ? "%+.0f%%" : "%+.3g%%", change);
 }
 
 /* The part of a change that the SM's clock explains; "": unknown. */
@@ -105,7 +107,11 @@ static void write_spread(char out[TEXT], const struct opk_diff_side *side)
 
 	*out = '\0';
 	if (isfinite(spread))
-		snprintf(out, TEXT, spread > 0 && spread < 0.01 ? "<0.01%%" : "%.2g%%", spread);
+		snprintf(out, TEXT,
+		         spread > 0 && spread < 0.01 ? "<0.01%%"
+		         : spread < 99.5             ? "%.2g%%"
+		                                     : "%.0f%%",
+		         spread);
 }
 
 /* ---- tables without rows: for programs, with columns ------------------------------------ */

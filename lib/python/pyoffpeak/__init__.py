@@ -38,8 +38,8 @@ Reading what was recorded:
 Tables have the columns and rows of `offpeak eval`. Libraries that read Arrow's C stream take them without a copy:
 pyarrow.table(t), polars.DataFrame(t), duckdb. A null float was not collected; NaN could not be computed.
 Errors are OffpeakError: UsageError, InputError, NvidiaError, EvaluationError. A missing file is an InputError and a
-FileNotFoundError, and likewise for all that Python has a word for. What calls return, field by field, is in
-pyoffpeak.types; pyoffpeak.dask reads recordings of many processes.
+FileNotFoundError, and likewise for all that Python has a word for. Files are written to local paths only. What calls
+return, field by field, is in pyoffpeak.types; pyoffpeak.dask reads recordings of many processes.
 """
 
 from __future__ import annotations

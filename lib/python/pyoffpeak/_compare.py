@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
 from . import _context, _native, _output, _sets
 from ._errors import misuse
 from ._extras import load
-from ._native import Path, c_path, c_paths
+from ._native import Path, c_output, c_paths
 from ._offpeak import ffi, lib
 from ._options import CODE_ROWS, Evaluation, KERNEL_NAMES, Struct, Texts, choose, listed, names_of
 from ._paths import Files, Paths, paths_of
@@ -154,7 +154,7 @@ class Diff:
             return
         with self._lock:
             ctx = _context.new()
-            _context.call(ctx, lib.opk_diff_write_junit, self._diff, ctx, c_path(path))
+            _context.call(ctx, lib.opk_diff_write_junit, self._diff, ctx, c_output(path))
 
     def to_pandas(self) -> pandas.DataFrame:
         """A pandas.DataFrame with a row for each row and column, as in `offpeak diff --table values`."""

@@ -273,9 +273,12 @@ def of_object(given: Any) -> Elsewhere:
     """A recording in memory, or in an open file, which is read now. TypeError: it is neither."""
     if isinstance(given, (bytes, bytearray, memoryview)):
         return Elsewhere.named("<bytes>", {}, bytes(given))
-    data = given.read()
+    try:
+        data = given.read()
+    except UnicodeDecodeError:
+        data = ""
     if not isinstance(data, bytes):
-        raise TypeError("a file has to be opened in binary mode")
+        raise TypeError("this file was opened as text: open(path, 'rb') opens one as bytes")
     name = getattr(given, "name", None)
     return Elsewhere.named(name if isinstance(name, str) else "<file>", {}, data)
 

@@ -139,6 +139,7 @@ _REMEDIES = {
     lib.OPK_REMEDY_LIST_SINGLE_PASS: "; single_pass_sets(chip) lists its sets",
     lib.OPK_REMEDY_LIST_ROWS: "; summary() lists them",
     lib.OPK_REMEDY_SPLIT: ", as split_plan() does",
+    lib.OPK_REMEDY_EVALUATE: "; then eval() makes tables of it, and report() pages",
     lib.OPK_REMEDY_TRACE: "; record it with offpeak-collect --trace kernels",
 }
 

@@ -9,7 +9,7 @@ from typing import NamedTuple, Optional
 from . import _context
 from ._elsewhere import file_name
 from ._errors import misuse
-from ._native import Path, c_path, c_paths, c_text, rows
+from ._native import Path, c_output, c_path, c_paths, c_text, rows
 from ._offpeak import ffi, lib
 from ._options import Struct, Texts, names_of
 from ._paths import Paths, output, paths_of
@@ -32,7 +32,7 @@ def merge(paths: Paths, path: Path, join: Optional[Join] = None) -> None:
     options.text("join", join)
     inputs = paths_of(paths)
     array, kept = c_paths(inputs)
-    _context.call(ctx, lib.opk_merge, ctx, array, len(kept), options.c, c_path(output(path, inputs)))
+    _context.call(ctx, lib.opk_merge, ctx, array, len(kept), options.c, c_output(output(path, inputs)))
 
 
 def sum(paths: Paths, path: Path, by: Texts = "kernel", level: Optional[Level] = None) -> None:
@@ -47,12 +47,12 @@ def sum(paths: Paths, path: Path, by: Texts = "kernel", level: Optional[Level] =
     options.text("level", level)
     inputs = paths_of(paths)
     array, kept = c_paths(inputs)
-    _context.call(ctx, lib.opk_sum, ctx, array, len(kept), options.c, c_path(output(path, inputs)))
+    _context.call(ctx, lib.opk_sum, ctx, array, len(kept), options.c, c_output(output(path, inputs)))
 
 
 def trim(source: str, path: Path) -> None:
     ctx = _context.new()
-    target = c_path(output(path, [source]))
+    target = c_output(output(path, [source]))
     _context.call(ctx, lib.opk_trim, ctx, open_file(ctx, source), target)
 
 
@@ -69,7 +69,7 @@ def split(source: str, by: Texts, folder: Path) -> list[Piece]:
     ctx = _context.new()
     file = open_file(ctx, source)
     stem = os.path.join(os.fspath(folder), os.path.splitext(file_name(source))[0])
-    found = rows(ctx, lib.opk_split, file, c_text(key_of(by)), c_path(f"{stem}.opk"))
+    found = rows(ctx, lib.opk_split, file, c_text(key_of(by)), c_output(f"{stem}.opk"))
     return [Piece(f"{stem}-{i + 1}.opk", **row) for i, row in enumerate(found)]
 
 

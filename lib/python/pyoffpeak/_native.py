@@ -96,6 +96,13 @@ def c_path(path: Path, facts: bool = False) -> Any:
     return ffi.new("char[]", os.fsencode(path))
 
 
+def c_output(path: Path) -> Any:
+    """The path of a file to write, as a C string. UsageError: it is an address, such as "s3://..."."""
+    if "://" in str(os.fspath(path)):
+        raise misuse(f"{os.fspath(path)!r} is an address, and files are written here: name a local path, and copy the file")
+    return c_path(path)
+
+
 def c_paths(paths: Iterable[Path], facts: bool = False) -> tuple[Any, Any]:
     """An array of paths, and what must live as long as the array."""
     given = list(paths)

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator
 
 from . import _context
-from ._native import Path, c_path
+from ._native import Path, c_output
 from ._offpeak import lib
 
 
@@ -16,11 +16,11 @@ from ._offpeak import lib
 def whole(path: Path, output: int) -> Iterator[str]:
     """The name under which the file is written until it is complete. UsageError: it would replace another kind of file."""
     ctx = _context.new()
-    _context.call(ctx, lib.opk_check_output, ctx, c_path(path), output)
+    _context.call(ctx, lib.opk_check_output, ctx, c_output(path), output)
     unfinished = f"{os.fspath(path)}.{os.getpid()}.tmp"
     try:
         yield unfinished
-        _context.call(ctx, lib.opk_check_output, ctx, c_path(path), output)
+        _context.call(ctx, lib.opk_check_output, ctx, c_output(path), output)
         os.replace(unfinished, path)
     finally:
         with contextlib.suppress(FileNotFoundError):

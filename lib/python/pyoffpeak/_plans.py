@@ -11,7 +11,7 @@ from typing import Any, Mapping, NamedTuple, overload
 from . import _context
 from ._errors import misuse
 from ._loading import loading
-from ._native import Image, Path, availability_image, c_path, c_text, copied, profiler_number, rows, sized
+from ._native import Image, Path, availability_image, c_output, c_text, copied, profiler_number, rows, sized
 from ._offpeak import ffi, lib
 from ._sets import SetLike, facts_of, make
 from ._texts import shortened
@@ -157,7 +157,7 @@ class Plan:
         """
         options = self._build_options(instances)
         with self._lock:
-            _context.call(self._ctx, lib.opk_build, self._ctx, self._plan, options, c_path(path))
+            _context.call(self._ctx, lib.opk_build, self._ctx, self._plan, options, c_output(path))
 
     def _build_options(self, instances: str) -> Any:
         check_instances(instances)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import NamedTuple, Optional
 
 from . import _context
-from ._native import Path, c_path, c_paths, rows
+from ._native import Path, c_output, c_paths, rows
 from ._offpeak import ffi, lib
 from ._options import KERNEL_NAMES, Evaluation, Struct, Texts, choose, listed, names_of
 from ._paths import Files, Paths, output, paths_of
@@ -39,7 +39,7 @@ def report(
     options.texts("source_maps", "source_map_count", listed(source_maps))
     inputs = paths_of(paths)
     array, kept = c_paths(inputs)
-    _context.call(ctx, lib.opk_report, ctx, array, len(kept), options.c, c_path(output(path, inputs)))
+    _context.call(ctx, lib.opk_report, ctx, array, len(kept), options.c, c_output(output(path, inputs)))
 
 
 class TraceCounts(NamedTuple):
@@ -81,7 +81,7 @@ def trace(
     ctx = _context.new()
     inputs = paths_of(paths)
     files = Files(ctx, inputs)
-    target = c_path(output(path, inputs))
+    target = c_output(output(path, inputs))
     options = Struct("opk_trace_options")
     evaluation = Evaluation(names_of(metrics), set, allow_incomplete, where=listed(where))
     options.c.eval = options.keep(evaluation.made(ctx)).c

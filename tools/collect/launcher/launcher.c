@@ -38,8 +38,9 @@ static int check_output(const struct settings *settings, const char *name)
 {
 	struct stat output;
 
+	/* A file that does not exist yet may have a wrong name. */
 	if (stat(name, &output))
-		return OPK_OK;
+		return outputs_check(settings, name, OPK_OUTPUT_RECORDING);
 	if (S_ISDIR(output.st_mode))
 		return say(OPK_EFAILED, "%s is a folder", name);
 	/* The processes will use other names. */
@@ -150,11 +151,14 @@ static bool is_usable(const char *cupti)
 /* Explains why nothing was recorded, and returns the exit code. */
 static int report_nothing(const struct settings *settings, bool empty)
 {
+	const char *flaw;
+
 	if (empty)
 		return say(OPK_EFAILED, "nothing was recorded: the recording is empty");
-	if (!dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL))
+	flaw = driver_flaw();
+	if (flaw)
 		return say(OPK_ENVIDIA, "nothing was recorded: there is no NVIDIA driver here: %s",
-		           dlerror());
+		           flaw);
 	say(0, "nothing was recorded, for the reason above, or because the program used no GPU");
 	return is_usable(settings->cupti_path) ? OPK_EFAILED : OPK_ENVIDIA;
 }
@@ -418,6 +422,7 @@ int main(int argc, char **argv)
 	code = prepare_all(&all, &settings, &sets, program);
 	if (code)
 		return code != OPK_EUSAGE && settings.best_effort ? run_unrecorded(program) : code;
+	TRY(driver_check(&settings, *program));
 	TRY(cache_find(&cached, &all.items[0].settings, program));
 	if (cached)
 		return OPK_OK;

@@ -58,6 +58,14 @@ int strategy_open(struct collect_set *set, const struct settings *settings, cons
 enum opk_profiler profiler_of_source(enum collect_source source);
 /* Whether this user may read GPU counters, according to the driver; if not, a message. */
 int strategy_permission(void);
+/* driver.c: what dlopen() says where the driver's library can't be loaded; NULL: it can. */
+const char *driver_flaw(void);
+/*
+ * OPK_ENVIDIA, with a message, where the program certainly can't be recorded: neither the driver's
+ * library nor any device of it is here, and the program does not start others elsewhere. With
+ * --best-effort only a warning: it may be a script that does.
+ */
+int driver_check(const struct settings *settings, const char *program);
 
 /* run.c: the program as a child process, and signals that shall reach it. */
 

@@ -112,6 +112,7 @@ int outputs_check(const struct settings *settings, const char *path, enum opk_ou
 {
 	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
 	const struct opk_cause *cause;
+	bool exists;
 	int code;
 
 	TRY(launcher_ctx_new(&ctx, settings));
@@ -119,8 +120,9 @@ int outputs_check(const struct settings *settings, const char *path, enum opk_ou
 	if (!code)
 		return OPK_OK;
 	cause = opk_error_cause(ctx, 0);
-	return say(code, "%s%s", opk_error_message(ctx, 0),
-	           cause && cause->remedy ? OPK_GIVE_FORCE : "");
+	exists = cause
+	         && (cause->remedy == OPK_REMEDY_FORCE || cause->remedy == OPK_REMEDY_RECOVER);
+	return say(code, "%s%s", opk_error_message(ctx, 0), exists ? OPK_GIVE_FORCE : "");
 }
 
 /* The file that existed when the run began: only this one may be replaced. */
