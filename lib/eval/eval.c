@@ -206,6 +206,11 @@ const char *opk_evaluation_chip(const struct opk_evaluation *evaluation)
 	return evaluation->spools.header.chip;
 }
 
+uint32_t opk_evaluation_cupti(const struct opk_evaluation *evaluation)
+{
+	return evaluation->spools.header.versions.cupti;
+}
+
 enum opk_profiler opk_evaluation_profiler(const struct opk_evaluation *evaluation)
 {
 	return (enum opk_profiler)evaluation->spools.header.profiler;

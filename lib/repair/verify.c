@@ -223,7 +223,7 @@ static int blame_values(struct verification *v, size_t row)
 	return section < 0 ? OPK_OK : blame(v, (size_t)section, problem);
 }
 
-/* Whether images give the values that the file has, with the library that gave these. */
+/* Reads all rows of both; `values` may be NULL. */
 static int compare(struct verification *v, struct opk_evaluation *images,
                    struct opk_evaluation *values)
 {
@@ -232,6 +232,8 @@ static int compare(struct verification *v, struct opk_evaluation *images,
 
 	do {
 		TRY(opk_evaluation_next(&one, v->ctx, images));
+		if (!values)
+			continue;
 		TRY(opk_evaluation_next(&other, v->ctx, values));
 		if (!one != !other || (one && memcmp(one->values, other->values, size) != 0))
 			return blame_values(v, one ? one->index : other->index);
@@ -239,30 +241,65 @@ static int compare(struct verification *v, struct opk_evaluation *images,
 	return OPK_OK;
 }
 
-static int evaluate(struct verification *v, struct opk_file *file)
+static int begin(struct opk_evaluation **out, struct verification *v, struct opk_file *file,
+                 bool from_images)
 {
-	opk_auto(opk_evaluation) struct opk_evaluation *images = NULL, *values = NULL;
 	struct opk_eval_options options = OPK_INIT(options);
-	struct opk_eval_inside inside = {
-		.from_images = opk_file_find(file, OPK_SECTION_DATA) >= 0,
-	};
-	const struct opk_row *row;
-	int code;
+	struct opk_eval_inside inside = { .from_images = from_images };
 
 	options.allow_incomplete = true;
 	options.inside = &inside;
-	code = opk_eval_file(&images, v->ctx, file, &options);
-	if (!code && inside.from_images && opk_file_is_baked(file)) {
-		inside.from_images = false;
-		code = opk_eval_file(&values, v->ctx, file, &options);
-		if (!code)
-			code = compare(v, images, values);
-		return code == OPK_EINPUT ? blame_evaluation(v) : code;
+	return opk_eval_file(out, v->ctx, file, &options);
+}
+
+/* Other releases may compute other values of the same counters. */
+static bool is_same_release(struct verification *v, const struct opk_evaluation *images,
+                            const struct opk_evaluation *values)
+{
+	uint32_t now = opk_evaluation_cupti(images), then = opk_evaluation_cupti(values);
+
+	if (now != then)
+		opk_log(v->ctx,
+		        "%s: its values were not compared with its images: CUPTI %u gave them, and "
+		        "this is CUPTI %u",
+		        v->scan.file->path, then, now);
+	return now == then;
+}
+
+/* Without NVIDIA's libraries, or without images, values are read by themselves. */
+static int evaluate_values(struct verification *v, struct opk_file *file, const char *why)
+{
+	opk_auto(opk_evaluation) struct opk_evaluation *values = NULL;
+
+	opk_log(v->ctx, "%s: its values were not compared with its images: %s", file->path, why);
+	opk_clear_errors(v->ctx);
+	TRY(begin(&values, v, file, false));
+	return compare(v, values, NULL);
+}
+
+static int evaluate_both(struct verification *v, struct opk_file *file)
+{
+	opk_auto(opk_evaluation) struct opk_evaluation *images = NULL, *values = NULL;
+	int code = begin(&images, v, file, true);
+
+	if (code == OPK_ENVIDIA)
+		return evaluate_values(v, file, "NVIDIA's libraries can't be used here");
+	TRY(code);
+	TRY(begin(&values, v, file, false));
+	return compare(v, images, is_same_release(v, images, values) ? values : NULL);
+}
+
+static int evaluate(struct verification *v, struct opk_file *file)
+{
+	opk_auto(opk_evaluation) struct opk_evaluation *images = NULL;
+
+	if (!opk_file_is_baked(file)) {
+		TRY(begin(&images, v, file, true));
+		return compare(v, images, NULL);
 	}
-	do
-		code = code ? code : opk_evaluation_next(&row, v->ctx, images);
-	while (!code && row);
-	return code == OPK_EINPUT ? blame_evaluation(v) : code;
+	if (opk_file_find(file, OPK_SECTION_DATA) < 0)
+		return evaluate_values(v, file, "they were left out");
+	return evaluate_both(v, file);
 }
 
 /* Modules without their code can't be checked. */
@@ -300,7 +337,8 @@ static int check_whole(struct verification *v, struct opk_file *file)
 		return OPK_OK;
 	/* Loads once, before the fork, for the children of this file and of later ones. */
 	opk_nv_load(v->ctx);
-	return evaluate(v, file);
+	code = evaluate(v, file);
+	return code == OPK_EINPUT ? blame_evaluation(v) : code;
 }
 
 /* Every section is sound, or the last one was cut off: the strict reader must accept the file. */
