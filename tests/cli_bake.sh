@@ -171,6 +171,8 @@ bare b eval trimmed.opk >got
 equal got wanted
 
 section 'damage'
+splice b/run.opk bad.opk '' '' '"definitions":[]'
+refuses 4 'it has 1 sets?, and definitions of 0' eval bad.opk
 # A byte of the last table of values.
 at=$("$OFFPEAK" verify o/run.opk | awk -F , '$3 == "VALS" { at = $4 } END { print at + 60 }')
 cp o/run.opk bad.opk

@@ -168,7 +168,7 @@ struct opk_baked {
 	/* Hashes of the sets that were evaluated, too, as they are on this chip. */
 	const char *const *sets;
 	size_t set_count;
-	/* Hashes of their definitions, in the same order; none: they are not known. */
+	/* Hashes of their definitions, as many and in the same order. */
 	const char *const *definitions;
 	size_t definition_count;
 };

@@ -4,40 +4,18 @@
 
 #include "eval/eval_inside.h"
 
-/* Replaces what an excerpt of the catalog gave, as far as the whole one is there. */
-static int resolve_whole(struct opk_resolved *out, struct opk_ctx *ctx, const struct opk_set *set,
-                         const struct opk_baked_origin *of, bool found)
-{
-	opk_autoresolved struct opk_resolved whole = { 0 }, old = { 0 };
-	int code = opk_set_resolve(&whole, ctx, set, of->chip, of->profiler);
-
-	if (code == OPK_ENVIDIA && found) {
-		opk_clear_errors(ctx);
-		opk_log(ctx,
-		        "%s: it does not say which definition of set %s was baked: if the set has "
-		        "changed since, metrics may be missing",
-		        of->file->path, opk_set_name(set));
-		return OPK_OK;
-	}
-	TRY(code);
-	old = *out;
-	*out = whole;
-	whole = (struct opk_resolved){ 0 };
-	return OPK_OK;
-}
-
 int opk_set_meta_init(struct opk_set_meta *out, struct opk_ctx *ctx, const struct opk_set *set,
                       const struct opk_file *file, const char *chip, enum opk_profiler profiler,
                       const struct opk_meta *recorded)
 {
 	const struct opk_baked_origin of = { file, chip, profiler };
 	struct opk_meta meta = { 0 };
-	bool found = false, unsure = false;
+	bool found = false;
 
 	if (file)
-		TRY(opk_set_resolve_baked(&found, &unsure, &out->resolved, ctx, set, &of));
-	if (!found || unsure)
-		TRY(resolve_whole(&out->resolved, ctx, set, &of, found));
+		TRY(opk_set_resolve_baked(&found, &out->resolved, ctx, set, &of));
+	if (!found)
+		TRY(opk_set_resolve(&out->resolved, ctx, set, chip, profiler));
 	TRY(opk_resolved_to_meta(&meta, &out->labels, ctx, &out->resolved));
 	meta.metrics = opk_strlist_items(&out->resolved.metrics);
 	meta.metric_count = out->resolved.metrics.count;
