@@ -183,8 +183,7 @@ enum opk_cause_kind {
 /* What would help; a program says so in its own words, after the message. */
 enum opk_remedy {
 	OPK_REMEDY_NONE,
-	/* A file was cut off: allow_incomplete of struct opk_eval_options takes what is whole. */
-	OPK_REMEDY_ALLOW_INCOMPLETE,
+	OPK_REMEDY_ALLOW_INCOMPLETE, /* a file was cut off: that option takes what is whole */
 	OPK_REMEDY_RECOVER, /* a file was cut off: opk_recover() makes a complete one of it */
 	OPK_REMEDY_FORCE,   /* a file is not replaced: `force` of struct opk_ctx_options does so */
 	OPK_REMEDY_LIST_CHIPS,       /* choose from opk_chip_list() */
@@ -195,6 +194,7 @@ enum opk_remedy {
 	OPK_REMEDY_TRACE,            /* record what ran, too */
 	OPK_REMEDY_CUDA,    /* set `cuda_dir` of struct opk_ctx_options to libcupti's folder */
 	OPK_REMEDY_LIBCUDA, /* set `libcuda` of struct opk_ctx_options to the driver's library */
+	OPK_REMEDY_BAKE,    /* 'offpeak bake' with these metrics or this set, from the recording */
 };
 
 /*

@@ -138,7 +138,17 @@ cp glob.yaml mine.yaml
 "$OFFPEAK" eval "$simple" --set "$PWD/mine.yaml" >wanted 2>/dev/null
 "$OFFPEAK" eval b/run.opk --set "$PWD/mine.yaml" >got 2>/dev/null
 equal got wanted
-OFFPEAK_CUDA=/nonexistent says 3 '' eval b/run.opk --set "$PWD/mine.yaml"
+# What would do: a machine with CUPTI for a file with images, and baking the recording again for one without.
+OFFPEAK_CUDA=/nonexistent says 3 "set mine, as it is now, is not among the values that it has; 'offpeak bake --set" \
+	eval b/run.opk --set "$PWD/mine.yaml"
+err_has 'libcupti not found'
+works bake --only "$simple" -o o/run.opk
+for cuda in '' /nonexistent; do
+	OFFPEAK_CUDA=$cuda refuses 2 "not among its values, and its images .* take the recording itself, or bake that with it, too; 'offpeak bake --set" \
+		eval o/run.opk --set "$PWD/mine.yaml"
+	OFFPEAK_CUDA=$cuda refuses 2 "not among its values, and its images .* take the recording itself, or bake that with it, too; 'offpeak bake --set" \
+		eval o/run.opk --set roofline
+done
 works bake "$simple" -o b/run.opk --set "$PWD/mine.yaml"
 OFFPEAK_CUDA=/nonexistent "$OFFPEAK" eval b/run.opk --set "$PWD/mine.yaml" >got 2>/dev/null
 equal got wanted
@@ -152,7 +162,7 @@ for folder in b o; do
 done
 
 section 'what needs the images'
-refuses 2 'sm__inst_executed.sum is not among its values, .* bake it with this metric' \
+refuses 2 'sm__inst_executed.sum is not among its values, .* bake that with it, too; .offpeak bake --set SET. or .--metrics A,B. adds' \
 	eval o/run.opk --metrics sm__inst_executed.sum
 works eval b/run.opk --metrics sm__inst_executed.sum
 refuses 2 'needs the recording.s images' trim o/run.opk -o x.opk
@@ -171,8 +181,8 @@ bare b eval trimmed.opk >got
 equal got wanted
 
 section 'damage'
-splice b/run.opk bad.opk '' '' '"definitions":[]'
-refuses 4 'it has 1 sets?, and definitions of 0' eval bad.opk
+splice b/run.opk bad.opk '' '' '"definitions":["none"]'
+refuses 4 'it has 0 sets, and definitions of 1' eval bad.opk
 # A byte of the last table of values.
 at=$("$OFFPEAK" verify o/run.opk | awk -F , '$3 == "VALS" { at = $4 } END { print at + 60 }')
 cp o/run.opk bad.opk

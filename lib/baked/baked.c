@@ -164,6 +164,23 @@ int opk_baked_check_images(struct opk_ctx *ctx, const struct opk_file *file, con
 	                what);
 }
 
+int opk_baked_lacks(struct opk_ctx *ctx, const struct opk_file *file, const char *what)
+{
+	struct opk_values_origin origin;
+
+	TRY(opk_values_origin_find(&origin, ctx, file));
+	if (!origin.cupti_version)
+		return opk_fail(
+			ctx, OPK_EUSAGE,
+			"%s is not among its values, which %s computed: collect it there, too",
+			what, origin.generator);
+	opk_fail(ctx, OPK_EUSAGE,
+	         "%s is not among its values, and its images were left out when it was baked: take "
+	         "the recording itself, or bake that with it, too",
+	         what);
+	return opk_advise(ctx, OPK_EUSAGE, OPK_REMEDY_BAKE);
+}
+
 int opk_writer_add_place(struct opk_writer *writer, uint32_t image_crc, uint32_t number)
 {
 	opk_autobuf struct opk_buf payload = { 0 };

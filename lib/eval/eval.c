@@ -2,7 +2,27 @@
 /* An evaluation: its columns, and what they are computed from. */
 #include <string.h>
 
+#include "baked/baked.h"
 #include "eval/eval_inside.h"
+
+/* Which metrics a set has that was not baked, as it is now, only the whole catalog says. */
+static int resolve_whole(struct opk_resolved *out, struct opk_ctx *ctx, const struct opk_set *set,
+                         const struct opk_baked_origin *of)
+{
+	opk_autofree char *what = opk_printf("set %s, as it is now,", opk_set_name(set));
+	int code = opk_set_resolve(out, ctx, set, of->chip, of->profiler);
+
+	if (!what)
+		return opk_nomem(ctx, "a set");
+	if (code != OPK_ENVIDIA || !of->file || !opk_file_is_baked(of->file))
+		return code;
+	if (opk_file_find(of->file, OPK_SECTION_LEFT_OUT) >= 0) {
+		opk_clear_errors(ctx);
+		return opk_baked_lacks(ctx, of->file, what);
+	}
+	opk_add(ctx, code, "%s is not among the values that it has", what);
+	return opk_advise(ctx, code, OPK_REMEDY_BAKE);
+}
 
 int opk_set_meta_init(struct opk_set_meta *out, struct opk_ctx *ctx, const struct opk_set *set,
                       const struct opk_file *file, const char *chip, enum opk_profiler profiler,
@@ -15,7 +35,7 @@ int opk_set_meta_init(struct opk_set_meta *out, struct opk_ctx *ctx, const struc
 	if (file)
 		TRY(opk_set_resolve_baked(&found, &out->resolved, ctx, set, &of));
 	if (!found)
-		TRY(opk_set_resolve(&out->resolved, ctx, set, chip, profiler));
+		TRY(resolve_whole(&out->resolved, ctx, set, &of));
 	TRY(opk_resolved_to_meta(&meta, &out->labels, ctx, &out->resolved));
 	meta.metrics = opk_strlist_items(&out->resolved.metrics);
 	meta.metric_count = out->resolved.metrics.count;
