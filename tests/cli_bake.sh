@@ -4,6 +4,7 @@
 # with these, byte for byte.
 program=$OFFPEAK
 . "${SOURCE:?}/tests/tap.sh"
+need_built rotate splice
 need_cupti_13
 mkdir a b o
 
@@ -165,6 +166,14 @@ section 'what needs the images'
 refuses 2 'sm__inst_executed.sum is not among its values, .* bake that with it, too; .offpeak bake --set SET. or .--metrics A,B. adds' \
 	eval o/run.opk --metrics sm__inst_executed.sum
 works eval b/run.opk --metrics sm__inst_executed.sum
+rotate kernel "$simple" rotated.opk 1 2 1 2
+works bake --only rotated.opk -o joined.opk
+"$OFFPEAK" eval rotated.opk --where 'kernel=vadd*' >wanted 2>/dev/null
+"$OFFPEAK" eval joined.opk --where 'kernel=vadd*' >got 2>/dev/null
+equal got wanted
+works eval rotated.opk --where 'index>1'
+refuses 2 'a mean of only some of the ranges that a row is of needs the recording.s images, .* take the recording itself' \
+	eval joined.opk --where 'index>9'
 refuses 2 'needs the recording.s images' trim o/run.opk -o x.opk
 refuses 2 'needs the recording.s images' split o/run.opk --by kernel -o x.opk
 refuses 2 'has values without images, .* merge the recordings themselves, and bake' merge o/run.opk "$simple" -o x.opk
