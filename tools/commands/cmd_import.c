@@ -82,6 +82,9 @@ static int import_report(struct app *app, const struct import_args *args)
 
 	note_names("left out, since they are labels: 'ncu --page raw --csv' has the metrics' names",
 	           &imported.labels);
+	if (imported.error)
+		app_note("launches may be missing: line %zu of it is '%s'", imported.error_line,
+		         imported.error);
 	if (code)
 		return opk_add(app->ctx, code, "can't import %s", args->ncu);
 	note_names("left out, since their values are texts", &imported.texts);
