@@ -113,6 +113,13 @@ static int import_database(struct app *app, const struct import_args *args)
 		app_note("%ju launches of CUDA graphs are there as a whole: "
 		         "'nsys profile --cuda-graph-trace=node' records their kernels",
 		         (uintmax_t)imported.graphs);
+	if (imported.open_ranges)
+		app_note("NVTX ranges that did not end are left out: %ju",
+		         (uintmax_t)imported.open_ranges);
+	if (imported.odd_ranges)
+		app_note("NVTX records that end before they begin, or are of an unknown type, are "
+		         "left out: %ju",
+		         (uintmax_t)imported.odd_ranges);
 	if (imported.no_names)
 		app_note("its samples of GPU metrics are left out: it does not name the metrics");
 	if (imported.negative)
