@@ -112,7 +112,7 @@ bake "$simple"
 shows '^values_by,offpeak 0' info o/run.opk
 shows '^values_cupti_version,1' info b/run.opk
 shows ',VALS,.*,ok$' verify --deep b/run.opk
-# What can't be compared is said, and is no error.
+# A note says what can't be compared, and why; it is not an error.
 splice b/run.opk other.opk '' '' '"cupti_version":120600'
 notes 'other.opk: its values were not compared with its images: CUPTI 120600 gave them, and this is CUPTI 1' verify --deep other.opk
 out_has ',VALS,.*,ok$'
@@ -176,7 +176,7 @@ works bake --only rotated.opk -o joined.opk
 "$OFFPEAK" eval joined.opk --where 'kernel=vadd*' >got 2>/dev/null
 equal got wanted
 run 0 eval rotated.opk --where 'index>9'
-refuses 2 'a mean of only some of the ranges that a row is of needs the recording.s images, .* take the recording itself' \
+refuses 2 'a mean of only some of a row.s ranges needs the recording.s images, .* take the recording itself' \
 	eval joined.opk --where 'index>9'
 refuses 2 'needs the recording.s images' trim o/run.opk -o x.opk
 refuses 2 'needs the recording.s images' split o/run.opk --by kernel -o x.opk

@@ -151,7 +151,7 @@ static int find_function_lines(struct function_lines *known, struct opk_ctx *ctx
 	return OPK_OK;
 }
 
-/* CUPTI's line, or where there is no CUPTI that of the table itself. */
+/* The line as CUPTI finds it, or, where CUPTI is missing, as the module's table says it. */
 static int find_line(struct opk_nv_line *out, struct opk_ctx *ctx, const struct guarded *module,
                      const struct opk_line_table *table, const struct opk_cubin_function *function,
                      uint32_t offset)

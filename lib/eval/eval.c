@@ -5,7 +5,7 @@
 #include "baked/baked.h"
 #include "eval/eval_inside.h"
 
-/* Which metrics a set has that was not baked, as it is now, only the whole catalog says. */
+/* The metrics of a set that was not baked as it is now are known to the whole catalog alone. */
 static int resolve_whole(struct opk_resolved *out, struct opk_ctx *ctx, const struct opk_set *set,
                          const struct opk_baked_origin *of)
 {

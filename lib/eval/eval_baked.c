@@ -424,10 +424,10 @@ static int explain(const struct reading *r)
 	if (!r->lacking && !r->job->joining)
 		return opk_fail(r->ctx, OPK_EINPUT, "it lacks the values of its rows");
 	if (!r->lacking)
-		return opk_baked_check_images(
-			r->ctx, file,
-			r->job->filter ? "a mean of only some of the ranges that a row is of"
-				       : "joining these ranges");
+		return opk_baked_check_images(r->ctx, file,
+		                              r->job->filter
+		                                      ? "a mean of only some of a row's ranges"
+		                                      : "joining these ranges");
 	return opk_baked_lacks(r->ctx, file, r->lacking);
 }
 

@@ -89,7 +89,7 @@ struct opk_nsys_column {
 /* The text of a column with its number. */
 #define TEXT(name) SELECTED(name, "(SELECT value FROM StringIds WHERE id = t.\"" name "\")", false)
 #define NOTHING SELECTED("", "NULL", false)
-/* Which columns of a table are read, and of which rows, one after the other. */
+/* Selects columns of a table, and takes its rows one after the other. */
 struct opk_nsys_query {
 	const char *table;
 	const struct opk_nsys_column *columns;
