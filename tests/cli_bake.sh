@@ -120,6 +120,14 @@ notes 'o/run.opk: its values were not compared with its images: they were left o
 out_has ',ROWS,.*,ok$'
 OFFPEAK_CUDA=/nonexistent notes "b/run.opk: its values .*: NVIDIA's libraries can't be used here" verify --deep b/run.opk
 OFFPEAK_CUDA=/nonexistent says 3 'libcupti not found' verify --deep "$simple"
+# Ranges and instructions of one program: lines need no values.
+works merge "$simple" "$recordings/gh100-source.opk" -o both.opk
+works bake both.opk -o baked.opk
+OFFPEAK_CUDA=/nonexistent notes "its modules were not compared with their CRCs: NVIDIA's libraries can't be used here" verify --deep baked.opk
+run 0 eval both.opk --per line
+cp out wanted
+OFFPEAK_CUDA=/nonexistent run 0 eval baked.opk --per line
+equal out wanted
 works bake --only "$simple" -o o/run.opk --set memory
 "$OFFPEAK" eval "$simple" --set memory >wanted 2>/dev/null
 bare o eval run.opk --set memory >got 2>/dev/null

@@ -311,6 +311,21 @@ static int check_modules(struct verification *v, const struct opk_file *file)
 	return OPK_OK;
 }
 
+/* Files with values are read where there are no NVIDIA libraries, and modules can wait. */
+static int check_modules_if_possible(struct verification *v, const struct opk_file *file)
+{
+	int code = check_modules(v, file);
+
+	if (code != OPK_ENVIDIA || !opk_file_is_baked(file))
+		return code;
+	opk_log(v->ctx,
+	        "%s: its modules were not compared with their CRCs: NVIDIA's libraries can't be used "
+	        "here",
+	        file->path);
+	opk_clear_errors(v->ctx);
+	return OPK_OK;
+}
+
 /* ---- all together */
 
 /* Checks the file as strict readers see it. */
@@ -330,7 +345,7 @@ static int check_whole(struct verification *v, struct opk_file *file)
 	TRY(blame_input(v, bad, code));
 	if (!v->options->deep || v->blamed)
 		return OPK_OK;
-	TRY(check_modules(v, file));
+	TRY(check_modules_if_possible(v, file));
 	if (v->blamed
 	    || (opk_file_find(file, OPK_SECTION_DATA) < 0
 	        && opk_file_find(file, OPK_SECTION_LEFT_OUT) < 0))
