@@ -195,6 +195,7 @@ enum opk_remedy {
 	OPK_REMEDY_CUDA,     /* set `cuda_dir` of struct opk_ctx_options to libcupti's folder */
 	OPK_REMEDY_LIBCUDA,  /* set `libcuda` of struct opk_ctx_options to the driver's library */
 	OPK_REMEDY_EVALUATE, /* write the .opk file first; tables and pages are made of it */
+	OPK_REMEDY_BAKE,     /* 'offpeak bake' with these metrics or this set, from the recording */
 };
 
 /*

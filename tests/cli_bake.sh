@@ -4,6 +4,7 @@
 # with these, byte for byte.
 program=$OFFPEAK
 . "${SOURCE:?}/tests/tap.sh"
+need_built rotate splice
 need_cupti_13
 mkdir a b o
 
@@ -110,8 +111,23 @@ section 'what it says'
 bake "$simple"
 shows '^values_by,offpeak 0' info o/run.opk
 shows '^values_cupti_version,1' info b/run.opk
-shows ',ROWS,.*,ok$' verify --deep o/run.opk
 shows ',VALS,.*,ok$' verify --deep b/run.opk
+# A note says what can't be compared, and why; it is not an error.
+splice b/run.opk other.opk '' '' '"cupti_version":120600'
+notes 'other.opk: its values were not compared with its images: CUPTI 120600 gave them, and this is CUPTI 1' verify --deep other.opk
+out_has ',VALS,.*,ok$'
+notes 'o/run.opk: its values were not compared with its images: they were left out' verify --deep o/run.opk
+out_has ',ROWS,.*,ok$'
+OFFPEAK_CUDA=/nonexistent notes "b/run.opk: its values .*: NVIDIA's libraries can't be used here" verify --deep b/run.opk
+OFFPEAK_CUDA=/nonexistent says 3 'libcupti not found' verify --deep "$simple"
+# Ranges and instructions of one program: lines need no values.
+works merge "$simple" "$recordings/gh100-source.opk" -o both.opk
+works bake both.opk -o baked.opk
+OFFPEAK_CUDA=/nonexistent notes "its modules were not compared with their CRCs: NVIDIA's libraries can't be used here" verify --deep baked.opk
+run 0 eval both.opk --per line
+cp out wanted
+OFFPEAK_CUDA=/nonexistent run 0 eval baked.opk --per line
+equal out wanted
 works bake --only "$simple" -o o/run.opk --set memory
 "$OFFPEAK" eval "$simple" --set memory >wanted 2>/dev/null
 bare o eval run.opk --set memory >got 2>/dev/null
@@ -131,7 +147,17 @@ cp glob.yaml mine.yaml
 "$OFFPEAK" eval "$simple" --set "$PWD/mine.yaml" >wanted 2>/dev/null
 "$OFFPEAK" eval b/run.opk --set "$PWD/mine.yaml" >got 2>/dev/null
 equal got wanted
-OFFPEAK_CUDA=/nonexistent says 3 '' eval b/run.opk --set "$PWD/mine.yaml"
+# What would do: a machine with CUPTI for a file with images, and baking the recording again for one without.
+OFFPEAK_CUDA=/nonexistent says 3 "set mine, as it is now, is not among the values that it has; 'offpeak bake --set" \
+	eval b/run.opk --set "$PWD/mine.yaml"
+err_has 'libcupti not found'
+works bake --only "$simple" -o o/run.opk
+for cuda in '' /nonexistent; do
+	OFFPEAK_CUDA=$cuda refuses 2 "not among its values, and its images .* take the recording itself, or bake that with it, too; 'offpeak bake --set" \
+		eval o/run.opk --set "$PWD/mine.yaml"
+	OFFPEAK_CUDA=$cuda refuses 2 "not among its values, and its images .* take the recording itself, or bake that with it, too; 'offpeak bake --set" \
+		eval o/run.opk --set roofline
+done
 works bake "$simple" -o b/run.opk --set "$PWD/mine.yaml"
 OFFPEAK_CUDA=/nonexistent "$OFFPEAK" eval b/run.opk --set "$PWD/mine.yaml" >got 2>/dev/null
 equal got wanted
@@ -144,10 +170,22 @@ for folder in b o; do
 	pass "$folder: the sum is that of all rows" awk -F , '$4 == "sm__cycles_elapsed.max" { good = $7 == $6 * $8 && $7 > $10 } END { exit !good }' got
 done
 
+works bake "$recordings/gh100-nested.opk" -o nested.opk
+run 0 eval nested.opk --aggregate device
+same 'ranges inside others are left out: notes' "$(grep -c 'ranges are inside others' err)" 1
+
 section 'what needs the images'
-refuses 2 'sm__inst_executed.sum is not among its values, .* bake it with this metric' \
+refuses 2 'sm__inst_executed.sum is not among its values, .* bake that with it, too; .offpeak bake --set SET. or .--metrics A,B. adds' \
 	eval o/run.opk --metrics sm__inst_executed.sum
 works eval b/run.opk --metrics sm__inst_executed.sum
+rotate kernel "$simple" rotated.opk 1 2 1 2
+works bake --only rotated.opk -o joined.opk
+"$OFFPEAK" eval rotated.opk --where 'kernel=vadd*' >wanted 2>/dev/null
+"$OFFPEAK" eval joined.opk --where 'kernel=vadd*' >got 2>/dev/null
+equal got wanted
+run 0 eval rotated.opk --where 'index>9'
+refuses 2 'a mean of only some of a row.s ranges needs the recording.s images, .* take the recording itself' \
+	eval joined.opk --where 'index>9'
 refuses 2 'needs the recording.s images' trim o/run.opk -o x.opk
 refuses 2 'needs the recording.s images' split o/run.opk --by kernel -o x.opk
 refuses 2 'has values without images, .* merge the recordings themselves, and bake' merge o/run.opk "$simple" -o x.opk
@@ -164,6 +202,8 @@ bare b eval trimmed.opk >got
 equal got wanted
 
 section 'damage'
+splice b/run.opk bad.opk '' '' '"definitions":["none"]'
+refuses 4 'it has 0 sets, and definitions of 1' eval bad.opk
 # A byte of the last table of values.
 at=$("$OFFPEAK" verify o/run.opk | awk -F , '$3 == "VALS" { at = $4 } END { print at + 60 }')
 cp o/run.opk bad.opk

@@ -112,6 +112,52 @@ notes "left out, since their values are texts: numa__id_cpu_all" import --ncu nu
 run 0 eval numa.opk --columns gpu__cycles_elapsed.sum
 out_has '^1234$'
 
+section 'what ncu says'
+printf '%s\n' '==PROF== Connected to process 7' '==WARNING== No kernels were profiled.' >silent.csv
+refuses 4 'silent.csv:2: no line begins with "ID".*; ncu says: ==WARNING== No kernels were profiled.$' import --ncu silent.csv -o no.opk
+printf '==WARNING== slow\n==ERROR== ERR_NVGPUCTRPERM: no permission\r\n"ID","Kernel Name","a__b.sum"\n' >denied.csv
+refuses 4 'denied.csv:2: the table has no launches; ncu says: ==ERROR== ERR_NVGPUCTRPERM: no permission$' import --ncu denied.csv -o no.opk
+{
+	cat "$reports/simple.csv"
+	echo '==ERROR== The application returned an error code (1).'
+} >failed.csv
+notes "launches may be missing: line 37 of it is '==ERROR== The application returned an error code .1..'" import --ncu failed.csv -o failed.opk
+
+section 'facts of devices are in the units of CUDA'
+printf '%s\n' '"ID","Kernel Name","CC","device__attribute_clock_rate","device__attribute_max_mem_frequency_khz","device__attribute_l2_cache_size","a__b.sum"' \
+	'"","","","Ghz","","Mbyte","inst"' '"0","k","9.0","1.98","2,619,000","52.43","5"' >device.csv
+works import --ncu device.csv -o device.opk
+run 0 eval device.opk --metrics device__attribute_clock_rate,device__attribute_max_mem_frequency_khz,device__attribute_l2_cache_size
+out_has ',1980000,2619000,52430000$'
+
+section 'what a small file may claim'
+# columns_of COUNT [LETTERS]: a launch with so many metrics, whose names are so much longer.
+columns_of() {
+	awk -v columns="$1" -v letters="${2:-0}" 'BEGIN { name = sprintf("%0*d", letters, 0); gsub("0", "n", name)
+		printf "ID,Kernel Name"; for (i = 0; i < columns; i++) printf ",a__b%s%d.sum", name, i
+		printf "\n0,k"; for (i = 0; i < columns; i++) printf ",%d", i; print "" }'
+}
+columns_of 9998 >columns.csv
+columns_of 9998 250 >long.csv
+{
+	cat columns.csv
+	awk 'BEGIN { print "ID,Kernel Name,c__d.sum"; for (i = 0; i < 3000; i++) print i ",k,1" }'
+} >cross.csv
+# 30 million values would be 240 MB.
+refuses 4 'cross.csv: 3001 launches with 9999 metrics, .* there are 12998 values; import its tables by themselves' import --ncu cross.csv --chip GH100 -o no.opk
+awk 'BEGIN { printf "ID,Kernel Name"; for (i = 0; i < 2000; i++) printf ",a__b%d.sum", i
+	for (row = 0; row < 1000; row++) { printf "\n%d,k", row; for (i = 0; i < 2000; i++) printf "," } print "" }' >empty.csv
+# within LIMIT FILE: imports it with such a limit of ulimit. Sanitizers need far more.
+within() {
+	if [ -z "${LD_PRELOAD:-}" ]; then
+		pass "$2 within $1" sh -c 'ulimit $1; exec "$0" import --ncu "$2" --chip GH100 -o within.opk --force' "$OFFPEAK" "$1" "$2"
+	fi
+}
+# It takes 0.6 s, where every metric was compared with every other 7 s.
+within '-t 3' long.csv
+# 65 MB, where empty cells were kept 130 MB.
+within '-v 100000' empty.csv
+
 section 'bad ones'
 cp "$SOURCE/README.md" own.ncu-rep
 refuses 4 "own.ncu-rep: this is a report in Nsight Compute's own form: ncu prints its raw page in CSV" import --ncu own.ncu-rep -o no.opk

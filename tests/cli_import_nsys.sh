@@ -55,7 +55,8 @@ out_has '^CUDA graph 3 +8 +88.889 +1 '
 
 section 'what versions write otherwise'
 database more.sqlite more
-works import --nsys more.sqlite -o more.opk
+notes 'NVTX ranges that did not end are left out: 3' import --nsys more.sqlite -o more.opk
+err_has 'note: NVTX records that end before they begin, or are of an unknown type, are left out: 3$'
 run 0 eval more.opk --columns kernel,bytes --where 'kind=copy'
 out_has '^memcpy PtoP,1$' '^memcpy unified HtoD,1$' '^memcpy unified DtoH,1$' '^memcpy unified DtoD,1$' '^memcpy,1$'
 run 0 info more.opk --table nvtx
@@ -132,7 +133,25 @@ database bad.sqlite late
 refuses 4 'a record from -[0-9]* to 1 ns' import --nsys bad.sqlite -o no.opk
 "$tap_python" -c 'import sqlite3; sqlite3.connect("other.sqlite").execute("CREATE TABLE t (a)")'
 refuses 4 'other.sqlite is not a database of Nsight Systems' import --nsys other.sqlite -o no.opk
-refuses 4 'file is not a database' import --nsys "$SOURCE/README.md" -o no.opk
+refuses 4 'README.md: SQLite: file is not a database' import --nsys "$SOURCE/README.md" -o no.opk
+refuses 4 'nowhere.sqlite: SQLite: unable to open database file: No such file or directory' import --nsys nowhere.sqlite -o no.opk
+mkdir folder
+refuses 4 'folder: SQLite: .*: Is a directory' import --nsys folder -o no.opk
+cp n.sqlite mine.sqlite
+chmod 0 mine.sqlite
+if [ -r mine.sqlite ]; then
+	skip 'files without permission: root may read them all'
+else
+	refuses 4 'mine.sqlite: SQLite: unable to open database file: Permission denied' import --nsys mine.sqlite -o no.opk
+fi
+chmod 600 mine.sqlite
+# Another program writes it until it is told to stop.
+mkfifo stop locked
+"$tap_python" -c 'import sqlite3; sqlite3.connect("mine.sqlite", isolation_level=None).execute("BEGIN EXCLUSIVE"); open("locked", "w"); open("stop").read()' &
+read -r _ <locked
+refuses 4 'mine.sqlite: SQLite: database is locked: another program is writing it' import --nsys mine.sqlite -o no.opk
+: >stop
+wait
 refuses 2 'ncu REPORT.csv goes with -o OUT.opk and --chip alone' import --nsys n.sqlite --ncu x.csv -o no.opk
 refuses 2 "'A9000' is not a chip" import --nsys n.sqlite --chip A9000 -o no.opk
 refuses 2 "'9.0x' is not a chip" import --nsys n.sqlite --chip 9.0x -o no.opk

@@ -174,6 +174,26 @@ header_is 'function,file,source,line,addresses,launches,smsp__sass_inst_executed
 refuses 2 'the files have different metrics' eval three.opk both.opk --per line
 err_lacks 'of simple'
 
+section 'without libcupti'
+# The line tables of modules say what CUPTI says: byte for byte.
+for file in source hot code-before code-after; do
+	file=$SOURCE/data/recordings/gh100-$file.opk
+	# What nvdisasm says is not compared: it is found in the same folders.
+	for arguments in '--per line' '--per instruction --layout long --columns source,line,inlined_at'; do
+		run 0 eval "$file" $arguments
+		cp out wanted
+		grep -v '^offpeak: note: SASS' err >wanted_err
+		OFFPEAK_CUDA=/nonexistent run 0 eval "$file" $arguments
+		equal out wanted
+		grep -v '^offpeak: note: SASS' err >got_err
+		equal got_err wanted_err
+	done
+	run 0 show "$file" --source
+	cp out wanted
+	OFFPEAK_CUDA=/nonexistent run 0 show "$file" --source
+	equal out wanted
+done
+
 section 'damage'
 head -c 5000 "$source" >cut.opk
 refuses 4 'cut off' eval cut.opk --per line

@@ -6,7 +6,7 @@ words: old (few columns, no chip), noclock, late (a record before 1970), backwar
     twochips, unused (a GPU of another chip, on which nothing ran), empty (nothing ran), single (one kernel alone),
     metrics (samples of GPU metrics; norows: none, nonames: of metrics without names),
     graphs (CUDA graphs as a whole, and no kernels), more (what versions before and after write otherwise: open ranges that
-    end at 0 or -1, empty texts beside numbers of texts, migrations of unified memory, clusters), cudagpu (GPUs of early 2021)
+    have no end, or 0 or -1, ranges that end before they begin, empty texts beside numbers of texts, migrations of unified memory, clusters), cudagpu (GPUs of early 2021)
 """
 
 import sqlite3
@@ -92,7 +92,6 @@ def fill(db, words):
         (800, 2000, 59, None, None, identity(100, 101), 4, 0),
         (850, 990, 59, None, "reduce", identity(100, 101), None, 3),
         (500, 7000, 60, 1, "epoch", identity(100, 101), None, 0),
-        (300, None, 59, None, "open", identity(100, 101), None, 0),
         (300, None, 34, None, "mark", identity(100, 101), None, 0),
     ])
     if "more" in words:
@@ -136,9 +135,14 @@ def add_more(db):
     db.executemany("INSERT INTO NVTX_EVENTS VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [
         (0, None, 75, None, "", identity(100, 101), 5, 4),
         (5000, 6500, 59, None, "", identity(100, 101), 4, 4),
+        (300, None, 59, None, "open", identity(100, 101), None, 0),
         (400, 0, 59, None, "open", identity(100, 101), None, 0),
         (400, -1, 60, 2, "open", identity(100, 101), None, 0),
         (-500, -100, 60, 3, "before", identity(100, 101), None, 0),
+        # Damaged, or of a later version.
+        (400, -70, 59, None, "backwards", identity(100, 101), None, 0),
+        (-2 * BASE, 100, 59, None, "before 1970", identity(100, 101), None, 0),
+        (400, 500, 81, None, "unknown", identity(100, 101), None, 0),
     ])
 
 

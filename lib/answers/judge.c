@@ -64,14 +64,6 @@ static void rank_all(struct ranked *ranked, const struct opk_answer_rules *rules
 		ranked[i].rank = rank_of(ranked, rules, i);
 }
 
-static bool has_name(const struct opk_strlist *names, const char *name)
-{
-	for (size_t i = 0; i < names->count; i++)
-		if (!strcmp(names->items[i], name))
-			return true;
-	return false;
-}
-
 /* Whether a part is the other one, or says the same of the same unit. */
 static bool is_within(const struct opk_answer_rules *rules, size_t i, size_t other)
 {
@@ -160,7 +152,7 @@ static bool leads(const struct opk_answer_rules *rules, const struct best *best,
 	const struct opk_limiter_rule *limiters = rules->limiters.items;
 
 	return best->next == SIZE_MAX
-	       || has_name(&limiters[best->next].yields, limiters[best->part].name)
+	       || opk_strlist_contains(&limiters[best->next].yields, limiters[best->part].name)
 	       || ranked[best->part].percent - ranked[best->next].percent >= lead;
 }
 
@@ -236,7 +228,8 @@ static double bar_of(const struct opk_answer_rules *rules, const struct ranked *
 
 static bool relieves(const struct opk_finding_rule *rule, const char *name)
 {
-	return has_name(&rule->relieves, name) || has_name(&rule->relieves, "*");
+	return opk_strlist_contains(&rule->relieves, name)
+	       || opk_strlist_contains(&rule->relieves, "*");
 }
 
 /* Whatever is mended, parts that have as much to do as before need as much time. */
@@ -353,7 +346,7 @@ static int find(struct opk_answer *answer, struct opk_ctx *ctx,
 
 		finding.gain = finding.gain < bound ? finding.gain : bound;
 		finding.about_limiter = answer->limiter.name
-		                        && has_name(&rule->about, answer->limiter.name);
+		                        && opk_strlist_contains(&rule->about, answer->limiter.name);
 		if (!is_for(rule, values->name)
 		    || ((rule->only_if_named || alone) && !finding.about_limiter))
 			continue;

@@ -2,6 +2,7 @@
 /* BAKE sections: how the values in a file were made. */
 #include "baked/baked_inside.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define NUMBER(type, member)                                                                       \
@@ -85,6 +86,9 @@ static int read_baked(struct opk_baked_file *out, struct opk_ctx *ctx, const str
 		if (__builtin_add_overflow(rows, out->baked.images[i].rows, &rows)
 		    || rows > SIZE_MAX / 2)
 			return opk_fail(ctx, OPK_EINPUT, "more rows than a file can have");
+	if (out->baked.definition_count != out->baked.set_count)
+		return opk_fail(ctx, OPK_EINPUT, "it has %zu sets, and definitions of %zu",
+		                out->baked.set_count, out->baked.definition_count);
 	return OPK_OK;
 }
 
@@ -161,6 +165,23 @@ int opk_baked_check_images(struct opk_ctx *ctx, const struct opk_file *file, con
 	                what);
 }
 
+int opk_baked_lacks(struct opk_ctx *ctx, const struct opk_file *file, const char *what)
+{
+	struct opk_values_origin origin;
+
+	TRY(opk_values_origin_find(&origin, ctx, file));
+	if (!origin.cupti_version)
+		return opk_fail(
+			ctx, OPK_EUSAGE,
+			"%s is not among its values, which %s computed: collect it there, too",
+			what, origin.generator);
+	opk_fail(ctx, OPK_EUSAGE,
+	         "%s is not among its values, and its images were left out when it was baked: take "
+	         "the recording itself, or bake that with it, too",
+	         what);
+	return opk_advise(ctx, OPK_EUSAGE, OPK_REMEDY_BAKE);
+}
+
 int opk_writer_add_place(struct opk_writer *writer, uint32_t image_crc, uint32_t number)
 {
 	opk_autobuf struct opk_buf payload = { 0 };
@@ -193,17 +214,19 @@ static int add_rows(struct opk_writer *writer, struct opk_ctx *ctx,
 
 /* What names alone say of metrics, in place of a catalog. */
 struct described {
-	struct opk_strlist bases; /* sorted, each once */
+	struct opk_strlist bases, units; /* each once; hardware's units of these */
+	struct opk_index numbers;        /* of the bases */
+	size_t *base_of;                 /* of each metric: its number */
 	struct opk_baked_metric *metrics;
 	struct opk_property *suffixes;
-	size_t used;
-	struct opk_strlist units; /* of hardware */
 };
 
 static void clear_described(struct described *d)
 {
 	opk_strlist_clear(&d->bases);
 	opk_strlist_clear(&d->units);
+	opk_index_clear(&d->numbers);
+	free(d->base_of);
 	free(d->metrics);
 	free(d->suffixes);
 }
@@ -220,46 +243,79 @@ static const char *type_of(const char *suffix, const char *base)
 	return !strcmp(suffix, ".ratio") || !strcmp(suffix, ".pct") ? "ratio" : "counter";
 }
 
-static int describe(struct described *d, struct opk_ctx *ctx, size_t number,
-                    const struct opk_given_values *values)
+/* Begins the description of a new base. */
+static bool add_base(struct described *d, char *base)
 {
-	struct opk_baked_metric *metric = &d->metrics[number];
-	const char *base = d->bases.items[number], *unit = strstr(base, "__");
+	const char *unit = strstr(base, "__");
+	size_t number = d->bases.count;
 
-	*metric = (struct opk_baked_metric){
-		.name = base, .unit = "", .description = "", .suffixes = &d->suffixes[d->used]
+	if (!opk_strlist_take(&d->bases, base)
+	    || !opk_strlist_take(&d->units,
+	                         opk_strndup(base, unit ? (size_t)(unit - base) : strlen(base)))
+	    || !opk_index_add(&d->numbers, base, number, NULL))
+		return false;
+	d->metrics[number] = (struct opk_baked_metric){
+		.name = base, .hw_unit = d->units.items[number], .unit = "", .description = ""
 	};
-	if (!opk_strlist_take(&d->units,
-	                      opk_strndup(base, unit ? (size_t)(unit - base) : strlen(base))))
-		return opk_nomem(ctx, "metrics");
-	metric->hw_unit = d->units.items[number];
-	for (size_t i = 0; i < values->metric_count; i++) {
-		const char *name = values->metrics[i], *suffix = name + base_length(name);
+	return true;
+}
 
-		if ((size_t)(suffix - name) != strlen(base)
-		    || strncmp(name, base, strlen(base)) != 0)
-			continue;
-		metric->type = type_of(suffix, base);
-		d->suffixes[d->used++] = (struct opk_property){ suffix, values->units[i] };
-		metric->suffix_count++;
+/* Finds the base of each metric, and how many suffixes each base has. */
+static bool find_bases(struct described *d, const struct opk_given_values *values)
+{
+	for (size_t i = 0; i < values->metric_count; i++) {
+		const char *name = values->metrics[i];
+		opk_autofree char *base = opk_strndup(name, base_length(name));
+
+		if (!base)
+			return false;
+		if (!opk_index_find(&d->base_of[i], &d->numbers, base)) {
+			d->base_of[i] = d->bases.count;
+			if (!add_base(d, opk_take(base)))
+				return false;
+		}
+		d->metrics[d->base_of[i]].suffix_count++;
 	}
-	return OPK_OK;
+	return true;
+}
+
+/* Each base has its suffixes in the order of the metrics. */
+static void list_suffixes(struct described *d, const struct opk_given_values *values)
+{
+	struct opk_property *next = d->suffixes;
+
+	for (size_t i = 0; i < d->bases.count; i++) {
+		d->metrics[i].suffixes = next;
+		next += d->metrics[i].suffix_count;
+		d->metrics[i].suffix_count = 0;
+	}
+	for (size_t i = 0; i < values->metric_count; i++) {
+		struct opk_baked_metric *metric = &d->metrics[d->base_of[i]];
+		const char *suffix = values->metrics[i] + base_length(values->metrics[i]);
+		size_t at = (size_t)(metric->suffixes - d->suffixes) + metric->suffix_count++;
+
+		metric->type = type_of(suffix, metric->name);
+		d->suffixes[at] = (struct opk_property){ suffix, values->units[i] };
+	}
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct opk_baked_metric *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
 }
 
 static int describe_all(struct described *d, struct opk_ctx *ctx,
                         const struct opk_given_values *values)
 {
-	for (size_t i = 0; i < values->metric_count; i++)
-		if (!opk_strlist_take(&d->bases, opk_strndup(values->metrics[i],
-		                                             base_length(values->metrics[i]))))
-			return opk_nomem(ctx, "metrics");
-	opk_strlist_sort_unique(&d->bases);
-	d->metrics = opk_alloc_array(d->bases.count + 1, sizeof *d->metrics);
+	d->base_of = opk_alloc_array(values->metric_count + 1, sizeof *d->base_of);
+	d->metrics = opk_alloc_array(values->metric_count + 1, sizeof *d->metrics);
 	d->suffixes = opk_alloc_array(values->metric_count + 1, sizeof *d->suffixes);
-	if (!d->metrics || !d->suffixes)
+	if (!d->base_of || !d->metrics || !d->suffixes || !find_bases(d, values))
 		return opk_nomem(ctx, "metrics");
-	for (size_t i = 0; i < d->bases.count; i++)
-		TRY(describe(d, ctx, i, values));
+	list_suffixes(d, values);
+	qsort(d->metrics, d->bases.count, sizeof *d->metrics, by_name);
 	return OPK_OK;
 }
 

@@ -168,7 +168,7 @@ struct opk_baked {
 	/* Hashes of the sets that were evaluated, too, as they are on this chip. */
 	const char *const *sets;
 	size_t set_count;
-	/* Hashes of their definitions, in the same order; none: they are not known. */
+	/* Hashes of their definitions, as many and in the same order. */
 	const char *const *definitions;
 	size_t definition_count;
 };
@@ -197,6 +197,8 @@ int opk_writer_add_place(struct opk_writer *writer, uint32_t image_crc, uint32_t
 int opk_baked_check_count(struct opk_ctx *ctx, const struct opk_baked *baked, size_t images);
 /* OPK_EUSAGE: the file lacks images, which `what`, such as "a sum over time", needs. */
 int opk_baked_check_images(struct opk_ctx *ctx, const struct opk_file *file, const char *what);
+/* Fails with OPK_EUSAGE: says of a file without images what would give it the values of `what`. */
+int opk_baked_lacks(struct opk_ctx *ctx, const struct opk_file *file, const char *what);
 
 /* ---- all at once: baked.c */
 

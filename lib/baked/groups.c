@@ -88,13 +88,8 @@ static int take_metric(struct gathering *g, size_t metric)
 
 static bool is_wanted(const struct gathering *g, const struct opk_value_column *column)
 {
-	bool wanted = column->role >= OPK_VALUE_REMARK && column->role <= OPK_VALUE_LAST_REMARK;
-	size_t i = 0;
-
-	while (wanted && i < g->wanted->metric_count
-	       && strcmp(g->wanted->metrics[i], column->name) != 0)
-		i++;
-	return wanted && i < g->wanted->metric_count;
+	return column->role >= OPK_VALUE_REMARK && column->role <= OPK_VALUE_LAST_REMARK
+	       && opk_texts_contain(g->wanted->metrics, g->wanted->metric_count, column->name);
 }
 
 static int take_remark(struct gathering *g, const struct opk_value_column *column)

@@ -224,8 +224,5 @@ int opk_sink_add(struct opk_value_sink *sink, struct opk_ctx *ctx, struct opk_va
 
 bool opk_sink_helps(const struct opk_value_sink *sink, const char *metric)
 {
-	for (size_t i = 0; i < sink->helper_count; i++)
-		if (!strcmp(sink->helpers[i], metric))
-			return true;
-	return false;
+	return opk_texts_contain(sink->helpers, sink->helper_count, metric);
 }

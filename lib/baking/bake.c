@@ -61,7 +61,7 @@ static int check(const struct bake *b)
 	if (opk_file_find(file, OPK_SECTION_DATA) < 0)
 		return opk_fail(b->ctx, OPK_EUSAGE,
 		                "%s: it has no counter data: all else can be read without "
-		                "NVIDIA's libraries as it is, except for source lines",
+		                "NVIDIA's libraries as it is",
 		                file->path);
 	return OPK_OK;
 }

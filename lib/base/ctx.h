@@ -53,7 +53,7 @@ bool opk_interrupted(const struct opk_ctx *ctx);
 int opk_fail(struct opk_ctx *ctx, int code, const char *format, ...) OPK_PRINTF(3, 4);
 /* Adds to the cause chain what was being done at the failure, and returns `code`. */
 int opk_add(struct opk_ctx *ctx, int code, const char *format, ...) OPK_PRINTF(3, 4);
-enum { OPK_REMEDY_LAST = OPK_REMEDY_EVALUATE };
+enum { OPK_REMEDY_LAST = OPK_REMEDY_BAKE };
 /* Gives the current failure this remedy; returns `code`. */
 int opk_advise(struct opk_ctx *ctx, int code, enum opk_remedy remedy);
 /* OPK_ENOMEM with what the memory was for. */

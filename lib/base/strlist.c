@@ -21,12 +21,17 @@ bool opk_strlist_add(struct opk_strlist *list, const char *text)
 	return opk_strlist_take(list, opk_strdup(text));
 }
 
-bool opk_strlist_contains(const struct opk_strlist *list, const char *text)
+bool opk_texts_contain(const char *const *texts, size_t count, const char *text)
 {
-	for (size_t i = 0; i < list->count; i++)
-		if (!strcmp(list->items[i], text))
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(texts[i], text))
 			return true;
 	return false;
+}
+
+bool opk_strlist_contains(const struct opk_strlist *list, const char *text)
+{
+	return opk_texts_contain(opk_strlist_items(list), list->count, text);
 }
 
 void opk_strlist_remove(struct opk_strlist *list, size_t i)

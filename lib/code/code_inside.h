@@ -80,6 +80,7 @@ struct opk_code_search {
 	const struct opk_cubin *cubin;
 	size_t first, count;      /* in the order of places */
 	const char *disassembler; /* its path */
+	bool with_cupti;          /* which finds lines; else the module's table says them */
 };
 
 static inline struct opk_code_place *opk_code_search_place(const struct opk_code_search *search,

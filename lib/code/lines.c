@@ -57,6 +57,12 @@ struct found {
 	struct opk_code_lines lines;  /* of the function in the file of `own` */
 	struct opk_buf calls;
 };
+/* A read past its end ends this process alone. */
+struct guarded {
+	const void *cubin;
+	size_t size;
+	bool with_cupti;
+};
 /* The lines of a function in a file; places of a function follow each other. */
 struct function_lines {
 	size_t section;
@@ -145,6 +151,23 @@ static int find_function_lines(struct function_lines *known, struct opk_ctx *ctx
 	return OPK_OK;
 }
 
+/* The line as CUPTI finds it, or, where CUPTI is missing, as the module's table says it. */
+static int find_line(struct opk_nv_line *out, struct opk_ctx *ctx, const struct guarded *module,
+                     const struct opk_line_table *table, const struct opk_cubin_function *function,
+                     uint32_t offset)
+{
+	struct opk_line_frame frames[OPK_MOST_FRAMES];
+
+	if (module->with_cupti)
+		return opk_nv_source_line(out, ctx, module->cubin, module->size, function->name,
+		                          offset);
+	if (!opk_line_table_find(frames, table, function->section, function->offset + offset)
+	    || !frames->line || !*frames->file)
+		return OPK_OK;
+	*out = (struct opk_nv_line){ .number = frames->line, .path = path_of(frames) };
+	return out->path ? OPK_OK : opk_nomem(ctx, "a path");
+}
+
 /* Finds the calls that a line was inlined at; where the two tables disagree they are unknown. */
 static int find_calls(struct found *found, struct opk_ctx *ctx, const struct opk_line_table *table,
                       const struct opk_cubin_function *function, uint32_t offset,
@@ -204,10 +227,13 @@ int opk_code_find_lines(struct opk_ctx *ctx, void *data, struct opk_child *child
 	const struct opk_code_search *search = data;
 	struct function_lines lines = { 0 };
 	size_t sent = 0;
-	/* A read past its end ends this process alone. */
-	const void *cubin = opk_child_guarded_copy(search->cubin->data, search->cubin->size);
+	struct guarded module = {
+		opk_child_guarded_copy(search->cubin->data, search->cubin->size),
+		search->cubin->size,
+		search->with_cupti,
+	};
 
-	if (!cubin)
+	if (!module.cubin)
 		return opk_nomem(ctx, "a module");
 	TRY(opk_line_table_read(&table, ctx, search->cubin));
 	for (size_t i = 0; i < search->count; i++) {
@@ -221,8 +247,7 @@ int opk_code_find_lines(struct opk_ctx *ctx, void *data, struct opk_child *child
 			function.size = 0;
 		/* Past its end CUPTI gives lines of the next function. */
 		if (at->offset < function.size)
-			TRY(opk_nv_source_line(&found.line, ctx, cubin, search->cubin->size,
-			                       at->function, at->offset));
+			TRY(find_line(&found.line, ctx, &module, &table, &function, at->offset));
 		if (found.line.path)
 			TRY(find_calls(&found, ctx, &table, &function, at->offset, &lines));
 		/* A small module could fill the disk. */

@@ -18,7 +18,7 @@ static const struct question sass = { "SASS texts", opk_code_find_sass, opk_code
 struct look_up {
 	struct opk_code_counts *counts;
 	struct opk_ctx *ctx;
-	bool lines, sass;
+	bool with_cupti, sass;
 	const char *disassembler; /* NULL: there is none */
 	bool lacks_disassembler;
 };
@@ -68,7 +68,7 @@ static void find_places(struct opk_code_search *search, uint64_t crc)
 
 static int look_into(struct look_up *l, struct opk_file *file, size_t section)
 {
-	struct opk_code_search search = { .counts = l->counts };
+	struct opk_code_search search = { .counts = l->counts, .with_cupti = l->with_cupti };
 	opk_autofree void *data = NULL;
 	struct opk_module module;
 	struct opk_cubin cubin;
@@ -80,8 +80,7 @@ static int look_into(struct look_up *l, struct opk_file *file, size_t section)
 	if (opk_cubin_init(&cubin, l->ctx, module.data, module.size))
 		return note(l->ctx, lines.what, module.crc);
 	search.cubin = &cubin;
-	if (l->lines)
-		TRY(ask(&lines, &search, l->ctx, module.crc));
+	TRY(ask(&lines, &search, l->ctx, module.crc));
 	search.disassembler = l->disassembler;
 	if (!l->sass || !module.has_code)
 		return OPK_OK;
@@ -89,13 +88,12 @@ static int look_into(struct look_up *l, struct opk_file *file, size_t section)
 	return l->disassembler ? ask(&sass, &search, l->ctx, module.crc) : OPK_OK;
 }
 
+/* CUPTI knows what a later compiler may write; without it the tables say the same lines. */
 static int choose_lines(struct look_up *l)
 {
 	int code = opk_nv_has_source_lines(l->ctx);
 
-	l->lines = !code;
-	if (code)
-		opk_log(l->ctx, "source lines are unknown: %s", opk_error_message(l->ctx, 0));
+	l->with_cupti = !code;
 	opk_clear_errors(l->ctx);
 	return code == OPK_ENOMEM ? code : OPK_OK;
 }

@@ -356,14 +356,6 @@ static bool has_fact(const struct opk_meta *meta, const char *fact)
 	return false;
 }
 
-static bool has_metric(const struct opk_meta *meta, const char *name)
-{
-	for (size_t i = 0; i < meta->metric_count; i++)
-		if (!strcmp(meta->metrics[i], name))
-			return true;
-	return false;
-}
-
 int opk_attribute_check(struct opk_ctx *ctx, const char *name, const struct opk_meta *meta)
 {
 	struct opk_nearest nearest = { .name = name };
@@ -371,7 +363,7 @@ int opk_attribute_check(struct opk_ctx *ctx, const char *name, const struct opk_
 	if (find_launch(name) || (device_fact(name) && has_fact(meta, device_fact(name))))
 		return OPK_OK;
 	/* Recordings of other tools have facts about launches as metrics. */
-	if (!opk_attribute_is_like(name) || (meta && has_metric(meta, name)))
+	if (!opk_attribute_is_like(name) || (meta && opk_meta_has_metric(meta, name)))
 		return OPK_OK;
 	for (size_t i = 0; i < LAUNCH_ATTRIBUTES; i++)
 		opk_nearest_try(&nearest, launch_attributes[i].name);

@@ -220,18 +220,12 @@ static int check_plans(struct opk_ctx *ctx, const struct opk_meta *meta)
 
 bool opk_meta_has_metric(const struct opk_meta *meta, const char *metric)
 {
-	for (size_t i = 0; i < meta->metric_count; i++)
-		if (!strcmp(meta->metrics[i], metric))
-			return true;
-	return false;
+	return opk_texts_contain(meta->metrics, meta->metric_count, metric);
 }
 
 bool opk_meta_is_inflated(const struct opk_meta *meta, const char *metric)
 {
-	for (size_t i = 0; i < meta->inflated_count; i++)
-		if (!strcmp(meta->inflated[i], metric))
-			return true;
-	return false;
+	return opk_texts_contain(meta->inflated, meta->inflated_count, metric);
 }
 
 /* Many are looked up: a hostile list must not take minutes. */

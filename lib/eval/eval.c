@@ -2,28 +2,26 @@
 /* An evaluation: its columns, and what they are computed from. */
 #include <string.h>
 
+#include "baked/baked.h"
 #include "eval/eval_inside.h"
 
-/* Replaces what an excerpt of the catalog gave, as far as the whole one is there. */
+/* The metrics of a set that was not baked as it is now are known to the whole catalog alone. */
 static int resolve_whole(struct opk_resolved *out, struct opk_ctx *ctx, const struct opk_set *set,
-                         const struct opk_baked_origin *of, bool found)
+                         const struct opk_baked_origin *of)
 {
-	opk_autoresolved struct opk_resolved whole = { 0 }, old = { 0 };
-	int code = opk_set_resolve(&whole, ctx, set, of->chip, of->profiler);
+	opk_autofree char *what = opk_printf("set %s, as it is now,", opk_set_name(set));
+	int code = opk_set_resolve(out, ctx, set, of->chip, of->profiler);
 
-	if (code == OPK_ENVIDIA && found) {
+	if (!what)
+		return opk_nomem(ctx, "a set");
+	if (code != OPK_ENVIDIA || !of->file || !opk_file_is_baked(of->file))
+		return code;
+	if (opk_file_find(of->file, OPK_SECTION_LEFT_OUT) >= 0) {
 		opk_clear_errors(ctx);
-		opk_log(ctx,
-		        "%s: it does not say which definition of set %s was baked: if the set has "
-		        "changed since, metrics may be missing",
-		        of->file->path, opk_set_name(set));
-		return OPK_OK;
+		return opk_baked_lacks(ctx, of->file, what);
 	}
-	TRY(code);
-	old = *out;
-	*out = whole;
-	whole = (struct opk_resolved){ 0 };
-	return OPK_OK;
+	opk_add(ctx, code, "%s is not among the values that it has", what);
+	return opk_advise(ctx, code, OPK_REMEDY_BAKE);
 }
 
 int opk_set_meta_init(struct opk_set_meta *out, struct opk_ctx *ctx, const struct opk_set *set,
@@ -32,12 +30,12 @@ int opk_set_meta_init(struct opk_set_meta *out, struct opk_ctx *ctx, const struc
 {
 	const struct opk_baked_origin of = { file, chip, profiler };
 	struct opk_meta meta = { 0 };
-	bool found = false, unsure = false;
+	bool found = false;
 
 	if (file)
-		TRY(opk_set_resolve_baked(&found, &unsure, &out->resolved, ctx, set, &of));
-	if (!found || unsure)
-		TRY(resolve_whole(&out->resolved, ctx, set, &of, found));
+		TRY(opk_set_resolve_baked(&found, &out->resolved, ctx, set, &of));
+	if (!found)
+		TRY(resolve_whole(&out->resolved, ctx, set, &of));
 	TRY(opk_resolved_to_meta(&meta, &out->labels, ctx, &out->resolved));
 	meta.metrics = opk_strlist_items(&out->resolved.metrics);
 	meta.metric_count = out->resolved.metrics.count;
@@ -204,6 +202,11 @@ void opk_evaluation_free(struct opk_evaluation *evaluation)
 const char *opk_evaluation_chip(const struct opk_evaluation *evaluation)
 {
 	return evaluation->spools.header.chip;
+}
+
+uint32_t opk_evaluation_cupti(const struct opk_evaluation *evaluation)
+{
+	return evaluation->spools.header.versions.cupti;
 }
 
 enum opk_profiler opk_evaluation_profiler(const struct opk_evaluation *evaluation)

@@ -106,6 +106,9 @@ bool opk_evaluation_is_explained(const struct opk_evaluation *evaluation, size_t
 /* Whether a column is a throughput that may be too low, since some of its parts are not known. */
 bool opk_evaluation_is_bound(const struct opk_evaluation *evaluation, size_t column);
 
+/* The release of CUPTI that gave the values; 0: another tool did. */
+uint32_t opk_evaluation_cupti(const struct opk_evaluation *evaluation);
+
 /* Says which metrics are in which pass; the metadata in it is NULL for a bare image. */
 const struct opk_measured *opk_evaluation_passes(const struct opk_evaluation *evaluation);
 

@@ -424,17 +424,11 @@ static int explain(const struct reading *r)
 	if (!r->lacking && !r->job->joining)
 		return opk_fail(r->ctx, OPK_EINPUT, "it lacks the values of its rows");
 	if (!r->lacking)
-		return opk_baked_check_images(r->ctx, file, "joining these ranges");
-	if (!r->baked->cupti_version)
-		return opk_fail(
-			r->ctx, OPK_EUSAGE,
-			"%s is not among its values, which %s computed: collect it there, too",
-			r->lacking, r->baked->generator);
-	return opk_fail(
-		r->ctx, OPK_EUSAGE,
-		"%s is not among its values, and its images were left out when it was baked: "
-		"take the recording itself, or bake it with this metric, too",
-		r->lacking);
+		return opk_baked_check_images(r->ctx, file,
+		                              r->job->filter
+		                                      ? "a mean of only some of a row's ranges"
+		                                      : "joining these ranges");
+	return opk_baked_lacks(r->ctx, file, r->lacking);
 }
 
 int opk_eval_by_baked(bool *served, struct opk_spools *spools, struct opk_ctx *ctx,

@@ -24,6 +24,7 @@ struct opk_aggregate {
 	struct opk_survey survey;
 	struct opk_sums sums;
 	struct opk_totals totals;
+	bool explained; /* it was logged which levels are left out */
 	int *metric_degrees;
 	struct opk_traits *column_traits;
 	struct opk_aggregated *rows;
@@ -389,6 +390,17 @@ static int has_tables(bool *out, struct opk_ctx *ctx, struct opk_file *file)
 	return OPK_OK;
 }
 
+static int init_sums(struct opk_aggregate *a, struct opk_ctx *ctx,
+                     const struct opk_sums_options *wanted)
+{
+	struct opk_sums_options options = *wanted;
+
+	options.explained = a->explained;
+	TRY(opk_sums_init(&a->sums, ctx, &a->survey, &options));
+	a->explained = true;
+	return OPK_OK;
+}
+
 /* Sums the rows of each group, and evaluates the sums. */
 static int sum_rows(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk_file *file,
                     const struct opk_sums_options *wanted, bool assume, struct opk_value_sink *bake)
@@ -400,7 +412,7 @@ static int sum_rows(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk_fil
 	if (a->survey.row_count != a->row_count)
 		return opk_fail(ctx, OPK_EINPUT, "there are %zu ranges, and %zu were evaluated",
 		                a->survey.row_count, a->row_count);
-	TRY(opk_sums_init(&a->sums, ctx, &a->survey, wanted));
+	TRY(init_sums(a, ctx, wanted));
 	return opk_totals_init(&a->totals, ctx, a->evaluation, file, &a->sums, &options);
 }
 
@@ -439,7 +451,7 @@ static int read_sums(bool *found, struct opk_aggregate *a, struct opk_ctx *ctx,
 	if (a->survey.row_count != a->row_count)
 		return opk_fail(ctx, OPK_EINPUT, "there are %zu ranges, and %zu were evaluated",
 		                a->survey.row_count, a->row_count);
-	TRY(opk_sums_init(&a->sums, ctx, &a->survey, wanted));
+	TRY(init_sums(a, ctx, wanted));
 	code = opk_totals_init(&a->totals, ctx, a->evaluation, file, &a->sums, &options);
 	*found = code != OPK_EUSAGE;
 	if (*found)

@@ -166,12 +166,13 @@ enum opk_level {
 };
 /* `text` NULL: outermost. OPK_EUSAGE lists the words. */
 int opk_level_parse(enum opk_level *out, struct opk_ctx *ctx, const char *text);
+struct opk_sums_options;
 /*
  * Also leaves out the ranges of other levels, and logs what it did. A range holds ranges of the
  * same key, GPU, rank and pass whose names continue its own with '/', and kernels that ran in it.
  */
 int opk_levels_choose(bool *left_out, struct opk_ctx *ctx, const struct opk_survey *survey,
-                      unsigned key, enum opk_level level);
+                      const struct opk_sums_options *options);
 
 /* Plans which ranges are summed into which images: for merged recordings and statistics. */
 
@@ -207,6 +208,7 @@ struct opk_sums {
 struct opk_sums_options {
 	unsigned key; /* of opk_key_parse() */
 	enum opk_level level;
+	bool explained; /* it was logged before which levels are left out */
 	/*
 	 * A group has one sum per pass, and one GPU. OPK_EUSAGE says which ranges of a group can't
 	 * be summed because their layouts or counters differ.

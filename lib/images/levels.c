@@ -118,7 +118,7 @@ static void explain(const struct levels *l, size_t count, size_t dropped, enum o
 	        count == 1 ? "is" : "are");
 }
 
-static int choose(struct levels *l, bool *left_out, enum opk_level level)
+static int choose(struct levels *l, bool *left_out, const struct opk_sums_options *options)
 {
 	size_t rows = l->survey->row_count, count = 0, first = 0;
 
@@ -131,19 +131,19 @@ static int choose(struct levels *l, bool *left_out, enum opk_level level)
 		if (!left_out[i])
 			find_holders(l, i);
 	for (size_t i = rows; i-- > 0;) {
-		if (left_out[i] || !is_dropped(l, i, level))
+		if (left_out[i] || !is_dropped(l, i, options->level))
 			continue;
 		left_out[i] = true;
 		first = i;
 		count++;
 	}
-	if (count)
-		explain(l, count, first, level);
+	if (count && !options->explained)
+		explain(l, count, first, options->level);
 	return OPK_OK;
 }
 
 int opk_levels_choose(bool *left_out, struct opk_ctx *ctx, const struct opk_survey *survey,
-                      unsigned key, enum opk_level level)
+                      const struct opk_sums_options *options)
 {
 	size_t rows = survey->row_count + 1;
 	opk_autofree char **keys = opk_alloc_array(rows, sizeof *keys);
@@ -153,7 +153,7 @@ int opk_levels_choose(bool *left_out, struct opk_ctx *ctx, const struct opk_surv
 	struct levels l = {
 		.ctx = ctx,
 		.survey = survey,
-		.scopes.key = key | OPK_KEY_GPU | OPK_KEY_RANK | OPK_KEY_PASS,
+		.scopes.key = options->key | OPK_KEY_GPU | OPK_KEY_RANK | OPK_KEY_PASS,
 		.keys = keys,
 		.holders = holders,
 		.outer = outer,
@@ -161,9 +161,9 @@ int opk_levels_choose(bool *left_out, struct opk_ctx *ctx, const struct opk_surv
 	};
 	int code;
 
-	if (level == OPK_ALL_LEVELS)
+	if (options->level == OPK_ALL_LEVELS)
 		return OPK_OK;
-	code = keys && holders && outer && own ? choose(&l, left_out, level)
+	code = keys && holders && outer && own ? choose(&l, left_out, options)
 	                                       : opk_nomem(ctx, "levels of ranges");
 	for (size_t i = 0; keys && i < rows; i++)
 		free(keys[i]);

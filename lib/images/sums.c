@@ -241,7 +241,7 @@ static int choose_rows(struct opk_sums *sums, struct opk_ctx *ctx,
 		return opk_nomem(ctx, "sums");
 	if (options->left_out)
 		memcpy(dropped, options->left_out, rows);
-	TRY(opk_levels_choose(dropped, ctx, sums->survey, options->key, options->level));
+	TRY(opk_levels_choose(dropped, ctx, sums->survey, options));
 	for (size_t i = 0; i < rows; i++) {
 		sums->group_of[i] = sums->sum_of[i] = SIZE_MAX;
 		if (!dropped[i])

@@ -42,6 +42,13 @@ static void take_end(struct opk_csv *csv)
 	}
 }
 
+bool opk_csv_begins(const struct opk_csv *csv, const char *text)
+{
+	size_t size = strlen(text);
+
+	return csv->size - csv->at >= size && !memcmp(csv->text + csv->at, text, size);
+}
+
 void opk_csv_skip_line(struct opk_csv *csv)
 {
 	while (!at_end(csv) && next(csv) != '\n')

@@ -11,6 +11,8 @@ struct opk_ncu_imported {
 	size_t launches, metrics;
 	bool decimal_comma; /* the report has decimal commas */
 	size_t open_line; /* the first with a point that begins decimals, or else thousands; or 0 */
+	char *error;      /* the first line in which ncu itself reports one; or NULL */
+	size_t error_line;
 	/* Names that were left out. */
 	struct opk_strlist labels;  /* are for people: no name of a metric looks so */
 	struct opk_strlist texts;   /* have texts as values */

@@ -30,14 +30,29 @@ struct reader {
 	uint32_t *metric_of;       /* of each column; UINT32_MAX: it is not a metric */
 	struct opk_index launches; /* TABLE/PROCESS/ID/KERNEL/GRID/BLOCK -> launch */
 	struct opk_strlist keys;
+	struct opk_index noted;     /* labels, sampled metrics */
+	struct opk_index processes; /* their names */
 	size_t tables;
-	bool begun;   /* the table's titles were the last row */
+	bool begun; /* the table's titles were the last row */
+	struct opk_ncu_said said;
 	size_t *last; /* for each metric its last value, from 1, in tables with a row for each */
 };
 
 static int fail_nomem(const struct reader *r)
 {
 	return opk_nomem(r->csv.ctx, "a report");
+}
+
+/* Keeps one of several equal names, and not more than can be said. */
+static int note_once(struct reader *r, struct opk_index *known, struct opk_strlist *list,
+                     const char *name)
+{
+	if (list->count == MAX_LABELS || opk_index_find(NULL, known, name))
+		return OPK_OK;
+	return opk_strlist_add(list, name)
+	                       && opk_index_add(known, list->items[list->count - 1], 0, NULL)
+	               ? OPK_OK
+	               : fail_nomem(r);
 }
 
 #define FAIL(r, ...) opk_csv_fail(&(r)->csv, (r)->record.line, __VA_ARGS__)
@@ -99,12 +114,8 @@ static int take_unit(int *power, struct reader *r, struct opk_ncu_metric *metric
 
 static int note_label(struct reader *r, const char *name)
 {
-	struct opk_strlist *labels = opk_ncu_is_sampled(name) ? &r->report->sampled
-	                                                      : &r->report->labels;
-
-	if (labels->count == MAX_LABELS || opk_strlist_contains(labels, name))
-		return OPK_OK;
-	return opk_strlist_add(labels, name) ? OPK_OK : fail_nomem(r);
+	return note_once(r, &r->noted,
+	                 opk_ncu_is_sampled(name) ? &r->report->sampled : &r->report->labels, name);
 }
 
 /* Lists of processors, "0,1", and versions, "4.0.1", look like numbers. */
@@ -124,7 +135,7 @@ static int add_value(struct reader *r, size_t launch, size_t metric, const char 
 	if (!added)
 		return fail_nomem(r);
 	*added = (struct opk_ncu_value){
-		(uint32_t)launch, (uint32_t)metric, text, r->record.line, power,
+		(uint32_t)launch, (uint32_t)metric, text, (uint32_t)r->record.line, power,
 	};
 	if (!is_of_machine(report->metrics.items[metric].name))
 		opk_printed_learn(&report->printed, text, r->record.line);
@@ -184,10 +195,8 @@ static int take_program(struct reader *r, struct opk_range *launch)
 	struct opk_ncu_report *report = r->report;
 	const char *process = cell(r, OPK_NCU_PROCESS_NAME), *host = cell(r, OPK_NCU_HOST);
 
-	if (*process && report->processes.count < MAX_LABELS
-	    && !opk_strlist_contains(&report->processes, process)
-	    && !opk_strlist_add(&report->processes, process))
-		return fail_nomem(r);
+	if (*process)
+		TRY(note_once(r, &r->processes, &report->processes, process));
 	launch->host = opk_texts_keep(&report->launches.texts, is_host(host) ? host : "");
 	return launch->host ? OPK_OK : fail_nomem(r);
 }
@@ -208,9 +217,9 @@ static int fill_launch(struct reader *r, struct opk_range *launch)
 	uint64_t device, context, process;
 
 	*launch = (struct opk_range){ .symbol = "", .gpu = "", .rank = -1 };
-	launch->name = opk_texts_keep(texts, cell(r, OPK_NCU_ID));
+	launch->name = cell(r, OPK_NCU_ID);
 	launch->kernel = opk_texts_keep_kernel(texts, cell(r, OPK_NCU_KERNEL_NAME));
-	if (!launch->name || !launch->kernel)
+	if (!launch->kernel)
 		return fail_nomem(r);
 	TRY(take_whole(&device, r, OPK_NCU_DEVICE, MAX_DEVICES));
 	TRY(take_whole(&context, r, OPK_NCU_CONTEXT, UINT32_MAX));
@@ -268,14 +277,14 @@ static int find_launch(size_t *out, struct reader *r)
 
 /* ---- rows */
 
-/* A row of the raw page. */
+/* A row of the raw page. Cells without a value are not kept: most may be. */
 static int read_launch(struct reader *r)
 {
 	size_t launch;
 
 	TRY(find_launch(&launch, r));
 	for (size_t i = 0; i < r->record.count; i++)
-		if (r->metric_of[i] != UINT32_MAX)
+		if (r->metric_of[i] != UINT32_MAX && !opk_printed_is_none(r->record.cells[i]))
 			TRY(add_value(r, launch, r->metric_of[i], r->record.cells[i],
 			              r->report->metrics.items[r->metric_of[i]].power));
 	return OPK_OK;
@@ -305,7 +314,7 @@ static int find_repeated(bool *out, struct reader *r, size_t launch, size_t metr
 
 	*out = last && last->launch == launch;
 	if (*out && strcmp(last->text, text) != 0)
-		return FAIL(r, "%s is '%.50s', but '%.50s' in line %zu",
+		return FAIL(r, "%s is '%.50s', but '%.50s' in line %u",
 		            report->metrics.items[metric].name, text, last->text, last->line);
 	r->last[metric] = *out ? r->last[metric] : report->values.count + 1;
 	return OPK_OK;
@@ -352,16 +361,9 @@ static int read_row(struct reader *r)
 
 /* ---- tables */
 
-static bool begins(const struct opk_csv *csv, const char *text)
-{
-	size_t size = strlen(text);
-
-	return csv->size - csv->at >= size && !memcmp(csv->text + csv->at, text, size);
-}
-
 static bool is_heading(const struct opk_csv *csv)
 {
-	return begins(csv, "\"ID\",") || begins(csv, "ID,");
+	return opk_csv_begins(csv, "\"ID\",") || opk_csv_begins(csv, "ID,");
 }
 
 static int place_column(struct reader *r, size_t i)
@@ -384,9 +386,10 @@ static int place_column(struct reader *r, size_t i)
 	if (!name)
 		return note_label(r, r->titles[i]);
 	TRY(find_metric(&metric, r, name));
-	for (size_t k = 0; k < i; k++)
-		if (r->metric_of[k] == metric)
-			return FAIL(r, "the column %.100s is there twice", name);
+	if (r->report->metrics.items[metric].table == r->tables)
+		return FAIL(r, "the column %.100s is there twice", name);
+	r->report->metrics.items[metric].table = r->tables;
+	r->report->metrics.items[metric].power = 0;
 	r->metric_of[i] = (uint32_t)metric;
 	return OPK_OK;
 }
@@ -442,47 +445,14 @@ static int begin_table(struct reader *r)
 			r->at[OPK_NCU_METRIC_NAME] = (int)i;
 	for (size_t i = 0; i < r->width; i++)
 		TRY(place_column(r, i));
-	for (size_t i = 0; i < r->report->metrics.count; i++)
-		r->report->metrics.items[i].power = 0;
 	return check_columns(r);
-}
-
-/* Other outputs of Nsight Compute, which people may try. */
-static int fail_without_table(const struct opk_csv *csv)
-{
-	static const struct {
-		const char *mark, *what;
-	} others[] = {
-		{ "\"Invocations\",",
-		  "a summary of several launches, which has no values of each" },
-		{ "\"Address Space\"", "of the page source" },
-		{ "\"Source\",", "of the page source" },
-		{ "\"ID\";", "separated by ';', where ncu writes ','" },
-	};
-
-	if (opk_ends(csv->name, ".ncu-rep"))
-		return opk_fail(csv->ctx, OPK_EINPUT,
-		                "%s: this is a report in Nsight Compute's own form: ncu prints its "
-		                "raw page in CSV, which can be read",
-		                csv->name);
-	if (begins(csv, "\xff\xfe"))
-		return opk_fail(
-			csv->ctx, OPK_EINPUT,
-			"%s: this is UTF-16, as some shells write files; it has to be UTF-8",
-			csv->name);
-	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-		if (memmem(csv->text, csv->size, others[i].mark, strlen(others[i].mark)))
-			return opk_fail(csv->ctx, OPK_EINPUT, "%s: this is %s", csv->name,
-			                others[i].what);
-	return opk_fail(csv->ctx, OPK_EINPUT,
-	                "%s: no line begins with \"ID\", as a table of Nsight Compute in CSV does",
-	                csv->name);
 }
 
 /* Lines of ncu itself may come between rows: "==WARNING== ..." */
 static bool is_message(const struct opk_csv *csv)
 {
-	return begins(csv, "==") || begins(csv, "\n") || begins(csv, "\r\n");
+	return opk_csv_begins(csv, "==") || opk_csv_begins(csv, "\n")
+	       || opk_csv_begins(csv, "\r\n");
 }
 
 static int read_tables(struct reader *r)
@@ -490,16 +460,16 @@ static int read_tables(struct reader *r)
 	struct opk_csv *csv = &r->csv;
 
 	while (csv->at < csv->size && !is_heading(csv))
-		opk_csv_skip_line(csv);
+		TRY(opk_ncu_skip_line(&r->said, csv));
 	if (csv->at >= csv->size) {
 		csv->at = 0;
-		return fail_without_table(csv);
+		return opk_ncu_fail_without_table(csv, &r->said);
 	}
 	while (csv->at < csv->size) {
 		if (is_heading(csv)) {
 			TRY(begin_table(r));
 		} else if (is_message(csv)) {
-			opk_csv_skip_line(csv);
+			TRY(opk_ncu_skip_line(&r->said, csv));
 		} else {
 			TRY(opk_csv_next(&r->record, csv));
 			TRY(read_row(r));
@@ -521,8 +491,7 @@ static int check_report(const struct reader *r)
 		                    "the decimal mark is a comma here, but a point in line %zu",
 		                    printed->point_line);
 	if (!report->launches.rows.count)
-		return opk_fail(r->csv.ctx, OPK_EINPUT, "%s: the table has no launches",
-		                r->csv.name);
+		return opk_ncu_fail_empty(&r->csv, &r->said, "the table has no launches");
 	return OPK_OK;
 }
 
@@ -533,10 +502,12 @@ static int read_file(struct reader *r, const char *path)
 
 	TRY(opk_read_small_file(&text, &size, r->csv.ctx, path, MAX_FILE));
 	r->report->text = text;
+	r->report->size = size;
+	r->report->path = path;
 	r->csv.text = text;
 	r->csv.size = size;
 	r->csv.line = 1;
-	if (begins(&r->csv, "\xef\xbb\xbf"))
+	if (opk_csv_begins(&r->csv, "\xef\xbb\xbf"))
 		r->csv.at = 3;
 	TRY(read_tables(r));
 	return check_report(r);
@@ -557,7 +528,11 @@ int opk_ncu_report_read(struct opk_ncu_report **out, struct opk_ctx *ctx, const 
 	free(r.titles);
 	free(r.metric_of);
 	opk_index_clear(&r.launches);
+	opk_index_clear(&r.noted);
+	opk_index_clear(&r.processes);
 	opk_strlist_clear(&r.keys);
+	report->error = r.said.error;
+	free(r.said.warning.text);
 	if (!code)
 		*out = opk_take(report);
 	return code;
@@ -577,6 +552,7 @@ void opk_ncu_report_free(struct opk_ncu_report *report)
 	opk_strlist_clear(&report->sampled);
 	opk_strlist_clear(&report->processes);
 	free(report->capabilities.items);
+	free(report->error.text);
 	free(report->text);
 	free(report);
 }

@@ -26,6 +26,8 @@ struct opk_csv_record {
 
 /* Reads the next record; `count` is 0 at the end. OPK_EINPUT: it is malformed. */
 int opk_csv_next(struct opk_csv_record *record, struct opk_csv *csv);
+/* Whether this text is at `at`. */
+bool opk_csv_begins(const struct opk_csv *csv, const char *text);
 /* Moves after the line at `at`. */
 void opk_csv_skip_line(struct opk_csv *csv);
 /* "FILE:LINE: ..."; returns OPK_EINPUT. */
@@ -68,6 +70,24 @@ char *opk_printed_unit(int *power, const char *text);
  */
 char *opk_printed_ranges(const char *pushed, const char *started);
 
+/* ---- what ncu itself says between tables: said.c */
+
+struct opk_ncu_line {
+	char *text; /* or NULL */
+	size_t line;
+};
+/* The first "==ERROR== ..." and "==WARNING== ...". */
+struct opk_ncu_said {
+	struct opk_ncu_line error, warning;
+};
+/* Passes over a line that is not of a table. */
+int opk_ncu_skip_line(struct opk_ncu_said *said, struct opk_csv *csv);
+/* Fails with OPK_EINPUT: says what the file may be, in which no table begins. */
+int opk_ncu_fail_without_table(const struct opk_csv *csv, const struct opk_ncu_said *said);
+/* Likewise, with the reason that ncu gives. */
+int opk_ncu_fail_empty(const struct opk_csv *csv, const struct opk_ncu_said *said,
+                       const char *problem);
+
 /* ---- the report: report.c */
 
 struct opk_ncu_metric {
@@ -75,18 +95,25 @@ struct opk_ncu_metric {
 	char *unit;       /* offpeak's; NULL: no value has had one */
 	int power;        /* of ten, for the values of a column */
 	size_t unit_line;
+	size_t table; /* the last one, from 1, that has a column of it */
 };
 
-/* A value, which is read when all of the report's have shown how numbers are written. */
+/*
+ * A value, which is read when all of the report's have shown how numbers are written. There are as
+ * many as cells in the file.
+ */
 struct opk_ncu_value {
 	uint32_t launch, metric;
 	const char *text;
-	size_t line;
-	int power; /* of ten */
+	uint32_t line;
+	int32_t power; /* of ten */
 };
 
 struct opk_ncu_report {
+	const char *path;
 	char *text; /* of the file; cells are in it */
+	size_t size;
+	struct opk_ncu_line error; /* that ncu itself reports */
 	struct opk_range_table launches;
 	OPK_LIST(struct opk_ncu_metric) metrics;
 	struct opk_index metric_names;

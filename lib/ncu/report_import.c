@@ -18,12 +18,12 @@ enum { TEXT_OF_TABLE = 4 << 20, TEXT_OF_ROW = 400 };
 static const char *device_name(const struct opk_ncu_values *values, size_t device)
 {
 	char fact[40];
+	size_t number;
 
 	snprintf(fact, sizeof fact, "device.%zu.name", device);
-	for (size_t i = 0; i < values->facts.count; i++)
-		if (!strcmp(values->facts.items[i].name, fact))
-			return values->facts.items[i].value;
-	return "";
+	return opk_index_find(&number, &values->fact_names, fact)
+	               ? values->facts.items[number].value
+	               : "";
 }
 
 static bool has_capability(size_t chip, const char *capability)
@@ -212,6 +212,10 @@ static int describe(struct opk_ncu_imported *out, struct opk_ctx *ctx,
 	out->metrics = values->metric_count;
 	out->decimal_comma = printed->comma_line;
 	out->open_line = printed->comma_line || printed->point_line ? 0 : printed->open_line;
+	out->error_line = report->error.line;
+	out->error = report->error.text ? opk_strdup(report->error.text) : NULL;
+	if (report->error.text && !out->error)
+		return opk_nomem(ctx, "a report");
 	return copy_names(&out->labels, &report->labels) && copy_names(&out->texts, &values->texts)
 	                       && copy_names(&out->sampled, &report->sampled)
 	               ? OPK_OK
@@ -223,6 +227,7 @@ void opk_ncu_imported_clear(struct opk_ncu_imported *imported)
 	opk_strlist_clear(&imported->labels);
 	opk_strlist_clear(&imported->texts);
 	opk_strlist_clear(&imported->sampled);
+	free(imported->error);
 	*imported = (struct opk_ncu_imported){ 0 };
 }
 

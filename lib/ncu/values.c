@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/ascii.h"
+
 /* ---- facts about launches: members of struct opk_range */
 
 static const struct {
@@ -44,8 +46,8 @@ static void take_launch_fact(struct opk_range *launch, const char *name, double 
 
 static const char device_prefix[] = "device__attribute_";
 
-/* "device.0.name" of "device__attribute_display_name". free() */
-static char *device_fact(const char *name, int32_t device)
+/* "name" of "device__attribute_display_name". */
+static const char *device_fact(const char *name)
 {
 	static const struct {
 		const char *attribute, *fact;
@@ -60,7 +62,7 @@ static char *device_fact(const char *name, int32_t device)
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
 		if (!strcmp(name, others[i].attribute))
 			name = others[i].fact;
-	return opk_printf("device.%d.%s", device >= 0 ? device : 0, name);
+	return name;
 }
 
 /* Takes the texts over. The first value of a fact counts. */
@@ -75,15 +77,21 @@ static bool put_fact(struct opk_ncu_values *out, char *name, char *value)
 	if (!added)
 		return false;
 	*added = (struct opk_property){ opk_take(own_name), opk_take(own_value) };
-	return opk_index_add(&out->fact_names, added->name, 0, NULL);
+	return opk_index_add(&out->fact_names, added->name, out->facts.count - 1, NULL);
 }
 
+/* Facts have the units of the driver's attributes: clocks are in kHz, all else is in base units. */
 static bool take_device_fact(struct opk_ncu_values *out, const struct opk_range *launch,
-                             const char *name, double value, const char *text)
+                             const struct opk_ncu_metric *metric, double value, const char *text)
 {
-	char *fact = isnan(value) ? opk_strdup(text) : opk_printf("%.17g", value);
+	const char *fact = device_fact(metric->name);
+	bool in_hz = metric->unit && !strcmp(metric->unit, "cycles/second");
 
-	return put_fact(out, device_fact(name, launch->device), fact);
+	if (in_hz && opk_ends(fact, "_khz"))
+		value /= 1000;
+	return put_fact(out,
+	                opk_printf("device.%d.%s", launch->device >= 0 ? launch->device : 0, fact),
+	                isnan(value) ? opk_strdup(text) : opk_printf("%.17g", value));
 }
 
 /* "9.0" as two facts, by which occupancy is computed. */
@@ -127,23 +135,22 @@ static enum use use_of(const char *name)
 	return opk_attribute_is_name(name) ? USE_COMPUTED : USE_VALUE;
 }
 
-/* A value's text as it was read. */
-struct reading {
-	double number;
-	enum opk_printed_kind kind;
-};
+static enum opk_printed_kind read_value(double *out, const struct opk_ncu_report *report,
+                                        const struct opk_ncu_value *value)
+{
+	return opk_printed_read(out, &report->printed, value->text, value->power);
+}
 
 /* Metrics that have a text anywhere are not values: "CachePreferNone". */
-static void read_texts(struct reading *readings, enum use *uses,
-                       const struct opk_ncu_report *report)
+static void find_texts(enum use *uses, const struct opk_ncu_report *report)
 {
+	double number;
+
 	for (size_t i = 0; i < report->values.count; i++) {
 		const struct opk_ncu_value *value = &report->values.items[i];
-		struct reading *reading = &readings[i];
 
-		reading->kind = opk_printed_read(&reading->number, &report->printed, value->text,
-		                                 value->power);
-		if (uses[value->metric] == USE_VALUE && reading->kind == OPK_PRINTED_TEXT)
+		if (uses[value->metric] == USE_VALUE
+		    && read_value(&number, report, value) == OPK_PRINTED_TEXT)
 			uses[value->metric] = USE_TEXT;
 	}
 }
@@ -172,47 +179,61 @@ static bool number_metrics(struct opk_ncu_values *out, size_t *numbers, const en
 }
 
 static bool take_value(struct opk_ncu_values *out, struct opk_ncu_report *report,
-                       const struct opk_ncu_value *value, const struct reading *reading,
-                       enum use use, size_t number)
+                       const struct opk_ncu_value *value, enum use use, size_t number)
 {
 	struct opk_range *launch = &report->launches.rows.items[value->launch];
-	const char *name = report->metrics.items[value->metric].name;
+	const struct opk_ncu_metric *metric = &report->metrics.items[value->metric];
+	enum opk_printed_kind kind;
+	double read;
 
+	if (use == USE_COMPUTED || use == USE_TEXT)
+		return true;
+	kind = read_value(&read, report, value);
 	if (use == USE_LAUNCH)
-		take_launch_fact(launch, name, reading->number);
-	if (use == USE_DEVICE && reading->kind != OPK_PRINTED_NONE)
-		return take_device_fact(out, launch, name, reading->number, value->text);
+		take_launch_fact(launch, metric->name, read);
+	if (use == USE_DEVICE && kind != OPK_PRINTED_NONE)
+		return take_device_fact(out, launch, metric, read, value->text);
 	if (use == USE_VALUE)
-		out->values[value->launch * out->metric_count + number] = reading->number;
+		out->values[value->launch * out->metric_count + number] = read;
 	return true;
 }
 
-static bool fill(struct opk_ncu_values *out, struct opk_ncu_report *report, enum use *uses,
-                 size_t *numbers)
+/*
+ * Tables of other metrics, one after the other, make a table in which each launch has all metrics.
+ * A small file could claim any number of values that way.
+ */
+static int check_cells(struct opk_ctx *ctx, const struct opk_ncu_report *report, size_t metrics)
 {
-	opk_autofree struct reading *readings = opk_alloc_array(report->values.count + 1,
-	                                                        sizeof *readings);
-	size_t cells;
+	enum { FEW_CELLS = 1 << 20 };
+	size_t launches = report->launches.rows.count;
 
-	if (!readings)
-		return false;
-	for (size_t i = 0; i < report->metrics.count; i++)
-		uses[i] = use_of(report->metrics.items[i].name);
-	read_texts(readings, uses, report);
-	if (!number_metrics(out, numbers, uses, report))
-		return false;
-	cells = out->metric_count * report->launches.rows.count;
+	if (metrics * launches <= FEW_CELLS + report->size)
+		return OPK_OK;
+	return opk_fail(
+		ctx, OPK_EINPUT,
+		"%s: %zu launches with %zu metrics, of which hardly any launch has more than a "
+		"few: there are %zu values; import its tables by themselves",
+		report->path, launches, metrics, report->values.count);
+}
+
+static int fill(struct opk_ncu_values *out, struct opk_ctx *ctx, struct opk_ncu_report *report,
+                const enum use *uses, const size_t *numbers)
+{
+	size_t cells = out->metric_count * report->launches.rows.count;
+
+	TRY(check_cells(ctx, report, out->metric_count));
 	out->values = opk_alloc_array(cells + 1, sizeof *out->values);
-	for (size_t i = 0; out->values && i < cells; i++)
+	if (!out->values)
+		return opk_nomem(ctx, "a report");
+	for (size_t i = 0; i < cells; i++)
 		out->values[i] = (double)NAN;
-	for (size_t i = 0; out->values && i < report->values.count; i++) {
+	for (size_t i = 0; i < report->values.count; i++) {
 		const struct opk_ncu_value *value = &report->values.items[i];
 
-		if (!take_value(out, report, value, &readings[i], uses[value->metric],
-		                numbers[value->metric]))
-			return false;
+		if (!take_value(out, report, value, uses[value->metric], numbers[value->metric]))
+			return opk_nomem(ctx, "a report");
 	}
-	return out->values && put_facts(out, report);
+	return put_facts(out, report) ? OPK_OK : opk_nomem(ctx, "a report");
 }
 
 int opk_ncu_values_init(struct opk_ncu_values *out, struct opk_ctx *ctx,
@@ -222,8 +243,14 @@ int opk_ncu_values_init(struct opk_ncu_values *out, struct opk_ctx *ctx,
 	opk_autofree size_t *numbers = opk_alloc_array(report->metrics.count + 1, sizeof *numbers);
 
 	*out = (struct opk_ncu_values){ 0 };
-	return uses && numbers && fill(out, report, uses, numbers) ? OPK_OK
-	                                                           : opk_nomem(ctx, "a report");
+	if (!uses || !numbers)
+		return opk_nomem(ctx, "a report");
+	for (size_t i = 0; i < report->metrics.count; i++)
+		uses[i] = use_of(report->metrics.items[i].name);
+	find_texts(uses, report);
+	if (!number_metrics(out, numbers, uses, report))
+		return opk_nomem(ctx, "a report");
+	return fill(out, ctx, report, uses, numbers);
 }
 
 void opk_ncu_values_clear(struct opk_ncu_values *values)

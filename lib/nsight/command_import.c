@@ -62,14 +62,6 @@ bool opk_has_ncu_command(const char *text, size_t size)
 	return false;
 }
 
-static bool is_one_of(const char *word, const char *const *list, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (!strcmp(word, list[i]))
-			return true;
-	return false;
-}
-
 /* Whether a command that begins with this word may be there for another one, which follows. */
 static bool is_prefix(const char *word)
 {
@@ -78,7 +70,8 @@ static bool is_prefix(const char *word)
 		                                "jsrun",       "docker",  "podman",  "apptainer",
 		                                "singularity", "numactl", "taskset", "timeout" };
 
-	return strchr(word, '=') || is_one_of(word, prefixes, sizeof prefixes / sizeof *prefixes);
+	return strchr(word, '=')
+	       || opk_texts_contain(prefixes, sizeof prefixes / sizeof *prefixes, word);
 }
 
 /*
@@ -90,7 +83,8 @@ static size_t find_tool(const struct opk_shell_words *words)
 	static const char *const others[] = { "echo", "which", "type", "man", "alias", "module" };
 	size_t count = words->count;
 
-	if (!count || is_one_of(words->items[0].text, others, sizeof others / sizeof *others))
+	if (!count
+	    || opk_texts_contain(others, sizeof others / sizeof *others, words->items[0].text))
 		return count;
 	for (size_t i = 0; i < count; i++) {
 		const char *next = i + 1 < count ? words->items[i + 1].text : "";

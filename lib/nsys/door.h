@@ -9,8 +9,10 @@
 /* How much of each kind was taken from a database. */
 struct opk_nsys_imported {
 	uint64_t kernels, copies, sets, ranges, calls;
-	uint64_t graphs; /* CUDA graphs that are recorded as a whole */
-	bool no_clock;   /* the database does not say when its times begin: they count from 0 */
+	uint64_t open_ranges; /* left out, since they did not end */
+	uint64_t odd_ranges;  /* left out: they end before they begin, or their type is unknown */
+	uint64_t graphs;      /* CUDA graphs that are recorded as a whole */
+	bool no_clock; /* the database does not say when its times begin: they count from 0 */
 	uint64_t samples, negative; /* values of samples that can't be, and are nan */
 	bool no_names;              /* it has samples of GPU metrics, but not the metrics' names */
 	struct opk_strlist

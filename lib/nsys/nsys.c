@@ -37,34 +37,47 @@ static int read_names(struct opk_strlist *out, struct opk_nsys_source *source, c
 	}
 }
 
-int opk_nsys_select(struct opk_statement **out, struct opk_nsys_source *source, const char *table,
-                    const struct opk_nsys_column *columns, size_t count, const char *where)
+static int prepare(struct opk_statement **out, struct opk_nsys_source *source,
+                   const struct opk_nsys_query *query)
 {
 	enum { NAME = 1 }; /* of a row of table_info */
 	opk_autostrlist struct opk_strlist known = { 0 };
 	opk_autobuf struct opk_buf sql = { 0 };
-	opk_autofree char *info = opk_printf("PRAGMA table_info(\"%s\")", table);
+	opk_autofree char *info = opk_printf("PRAGMA table_info(\"%s\")", query->table);
+	const struct opk_nsys_column *columns = query->columns;
 
-	*out = NULL;
-	if (!opk_nsys_has(source, table))
-		return OPK_OK;
 	if (!info)
 		return opk_nomem(source->ctx, "a database");
 	TRY(read_names(&known, source, info, NAME));
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < query->count; i++)
 		if (columns[i].required && !opk_strlist_contains(&known, columns[i].needs))
 			return opk_fail(source->ctx, OPK_EINPUT, "the table %s has no column '%s'",
-			                table, columns[i].needs);
-	for (size_t i = 0; i < count; i++)
+			                query->table, columns[i].needs);
+	for (size_t i = 0; i < query->count; i++)
 		opk_buf_add_printf(&sql, "%s %s", i ? "," : "SELECT",
 		                   opk_strlist_contains(&known, columns[i].needs) ? columns[i].sql
 		                                                                  : "NULL");
-	opk_buf_add_printf(&sql, " FROM \"%s\" t%s%s", table, where ? " WHERE " : "",
-	                   where ? where : "");
+	opk_buf_add_printf(&sql, " FROM \"%s\" t%s%s", query->table, query->where ? " WHERE " : "",
+	                   query->where ? query->where : "");
 	opk_buf_add(&sql, "", 1);
 	if (sql.failed)
 		return opk_nomem(source->ctx, "a database");
 	return opk_statement_new(out, source->sqlite, (const char *)sql.data);
+}
+
+int opk_nsys_read(struct opk_nsys_source *source, const struct opk_nsys_query *query, void *data)
+{
+	struct opk_statement *rows;
+	bool any = opk_nsys_has(source, query->table);
+
+	if (any)
+		TRY(prepare(&rows, source, query));
+	while (any) {
+		TRY(opk_statement_next(&any, rows));
+		if (any)
+			TRY(query->take(data, rows));
+	}
+	return OPK_OK;
 }
 
 /* ---- what tables refer to --------------------------------------------------------------- */
@@ -122,8 +135,9 @@ static int add_device(struct opk_nsys_source *source, uint32_t process, int64_t 
 	return OPK_OK;
 }
 
-static int take_gpu(struct opk_nsys_source *source, const struct opk_statement *row)
+static int take_gpu(void *data, const struct opk_statement *row)
 {
+	struct opk_nsys_source *source = data;
 	enum { ID, NAME, UUID, PCI, CHIP, NUMBER, PERFWORKS };
 	int64_t gpu = opk_statement_get_int(row, ID);
 	bool numbered = opk_statement_get_text(row, PERFWORKS);
@@ -139,8 +153,9 @@ static int take_gpu(struct opk_nsys_source *source, const struct opk_statement *
 }
 
 /* A process may see other GPUs first than the system does. */
-static int take_number(struct opk_nsys_source *source, const struct opk_statement *row)
+static int take_number(void *data, const struct opk_statement *row)
 {
+	struct opk_nsys_source *source = data;
 	enum { GPU, NUMBER, PROCESS };
 	int64_t process = opk_statement_get_int(row, PROCESS);
 
@@ -150,8 +165,9 @@ static int take_number(struct opk_nsys_source *source, const struct opk_statemen
 	                  opk_statement_get_int(row, GPU));
 }
 
-static int take_domain(struct opk_nsys_source *source, const struct opk_statement *row)
+static int take_domain(void *data, const struct opk_statement *row)
 {
+	struct opk_nsys_source *source = data;
 	enum { THREAD, NUMBER, TEXT_NUMBER, DIRECT };
 	const char *name = opk_statement_get_text(row, DIRECT);
 	struct opk_nsys_domain *domain = opk_list_add(&source->domains);
@@ -167,16 +183,18 @@ static int take_domain(struct opk_nsys_source *source, const struct opk_statemen
 	return domain->name ? OPK_OK : opk_nomem(source->ctx, "a database");
 }
 
-static int take_start(struct opk_nsys_source *source, const struct opk_statement *row)
+static int take_start(void *data, const struct opk_statement *row)
 {
+	struct opk_nsys_source *source = data;
 	source->base = opk_statement_get_int(row, 0);
 	source->has_base = source->base > 0;
 	source->base = source->has_base ? source->base : 0;
 	return OPK_OK;
 }
 
-static int take_host(struct opk_nsys_source *source, const struct opk_statement *row)
+static int take_host(void *data, const struct opk_statement *row)
 {
+	struct opk_nsys_source *source = data;
 	const char *name = opk_statement_get_text(row, 0);
 
 	return name ? add_fact(source, opk_strdup("hostname"), name) : OPK_OK;
@@ -197,45 +215,20 @@ static const struct opk_nsys_column domains[] = { COLUMN("globalTid"), COLUMN("d
 static const struct opk_nsys_column starts[] = { COLUMN("utcEpochNs") };
 static const struct opk_nsys_column hosts[] = { COLUMN("value") };
 
-#define TABLE(name, columns) name, columns, sizeof columns / sizeof *columns
-static const struct {
-	const char *name;
-	const struct opk_nsys_column *columns;
-	size_t count;
-	int (*take)(struct opk_nsys_source *source, const struct opk_statement *row);
-	const char *where;
-} references[] = {
-	{ TABLE("TARGET_INFO_CUDA_DEVICE", numbers), take_number, NULL },
-	{ TABLE("TARGET_INFO_GPU", gpus), take_gpu, NULL },
-	{ TABLE("TARGET_INFO_CUDA_GPU", older_gpus), take_gpu, NULL },
-	{ TABLE("TARGET_INFO_SESSION_START_TIME", starts), take_start, NULL },
-	{ TABLE("TARGET_INFO_SYSTEM_ENV", hosts), take_host, "t.name = 'Hostname' LIMIT 1" },
+static const struct opk_nsys_query references[] = {
+	QUERY("TARGET_INFO_CUDA_DEVICE", numbers, take_number, NULL),
+	QUERY("TARGET_INFO_GPU", gpus, take_gpu, NULL),
+	QUERY("TARGET_INFO_CUDA_GPU", older_gpus, take_gpu, NULL),
+	QUERY("TARGET_INFO_SESSION_START_TIME", starts, take_start, NULL),
+	QUERY("TARGET_INFO_SYSTEM_ENV", hosts, take_host, "t.name = 'Hostname' LIMIT 1"),
 	/* 75 gives a domain its name. */
-	{ TABLE("NVTX_EVENTS", domains), take_domain, "t.eventType = 75" },
+	QUERY("NVTX_EVENTS", domains, take_domain, "t.eventType = 75"),
 };
-
-static int take_rows(struct opk_nsys_source *source, struct opk_statement *rows,
-                     int (*take)(struct opk_nsys_source *source, const struct opk_statement *row))
-{
-	bool any = rows;
-
-	while (any) {
-		TRY(opk_statement_next(&any, rows));
-		if (any)
-			TRY(take(source, rows));
-	}
-	return OPK_OK;
-}
 
 static int read_references(struct opk_nsys_source *source)
 {
-	for (size_t i = 0; i < sizeof references / sizeof *references; i++) {
-		struct opk_statement *rows;
-
-		TRY(opk_nsys_select(&rows, source, references[i].name, references[i].columns,
-		                    references[i].count, references[i].where));
-		TRY(take_rows(source, rows, references[i].take));
-	}
+	for (size_t i = 0; i < sizeof references / sizeof *references; i++)
+		TRY(opk_nsys_read(source, &references[i], source));
 	return OPK_OK;
 }
 
@@ -281,78 +274,71 @@ void opk_nsys_close(struct opk_nsys_source *source)
 
 enum { ALL_GPUS = -1 };
 
-/* *chip is NULL until a GPU has said it. */
-static int join_chip(const char **chip, const struct opk_nsys_source *source, int64_t gpu)
+struct chip_search {
+	const struct opk_nsys_source *source;
+	const char *chip; /* NULL until a GPU has said it */
+};
+
+static int join_chip(struct chip_search *search, int64_t gpu)
 {
+	const struct opk_nsys_source *source = search->source;
+
 	for (size_t i = 0; i < source->gpus.count; i++) {
 		const struct opk_nsys_gpu *of = &source->gpus.items[i];
 
 		if ((gpu != ALL_GPUS && of->id != gpu) || !*of->chip)
 			continue;
-		if (*chip && strcmp(*chip, of->chip) != 0)
+		if (search->chip && strcmp(search->chip, of->chip) != 0)
 			return opk_fail(source->ctx, OPK_EFAILED,
 			                "%s: GPUs of several chips, %s and %s: a recording has "
 			                "one: name the chip",
-			                source->path, *chip, of->chip);
-		*chip = of->chip;
+			                source->path, search->chip, of->chip);
+		search->chip = of->chip;
 	}
 	return OPK_OK;
 }
 
-static int join_chips(const char **chip, struct opk_nsys_source *source, const char *table)
+static int join_ran(void *data, const struct opk_statement *row)
 {
-	static const struct opk_nsys_column columns[] = { COLUMN("globalPid"), COLUMN("deviceId") };
 	enum { PROCESS, DEVICE };
-	struct opk_statement *rows;
-	bool any;
+	struct chip_search *search = data;
+	uint32_t process = opk_nsys_process(opk_statement_get_int(row, PROCESS));
+	uint32_t device = (uint32_t)opk_statement_get_int(row, DEVICE);
 
-	TRY(opk_nsys_select(&rows, source, table, columns, 2, "1 GROUP BY 1, 2"));
-	for (any = rows; any;) {
-		uint32_t process, device;
-
-		TRY(opk_statement_next(&any, rows));
-		if (!any)
-			return OPK_OK;
-		process = opk_nsys_process(opk_statement_get_int(rows, PROCESS));
-		device = (uint32_t)opk_statement_get_int(rows, DEVICE);
-		TRY(join_chip(chip, source, opk_nsys_device(source, process, device)));
-	}
-	return OPK_OK;
+	return join_chip(search, opk_nsys_device(search->source, process, device));
 }
 
-static int join_sampled(const char **chip, struct opk_nsys_source *source)
+static int join_sampled(void *data, const struct opk_statement *row)
 {
-	static const struct opk_nsys_column columns[] = { COLUMN("typeId") };
-	struct opk_statement *rows;
-	bool any;
+	struct chip_search *search = data;
 
-	TRY(opk_nsys_select(&rows, source, OPK_NSYS_SAMPLES, columns, 1, "1 GROUP BY 1"));
-	for (any = rows; any;) {
-		TRY(opk_statement_next(&any, rows));
-		if (any)
-			TRY(join_chip(chip, source,
-			              opk_nsys_sampled_gpu(source,
-			                                   opk_statement_get_int(rows, 0))));
-	}
-	return OPK_OK;
+	return join_chip(search,
+	                 opk_nsys_sampled_gpu(search->source, opk_statement_get_int(row, 0)));
 }
+
+static const struct opk_nsys_column of_ran[] = { COLUMN("globalPid"), COLUMN("deviceId") };
+static const struct opk_nsys_column of_samples[] = { COLUMN("typeId") };
+static const struct opk_nsys_query uses[] = {
+	QUERY(OPK_NSYS_KERNELS, of_ran, join_ran, "1 GROUP BY 1, 2"),
+	QUERY(OPK_NSYS_COPIES, of_ran, join_ran, "1 GROUP BY 1, 2"),
+	QUERY(OPK_NSYS_SETS, of_ran, join_ran, "1 GROUP BY 1, 2"),
+	QUERY(OPK_NSYS_GRAPHS, of_ran, join_ran, "1 GROUP BY 1, 2"),
+	QUERY(OPK_NSYS_SAMPLES, of_samples, join_sampled, "1 GROUP BY 1"),
+};
 
 int opk_nsys_chip(const char **out, struct opk_nsys_source *source)
 {
-	static const char *const tables[] = { OPK_NSYS_KERNELS, OPK_NSYS_COPIES, OPK_NSYS_SETS,
-		                              OPK_NSYS_GRAPHS };
-	const char *chip = NULL;
+	struct chip_search search = { .source = source };
 
-	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-		TRY(join_chips(&chip, source, tables[i]));
-	TRY(join_sampled(&chip, source));
-	if (!chip)
-		TRY(join_chip(&chip, source, ALL_GPUS));
-	if (!chip)
+	for (size_t i = 0; i < sizeof uses / sizeof *uses; i++)
+		TRY(opk_nsys_read(source, &uses[i], &search));
+	if (!search.chip)
+		TRY(join_chip(&search, ALL_GPUS));
+	if (!search.chip)
 		return opk_fail(source->ctx, OPK_EFAILED,
 		                "%s does not say which chip its GPUs have: name the chip",
 		                source->path);
-	return opk_chip_named(out, source->ctx, chip);
+	return opk_chip_named(out, source->ctx, search.chip);
 }
 
 int32_t opk_nsys_device(const struct opk_nsys_source *source, uint32_t process, uint32_t number)

@@ -89,9 +89,20 @@ struct opk_nsys_column {
 /* The text of a column with its number. */
 #define TEXT(name) SELECTED(name, "(SELECT value FROM StringIds WHERE id = t.\"" name "\")", false)
 #define NOTHING SELECTED("", "NULL", false)
-/* Selects columns of a table; *out is NULL if there is no such table. `where` may be NULL. */
-int opk_nsys_select(struct opk_statement **out, struct opk_nsys_source *source, const char *table,
-                    const struct opk_nsys_column *columns, size_t count, const char *where);
+/* Selects columns of a table, and takes its rows one after the other. */
+struct opk_nsys_query {
+	const char *table;
+	const struct opk_nsys_column *columns;
+	size_t count;
+	int (*take)(void *data, const struct opk_statement *row);
+	const char *where; /* and in which order; NULL: all rows */
+};
+#define QUERY(name, columns, take, where)                                                          \
+	{                                                                                          \
+		name, columns, sizeof columns / sizeof *columns, take, where                       \
+	}
+/* Nothing is read where the database does not have the table. */
+int opk_nsys_read(struct opk_nsys_source *source, const struct opk_nsys_query *query, void *data);
 
 /* ---- samples of GPU metrics: samples.c */
 

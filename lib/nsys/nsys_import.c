@@ -49,18 +49,14 @@ static uint32_t small_of(const struct opk_statement *row, int column)
 /* The columns that all queries begin with. */
 enum { START, END, PROCESS, CORRELATION, NAME, COMMON };
 
-static int check_times(const struct importer *in, const struct opk_statement *row)
+/* A capture can have begun before the time that counts as 0. */
+static bool has_times(const struct importer *in, const struct opk_statement *row)
 {
 	int64_t start = opk_statement_get_int(row, START), end = opk_statement_get_int(row, END);
 	int64_t sum;
 
-	/* A capture can have begun before the time that counts as 0. */
-	if (end < start || __builtin_add_overflow(in->source.base, start, &sum) || sum < 0
-	    || __builtin_add_overflow(in->source.base, end, &sum))
-		return opk_fail(in->ctx, OPK_EINPUT,
-		                "%s: a record from %" PRId64 " to %" PRId64 " ns", in->source.path,
-		                start, end);
-	return OPK_OK;
+	return end >= start && !__builtin_add_overflow(in->source.base, start, &sum) && sum >= 0
+	       && !__builtin_add_overflow(in->source.base, end, &sum);
 }
 
 static int add_record(struct opk_activity **out, struct importer *in,
@@ -69,7 +65,10 @@ static int add_record(struct opk_activity **out, struct importer *in,
 	const char *name = opk_statement_get_text(row, NAME);
 	struct opk_activity *record;
 
-	TRY(check_times(in, row));
+	if (!has_times(in, row))
+		return opk_fail(in->ctx, OPK_EINPUT,
+		                "%s: a record from %" PRId64 " to %" PRId64 " ns", in->source.path,
+		                opk_statement_get_int(row, START), opk_statement_get_int(row, END));
 	if (in->records.count == SECTION_RECORDS)
 		TRY(flush(in));
 	record = opk_list_add(&in->records);
@@ -105,7 +104,7 @@ static int add_ran(struct opk_activity **out, struct importer *in, const struct 
 
 /* ---- tables ----------------------------------------------------------------------------- */
 
-static int take_kernel(struct importer *in, const struct opk_statement *row)
+static int take_kernel(void *data, const struct opk_statement *row)
 {
 	enum {
 		SYMBOL = ON_GPU,
@@ -116,6 +115,7 @@ static int take_kernel(struct importer *in, const struct opk_statement *row)
 		STATIC,
 		DYNAMIC
 	};
+	struct importer *in = data;
 	const char *symbol = opk_statement_get_text(row, SYMBOL);
 	struct opk_activity *record;
 
@@ -139,8 +139,9 @@ static int take_kernel(struct importer *in, const struct opk_statement *row)
 }
 
 /* A graph that is recorded as a whole is like a kernel, whose shape is not known. */
-static int take_graph(struct importer *in, const struct opk_statement *row)
+static int take_graph(void *data, const struct opk_statement *row)
 {
+	struct importer *in = data;
 	opk_autofree char *name = opk_printf("CUDA graph %" PRIu64,
 	                                     number_of(row, ON_GPU, INT64_MAX));
 	struct opk_activity *record;
@@ -153,7 +154,7 @@ static int take_graph(struct importer *in, const struct opk_statement *row)
 	return in->texts.failed ? opk_nomem(in->ctx, "what ran") : OPK_OK;
 }
 
-static int take_copy(struct importer *in, const struct opk_statement *row)
+static int take_copy(void *data, const struct opk_statement *row)
 {
 	/* CUpti_ActivityMemcpyKind, and after it numbers of Nsight Systems. */
 	static const char *const names[] = {
@@ -166,6 +167,7 @@ static int take_copy(struct importer *in, const struct opk_statement *row)
 		[13] = "memcpy unified DtoD",
 	};
 	enum { BYTES = ON_GPU, KIND };
+	struct importer *in = data;
 	struct opk_activity *record;
 	uint64_t kind = number_of(row, KIND, sizeof names / sizeof *names - 1);
 
@@ -176,8 +178,9 @@ static int take_copy(struct importer *in, const struct opk_statement *row)
 	return OPK_OK;
 }
 
-static int take_set(struct importer *in, const struct opk_statement *row)
+static int take_set(void *data, const struct opk_statement *row)
 {
+	struct importer *in = data;
 	struct opk_activity *record;
 
 	TRY(add_ran(&record, in, row, OPK_ACTIVITY_SET));
@@ -201,8 +204,9 @@ static const char *name_of_call(struct importer *in, const char *name)
 	return copy ? opk_texts_keep(&in->texts, copy) : name;
 }
 
-static int take_call(struct importer *in, const struct opk_statement *row)
+static int take_call(void *data, const struct opk_statement *row)
 {
+	struct importer *in = data;
 	struct opk_activity *record;
 
 	TRY(add_record(&record, in, row, OPK_ACTIVITY_CALL));
@@ -212,9 +216,19 @@ static int take_call(struct importer *in, const struct opk_statement *row)
 	return in->texts.failed ? opk_nomem(in->ctx, "calls") : OPK_OK;
 }
 
-static int take_range(struct importer *in, const struct opk_statement *row)
+/* The columns of NVTX, and the types of ranges that were pushed or started. */
+enum { TEXT = COMMON, DOMAIN, TYPE, PUSHED = 59, STARTED = 60 };
+
+/* An open range has no end, or in older versions 0 or -1. */
+static bool is_open(const struct opk_statement *row)
 {
-	enum { TEXT = COMMON, DOMAIN, TYPE, PUSHED = 59 };
+	int64_t start = opk_statement_get_int(row, START), end = opk_statement_get_int(row, END);
+
+	return !opk_statement_get_text(row, END) || ((!end || end == -1) && end < start);
+}
+
+static int add_range(struct importer *in, const struct opk_statement *row)
+{
 	const char *text = opk_statement_get_text(row, TEXT);
 	opk_autofree char *name = NULL;
 	struct opk_activity *record;
@@ -230,6 +244,22 @@ static int take_range(struct importer *in, const struct opk_statement *row)
 		record->thread = opk_nsys_thread(opk_statement_get_int(row, PROCESS));
 	in->counts->ranges++;
 	return !name || in->texts.failed ? opk_nomem(in->ctx, "NVTX ranges") : OPK_OK;
+}
+
+/* What programs say about themselves stops nothing. */
+static int take_range(void *data, const struct opk_statement *row)
+{
+	int64_t type = opk_statement_get_int(row, TYPE);
+	struct importer *in = data;
+
+	if ((type == PUSHED || type == STARTED) && is_open(row)) {
+		in->counts->open_ranges++;
+		return OPK_OK;
+	}
+	if ((type == PUSHED || type == STARTED) && has_times(in, row))
+		return add_range(in, row);
+	in->counts->odd_ranges++;
+	return OPK_OK;
 }
 
 #define RECORD(process, ...)                                                                       \
@@ -263,44 +293,15 @@ static const struct opk_nsys_column ranges[] = { RECORD("globalTid", TEXT("textI
 	                                         COLUMN("text"), COLUMN("domainId"),
 	                                         COLUMN("eventType") };
 
-#define TABLE(name, columns) name, columns, sizeof columns / sizeof *columns
-static const struct table {
-	const char *name;
-	const struct opk_nsys_column *columns;
-	size_t count;
-	int (*take)(struct importer *in, const struct opk_statement *row);
-	const char *where; /* which rows; NULL: all */
-} tables[] = {
-	{ TABLE(OPK_NSYS_KERNELS, kernels), take_kernel, NULL },
-	{ TABLE(OPK_NSYS_GRAPHS, graphs), take_graph, NULL },
-	{ TABLE(OPK_NSYS_COPIES, copies), take_copy, NULL },
-	{ TABLE(OPK_NSYS_SETS, sets), take_set, NULL },
-	{ TABLE("CUPTI_ACTIVITY_KIND_RUNTIME", calls), take_call, NULL },
-	/*
-	 * 59 and 60 are ranges that were pushed, or started. An open one ends at NULL, or at 0 or
-	 * -1 in older versions.
-	 */
-	{ TABLE("NVTX_EVENTS", ranges), take_range,
-	  "t.eventType IN (59, 60) AND t.\"end\" IS NOT NULL"
-	  " AND NOT (t.\"end\" IN (0, -1) AND t.\"end\" < t.start)" },
+static const struct opk_nsys_query tables[] = {
+	QUERY(OPK_NSYS_KERNELS, kernels, take_kernel, NULL),
+	QUERY(OPK_NSYS_GRAPHS, graphs, take_graph, NULL),
+	QUERY(OPK_NSYS_COPIES, copies, take_copy, NULL),
+	QUERY(OPK_NSYS_SETS, sets, take_set, NULL),
+	QUERY("CUPTI_ACTIVITY_KIND_RUNTIME", calls, take_call, NULL),
+	/* Others are categories, marks, names of threads, and begins and ends of domains. */
+	QUERY("NVTX_EVENTS", ranges, take_range, "t.eventType NOT IN (33, 34, 39, 75, 76)"),
 };
-
-static int take_table(struct importer *in, const struct table *table)
-{
-	struct opk_statement *rows;
-	bool any;
-
-	TRY(opk_nsys_select(&rows, &in->source, table->name, table->columns, table->count,
-	                    table->where));
-	if (!rows)
-		return OPK_OK;
-	for (;;) {
-		TRY(opk_statement_next(&any, rows));
-		if (!any)
-			return OPK_OK;
-		TRY(table->take(in, rows));
-	}
-}
 
 /* ---- the recording ---------------------------------------------------------------------- */
 
@@ -333,7 +334,7 @@ static int write_recording(struct importer *in, const char *chip, const char *pa
 	if (sampled)
 		TRY(opk_nsys_samples_place(&in->samples, in->writer, &in->source));
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-		TRY(take_table(in, &tables[i]));
+		TRY(opk_nsys_read(&in->source, &tables[i], in));
 	TRY(flush(in));
 	if (!sampled && !ran(in->counts))
 		return opk_fail(in->ctx, OPK_EFAILED,

@@ -115,10 +115,17 @@ static size_t number_metric(struct opk_nsys_samples *out, const struct meaning *
 	return i;
 }
 
-static int take_label(struct opk_nsys_samples *out, struct opk_nsys_source *source,
-                      const struct opk_statement *row, const char *chip)
+struct reading {
+	struct opk_nsys_samples *out;
+	struct opk_nsys_source *source;
+	const char *chip;
+};
+
+static int take_label(void *data, const struct opk_statement *row)
 {
 	enum { TYPE, METRIC, NAME };
+	struct reading *r = data;
+	struct opk_nsys_samples *out = r->out;
 	const char *name = opk_statement_get_text(row, NAME);
 	const struct meaning *meaning = name ? find_meaning(name) : NULL;
 	struct opk_nsys_label *added;
@@ -127,34 +134,16 @@ static int take_label(struct opk_nsys_samples *out, struct opk_nsys_source *sour
 		return !name || opk_strlist_contains(&out->left_out, name)
 		                       || opk_strlist_add(&out->left_out, name)
 		               ? OPK_OK
-		               : opk_nomem(source->ctx, "labels");
+		               : opk_nomem(r->source->ctx, "labels");
 	added = opk_list_add(&out->labels);
 	if (!added)
-		return opk_nomem(source->ctx, "labels");
+		return opk_nomem(r->source->ctx, "labels");
 	*added = (struct opk_nsys_label){
 		.type = opk_statement_get_int(row, TYPE),
 		.id = opk_statement_get_int(row, METRIC),
-		.metric = number_metric(out, meaning, chip),
+		.metric = number_metric(out, meaning, r->chip),
 		.is_clock = meaning->kind == CLOCK,
 	};
-	return OPK_OK;
-}
-
-static int read_labels(struct opk_nsys_samples *out, struct opk_nsys_source *source,
-                       const char *chip)
-{
-	static const struct opk_nsys_column columns[] = { COLUMN("typeId"), COLUMN("metricId"),
-		                                          COLUMN("metricName") };
-	struct opk_statement *rows;
-	bool any;
-
-	TRY(opk_nsys_select(&rows, source, "TARGET_INFO_GPU_METRICS", columns, 3,
-	                    "1 ORDER BY 1, 2"));
-	for (any = rows; any;) {
-		TRY(opk_statement_next(&any, rows));
-		if (any)
-			TRY(take_label(out, source, rows, chip));
-	}
 	return OPK_OK;
 }
 
@@ -239,17 +228,19 @@ static int find_sample(size_t *row, struct opk_nsys_samples *out, struct opk_nsy
 }
 
 /* Rows of the database are in the order of types and times. */
-static int take_value(struct opk_nsys_samples *out, struct opk_nsys_source *source,
-                      const struct opk_statement *row)
+static int take_value(void *data, const struct opk_statement *row)
 {
 	enum { TYPE, TIME, METRIC, VALUE };
+	struct reading *r = data;
+	struct opk_nsys_samples *out = r->out;
 	int64_t type = opk_statement_get_int(row, TYPE), id = opk_statement_get_int(row, METRIC);
 	const struct opk_nsys_label *label = find_label(out, type, id);
 	size_t sample;
 
+	out->any = true;
 	if (!label || !opk_statement_get_text(row, VALUE))
 		return OPK_OK;
-	TRY(find_sample(&sample, out, source, type, opk_statement_get_int(row, TIME)));
+	TRY(find_sample(&sample, out, r->source, type, opk_statement_get_int(row, TIME)));
 	if (sample != SIZE_MAX)
 		out->values.items[sample * out->metric_count + label->metric] =
 			value_of(out, label, opk_statement_get_double(row, VALUE));
@@ -259,21 +250,19 @@ static int take_value(struct opk_nsys_samples *out, struct opk_nsys_source *sour
 int opk_nsys_samples_read(struct opk_nsys_samples *out, struct opk_nsys_source *source,
                           const char *chip)
 {
-	static const struct opk_nsys_column columns[] = { COLUMN("typeId"), REQUIRED("timestamp"),
-		                                          COLUMN("metricId"), COLUMN("value") };
-	struct opk_statement *rows;
-	bool any;
+	static const struct opk_nsys_column labels[] = { COLUMN("typeId"), COLUMN("metricId"),
+		                                         COLUMN("metricName") };
+	static const struct opk_nsys_column values[] = { COLUMN("typeId"), REQUIRED("timestamp"),
+		                                         COLUMN("metricId"), COLUMN("value") };
+	static const struct opk_nsys_query queries[] = {
+		QUERY("TARGET_INFO_GPU_METRICS", labels, take_label, "1 ORDER BY 1, 2"),
+		QUERY(OPK_NSYS_SAMPLES, values, take_value,
+		      "t.timestamp IS NOT NULL ORDER BY 1, 2"),
+	};
+	struct reading r = { out, source, chip };
 
-	TRY(opk_nsys_select(&rows, source, OPK_NSYS_SAMPLES, columns, 4,
-	                    "t.timestamp IS NOT NULL ORDER BY 1, 2"));
-	if (rows)
-		TRY(read_labels(out, source, chip));
-	for (any = rows; any;) {
-		TRY(opk_statement_next(&any, rows));
-		out->any |= any;
-		if (any)
-			TRY(take_value(out, source, rows));
-	}
+	for (size_t i = 0; opk_nsys_has(source, OPK_NSYS_SAMPLES) && i < 2; i++)
+		TRY(opk_nsys_read(source, &queries[i], &r));
 	return OPK_OK;
 }
 

@@ -223,7 +223,7 @@ static int blame_values(struct verification *v, size_t row)
 	return section < 0 ? OPK_OK : blame(v, (size_t)section, problem);
 }
 
-/* Whether images give the values that the file has, with the library that gave these. */
+/* Reads all rows of both; `values` may be NULL. */
 static int compare(struct verification *v, struct opk_evaluation *images,
                    struct opk_evaluation *values)
 {
@@ -232,6 +232,8 @@ static int compare(struct verification *v, struct opk_evaluation *images,
 
 	do {
 		TRY(opk_evaluation_next(&one, v->ctx, images));
+		if (!values)
+			continue;
 		TRY(opk_evaluation_next(&other, v->ctx, values));
 		if (!one != !other || (one && memcmp(one->values, other->values, size) != 0))
 			return blame_values(v, one ? one->index : other->index);
@@ -239,30 +241,65 @@ static int compare(struct verification *v, struct opk_evaluation *images,
 	return OPK_OK;
 }
 
-static int evaluate(struct verification *v, struct opk_file *file)
+static int begin(struct opk_evaluation **out, struct verification *v, struct opk_file *file,
+                 bool from_images)
 {
-	opk_auto(opk_evaluation) struct opk_evaluation *images = NULL, *values = NULL;
 	struct opk_eval_options options = OPK_INIT(options);
-	struct opk_eval_inside inside = {
-		.from_images = opk_file_find(file, OPK_SECTION_DATA) >= 0,
-	};
-	const struct opk_row *row;
-	int code;
+	struct opk_eval_inside inside = { .from_images = from_images };
 
 	options.allow_incomplete = true;
 	options.inside = &inside;
-	code = opk_eval_file(&images, v->ctx, file, &options);
-	if (!code && inside.from_images && opk_file_is_baked(file)) {
-		inside.from_images = false;
-		code = opk_eval_file(&values, v->ctx, file, &options);
-		if (!code)
-			code = compare(v, images, values);
-		return code == OPK_EINPUT ? blame_evaluation(v) : code;
+	return opk_eval_file(out, v->ctx, file, &options);
+}
+
+/* Other releases may compute other values of the same counters. */
+static bool is_same_release(struct verification *v, const struct opk_evaluation *images,
+                            const struct opk_evaluation *values)
+{
+	uint32_t now = opk_evaluation_cupti(images), then = opk_evaluation_cupti(values);
+
+	if (now != then)
+		opk_log(v->ctx,
+		        "%s: its values were not compared with its images: CUPTI %u gave them, and "
+		        "this is CUPTI %u",
+		        v->scan.file->path, then, now);
+	return now == then;
+}
+
+/* Without NVIDIA's libraries, or without images, values are read by themselves. */
+static int evaluate_values(struct verification *v, struct opk_file *file, const char *why)
+{
+	opk_auto(opk_evaluation) struct opk_evaluation *values = NULL;
+
+	opk_log(v->ctx, "%s: its values were not compared with its images: %s", file->path, why);
+	opk_clear_errors(v->ctx);
+	TRY(begin(&values, v, file, false));
+	return compare(v, values, NULL);
+}
+
+static int evaluate_both(struct verification *v, struct opk_file *file)
+{
+	opk_auto(opk_evaluation) struct opk_evaluation *images = NULL, *values = NULL;
+	int code = begin(&images, v, file, true);
+
+	if (code == OPK_ENVIDIA)
+		return evaluate_values(v, file, "NVIDIA's libraries can't be used here");
+	TRY(code);
+	TRY(begin(&values, v, file, false));
+	return compare(v, images, is_same_release(v, images, values) ? values : NULL);
+}
+
+static int evaluate(struct verification *v, struct opk_file *file)
+{
+	opk_auto(opk_evaluation) struct opk_evaluation *images = NULL;
+
+	if (!opk_file_is_baked(file)) {
+		TRY(begin(&images, v, file, true));
+		return compare(v, images, NULL);
 	}
-	do
-		code = code ? code : opk_evaluation_next(&row, v->ctx, images);
-	while (!code && row);
-	return code == OPK_EINPUT ? blame_evaluation(v) : code;
+	if (opk_file_find(file, OPK_SECTION_DATA) < 0)
+		return evaluate_values(v, file, "they were left out");
+	return evaluate_both(v, file);
 }
 
 /* Modules without their code can't be checked. */
@@ -271,6 +308,21 @@ static int check_modules(struct verification *v, const struct opk_file *file)
 	for (size_t i = 0; i < file->section_count; i++)
 		if (file->sections[i].type == OPK_SECTION_CODE)
 			TRY(blame_input(v, i, opk_module_check_crc(v->ctx, file, i)));
+	return OPK_OK;
+}
+
+/* Files with values are read where there are no NVIDIA libraries, and modules can wait. */
+static int check_modules_if_possible(struct verification *v, const struct opk_file *file)
+{
+	int code = check_modules(v, file);
+
+	if (code != OPK_ENVIDIA || !opk_file_is_baked(file))
+		return code;
+	opk_log(v->ctx,
+	        "%s: its modules were not compared with their CRCs: NVIDIA's libraries can't be used "
+	        "here",
+	        file->path);
+	opk_clear_errors(v->ctx);
 	return OPK_OK;
 }
 
@@ -293,14 +345,15 @@ static int check_whole(struct verification *v, struct opk_file *file)
 	TRY(blame_input(v, bad, code));
 	if (!v->options->deep || v->blamed)
 		return OPK_OK;
-	TRY(check_modules(v, file));
+	TRY(check_modules_if_possible(v, file));
 	if (v->blamed
 	    || (opk_file_find(file, OPK_SECTION_DATA) < 0
 	        && opk_file_find(file, OPK_SECTION_LEFT_OUT) < 0))
 		return OPK_OK;
 	/* Loads once, before the fork, for the children of this file and of later ones. */
 	opk_nv_load(v->ctx);
-	return evaluate(v, file);
+	code = evaluate(v, file);
+	return code == OPK_EINPUT ? blame_evaluation(v) : code;
 }
 
 /* Every section is sound, or the last one was cut off: the strict reader must accept the file. */

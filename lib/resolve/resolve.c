@@ -363,24 +363,16 @@ int opk_set_resolve(struct opk_resolved *out, struct opk_ctx *ctx, const struct 
  * The hash proves that the excerpt of the catalog gives what the whole one gave, unless the catalog
  * chooses: then the definition must be the same, too.
  */
-static bool is_baked(bool *unsure, const struct opk_baked *baked,
-                     const struct opk_resolved *resolved)
+static bool is_baked(const struct opk_baked *baked, const struct opk_resolved *resolved)
 {
-	bool known = baked->definition_count == baked->set_count;
-
-	*unsure = false;
-	for (size_t i = 0; i < baked->set_count; i++) {
-		if (strcmp(baked->sets[i], resolved->hash) != 0)
-			continue;
-		if (!resolved->chosen
-		    || (known && !strcmp(baked->definitions[i], resolved->definition)))
+	for (size_t i = 0; i < baked->set_count; i++)
+		if (!strcmp(baked->sets[i], resolved->hash)
+		    && (!resolved->chosen || !strcmp(baked->definitions[i], resolved->definition)))
 			return true;
-		*unsure = !known;
-	}
-	return *unsure;
+	return false;
 }
 
-int opk_set_resolve_baked(bool *found, bool *unsure, struct opk_resolved *out, struct opk_ctx *ctx,
+int opk_set_resolve_baked(bool *found, struct opk_resolved *out, struct opk_ctx *ctx,
                           const struct opk_set *set, const struct opk_baked_origin *of)
 {
 	opk_auto(opk_baked_file) struct opk_baked_file *baked = NULL;
@@ -389,14 +381,14 @@ int opk_set_resolve_baked(bool *found, bool *unsure, struct opk_resolved *out, s
 	struct opk_errors_mark mark;
 	int code;
 
-	*found = *unsure = false;
+	*found = false;
 	TRY(opk_baked_open(&baked, ctx, of->file));
 	if (!baked || !opk_baked_get(baked)->set_count)
 		return OPK_OK;
 	TRY(opk_catalog_of_file(&catalog, ctx, of->file, of->chip, of->profiler));
 	opk_errors_mark(&mark, ctx);
 	code = catalog ? resolve(&resolved, ctx, set, of->chip, of->profiler, catalog) : OPK_EUSAGE;
-	*found = !code && is_baked(unsure, opk_baked_get(baked), &resolved);
+	*found = !code && is_baked(opk_baked_get(baked), &resolved);
 	if (code == OPK_ENOMEM)
 		return code;
 	opk_errors_rewind(ctx, &mark);

@@ -49,9 +49,9 @@ struct opk_baked_origin {
 /*
  * Resolves a set whose values the recording has, without any NVIDIA library; *found is false if it
  * does not have them. Where the catalog chose metrics, the file must have been made with the same
- * definition; *unsure, if the file does not say it: *out is right as far as it is the same.
+ * definition.
  */
-int opk_set_resolve_baked(bool *found, bool *unsure, struct opk_resolved *out, struct opk_ctx *ctx,
+int opk_set_resolve_baked(bool *found, struct opk_resolved *out, struct opk_ctx *ctx,
                           const struct opk_set *set, const struct opk_baked_origin *of);
 /* Reports what is wrong with the set on the chip, but not again the errors from reading it. */
 int opk_set_judge(struct opk_ctx *ctx, const struct opk_set *set, const char *chip,

@@ -82,6 +82,9 @@ static int import_report(struct app *app, const struct import_args *args)
 
 	note_names("left out, since they are labels: 'ncu --page raw --csv' has the metrics' names",
 	           &imported.labels);
+	if (imported.error)
+		app_note("launches may be missing: line %zu of it is '%s'", imported.error_line,
+		         imported.error);
 	if (code)
 		return opk_add(app->ctx, code, "can't import %s", args->ncu);
 	note_names("left out, since their values are texts", &imported.texts);
@@ -110,6 +113,13 @@ static int import_database(struct app *app, const struct import_args *args)
 		app_note("%ju launches of CUDA graphs are there as a whole: "
 		         "'nsys profile --cuda-graph-trace=node' records their kernels",
 		         (uintmax_t)imported.graphs);
+	if (imported.open_ranges)
+		app_note("NVTX ranges that did not end are left out: %ju",
+		         (uintmax_t)imported.open_ranges);
+	if (imported.odd_ranges)
+		app_note("NVTX records that end before they begin, or are of an unknown type, are "
+		         "left out: %ju",
+		         (uintmax_t)imported.odd_ranges);
 	if (imported.no_names)
 		app_note("its samples of GPU metrics are left out: it does not name the metrics");
 	if (imported.negative)

@@ -199,8 +199,9 @@ const struct command verify_command = {
 		"A row for each section, with its place in the file and ok or what is wrong; others for\n"
 		"bytes that are no section. After damage it goes on at the next section header. --deep\n"
 		"evaluates every range besides, in a child process, and compares modules that were kept\n"
-		"whole with their CRCs. It needs NVIDIA's libraries; all else needs none. The exit code is 4\n"
-		"where anything is wrong.",
+		"whole with their CRCs. It needs NVIDIA's libraries; all else needs none. Values that bake\n"
+		"wrote are compared with those of the images where the same CUPTI is here; a note says what\n"
+		"was not compared. The exit code is 4 where anything is wrong.",
 	.examples = {
 		{ "verify run.opk", "whether every section is whole" },
 		{ "verify run.opk pm.opk --deep", "whether all of it evaluates, too" },

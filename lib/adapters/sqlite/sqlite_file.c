@@ -24,17 +24,38 @@ struct opk_sqlite {
 	bool is_given; /* someone else's, which is only read */
 };
 
+/* Whether someone else's file is to blame, and not this machine or this program. */
+static bool is_of_file(int status)
+{
+	return status != SQLITE_FULL && status != SQLITE_MISUSE && status != SQLITE_INTERNAL;
+}
+
+/* What the system says of a failed call, or why the file can't be read now; "": nothing. */
+static const char *reason_of(struct opk_sqlite *sqlite, int status)
+{
+	int number = sqlite->handle ? sqlite3_system_errno(sqlite->handle) : 0;
+
+	if (status == SQLITE_BUSY || status == SQLITE_LOCKED)
+		return "another program is writing it";
+	if (status == SQLITE_CANTOPEN || status == SQLITE_IOERR || status == SQLITE_PERM)
+		return number ? strerror(number) : "";
+	return "";
+}
+
 static int fail(struct opk_sqlite *sqlite, int status)
 {
-	bool bad = status == SQLITE_NOTADB || status == SQLITE_CORRUPT || status == SQLITE_ERROR;
+	const char *reason;
 
 	if (status == SQLITE_NOMEM)
 		return opk_nomem(sqlite->ctx, "a database");
 	if (status == SQLITE_INTERRUPT)
 		return opk_check_interrupt(sqlite->ctx);
-	return opk_fail(sqlite->ctx, sqlite->is_given && bad ? OPK_EINPUT : OPK_EFAILED,
-	                "%s: SQLite: %s", sqlite->path,
-	                sqlite->handle ? sqlite3_errmsg(sqlite->handle) : sqlite3_errstr(status));
+	reason = reason_of(sqlite, status);
+	return opk_fail(sqlite->ctx,
+	                sqlite->is_given && is_of_file(status) ? OPK_EINPUT : OPK_EFAILED,
+	                "%s: SQLite: %s%s%s", sqlite->path,
+	                sqlite->handle ? sqlite3_errmsg(sqlite->handle) : sqlite3_errstr(status),
+	                *reason ? ": " : "", reason);
 }
 
 int opk_sqlite_run(struct opk_sqlite *sqlite, const char *sql)

@@ -86,7 +86,7 @@ class Finding(NamedTuple):
 def verify(path: Paths, deep: bool = False) -> list[Finding]:
     """Lists all sections of a file with their problems: headers, checksums, encodings, tables.
 
-    deep: also evaluates all ranges, which needs NVIDIA's libraries. InputError: it is not an .opk file.
+    deep: also evaluates all ranges, which needs NVIDIA's libraries unless the file has values. InputError: it is not an .opk file.
     """
     ctx = _context.new()
     options = Struct("opk_verify_options")
