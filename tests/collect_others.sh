@@ -64,11 +64,14 @@ samples 80
 section 'cuptiFinalize in the program'
 quietly '--interval 1ms' init primary:0 sampled sleep:300 finalize launch:k sleep:300
 samples 300
-# It waits for what is being prepared.
+# It waits for what is being prepared, and nothing is prepared meanwhile.
 for finds in linked looked-up; do
 	FAKE_APP_FINDS=$finds FAKE_GPU_FAIL=cuptiPmSamplingSetConfig:sleep300 quietly '--interval 1ms' init primary:0 sleep:100 finalize launch:k sleep:300
 	samples 200
 done
+FAKE_GPU_DEVICES=2 FAKE_APP_FINDS=linked FAKE_GPU_FAIL=cuptiFinalize:sleep400,cuptiPmSamplingSetConfig:sleep600:2 quietly '--interval 1ms' load init \
+	primary:0 sampled sleep:100 thread:begin finalize thread:end sleep:100 primary:1 sleep:1200 join
+same "$last: devices" "$(fields run.opk samples device | sort -u | tr -d '\n')" '01'
 # A program that asks for what only CUPTI's profiler says, and ends that.
 for finds in linked looked-up; do
 	FAKE_APP_FINDS=$finds quietly '--interval 1ms' load init primary:0 sampled sleep:100 sample:host deinit launch:k sleep:200
@@ -79,6 +82,8 @@ set=pmi
 quietly '--interval 1ms' init primary:0 sampled sleep:200 finalize sleep:1000
 samples 900
 set=one
+FAKE_APP_FINDS=linked quietly '' load init ctx:0 launch*2:a sample:host deinit ctx:0 launch*2:b
+rows_are short 'a; a; b; b'
 record '' init ctx:0 launch:a finalize sleep:400 launch:b launch:b
 rows_are short 'a; b; b'
 err_has '^offpeak-collect: note: 1 are missing: what followed a cuptiFinalize\(\) of the program within 0.25 s, counted as one$'
@@ -436,4 +441,22 @@ quietly '--capture-range offpeak --interval 1ms' init primary:0 sleep:300 start 
 same "$last: samples" "$(fields run.opk samples total | tail -n 1 | awk '{ print ($1 >= 70 && $1 <= 200) }')" 1
 quietly "$marks --interval 1ms" init primary:0 sleep:200 profstart sleep:50
 samples 40
+section 'ends in the midst of something'
+# The program's marks are heard again after it has had the callbacks.
+set=pm
+FAKE_APP_FINDS=linked record "$marks --interval 1ms" load init primary:0 launch:a subscribe launch:a unsubscribe sleep:600 profstart sleep:300 profstop sleep:100
+err_has "^offpeak-collect: note: 1 are missing: the program had CUPTI's callbacks itself, without which cudaProfilerStart\(\) "
+samples 200
+set=one
+# A signal handler ends the program in the midst of a call of CUPTI, which the fake GPU does not take; but it ends.
+FAKE_APP_FINDS=linked FAKE_GPU_FAIL=cuptiUnsubscribe:sleep600 code=134 record '' load init ctx:0 launch:a alarm:300 subscribe sleep:2000
+# Launches of exit handlers come after the recording's end, and are counted.
+record '' init ctx:0 launch:a 'atexit:launch:b'
+err_is 'offpeak-collect: note: 1 launches are missing: they came from exit handlers or destructors, after the recording'"'"'s end'
+rows_are short a
+# The place of a context that is destroyed is free for another.
+contexts=$(i=0; while [ $i -lt 70 ]; do printf 'ctx:0 launch:k ctxdestroy '; i=$((i + 1)); done)
+quietly '' init $contexts
+same "$last: contexts" "$(fields run.opk rows context | sort -u | wc -l)" 70
+
 finish

@@ -189,16 +189,10 @@ static int word_unsetenv(const char *const *fields)
 }
 
 const struct word cupti_words[] = {
-	{ "activities", word_activities },
-	{ "load", word_load },
-	{ "subscribe", word_subscribe },
-	{ "unsubscribe", word_unsubscribe },
-	{ "heard", word_heard },
-	{ "external", word_external },
-	{ "finalize", word_finalize },
-	{ "deinit", word_deinit },
-	{ "sample", word_sample },
-	{ "traced", word_traced },
-	{ "unsetenv", word_unsetenv },
-	{ 0 },
+	{ "activities", word_activities }, { "load", word_load },
+	{ "subscribe", word_subscribe },   { "unsubscribe", word_unsubscribe },
+	{ "heard", word_heard },           { "external", word_external },
+	{ "finalize", word_finalize },     { "deinit", word_deinit },
+	{ "sample", word_sample },         { "traced", word_traced },
+	{ "unsetenv", word_unsetenv },     { 0 },
 };

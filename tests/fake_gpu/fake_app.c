@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -57,6 +58,35 @@ static int word_kill9(const char *const *fields)
 static int word_signal(const char *const *fields)
 {
 	return raise(atoi(fields[0]));
+}
+
+static void leave(int signal)
+{
+	exit(signal);
+}
+
+/* After so many milliseconds a signal ends the program by exit(), in the midst of anything. */
+static int word_alarm(const char *const *fields)
+{
+	struct itimerval after = { .it_value.tv_usec = atoi(fields[0]) * 1000 };
+
+	signal(SIGALRM, leave);
+	return setitimer(ITIMER_REAL, &after, NULL);
+}
+
+static void run_word(const char *argument);
+static char *last_word;
+
+static void run_last(void)
+{
+	run_word(last_word);
+}
+
+/* A word that runs when the program exits. */
+static int word_at_exit(const char *const *fields)
+{
+	last_word = strdup(fields[0]);
+	return atexit(run_last);
 }
 
 static int word_crash(const char *const *fields)
@@ -186,6 +216,8 @@ static const struct word process_words[] = {
 	{ "sleep", word_sleep },
 	{ "sampled", word_sampled },
 	{ "exit", word_exit },
+	{ "alarm", word_alarm },
+	{ "atexit", word_at_exit },
 	{ "_exit", word_quick_exit },
 	{ "abort", word_abort },
 	{ "kill9", word_kill9 },
@@ -233,7 +265,7 @@ static const struct word *find_word(const char *name)
 	return word;
 }
 
-/* The text that out: and err: print may contain colons. */
+/* What out: and err: print, and the word of atexit:, may contain colons. */
 static void split(const char *fields[MAX_FIELDS], char *text, bool whole)
 {
 	for (size_t i = 0; i < MAX_FIELDS; i++) {
@@ -258,7 +290,8 @@ static void run_word(const char *argument)
 	if (times)
 		*times = '\0';
 	word = find_word(name);
-	split(fields, rest, !strcmp(name, "out") || !strcmp(name, "err"));
+	split(fields, rest,
+	      !strcmp(name, "out") || !strcmp(name, "err") || !strcmp(name, "atexit"));
 	while (!status && count--)
 		status = word->run(fields);
 	free(text);

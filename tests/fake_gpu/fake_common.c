@@ -81,7 +81,12 @@ static bool find_failure(const char *function, int *status)
 }
 
 static bool cleaned_up;
-static int asleep; /* calls that are sleeping */
+static int asleep, asleep_in_cupti; /* calls that are sleeping */
+
+bool fake_in_cupti(void)
+{
+	return __atomic_load_n(&asleep_in_cupti, __ATOMIC_ACQUIRE);
+}
 
 static void clean_up(void)
 {
@@ -103,6 +108,7 @@ void fake_clean_up_at_exit(void)
 bool fake_fails(const char *function, int *status)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	int is_cupti = !strncmp(function, "cupti", 5);
 	bool fails;
 
 	pthread_once(&once, read_failures);
@@ -119,7 +125,9 @@ bool fake_fails(const char *function, int *status)
 		/* NVIDIA's libraries register more as calls first need it. */
 		atexit(clean_up);
 		__atomic_add_fetch(&asleep, 1, __ATOMIC_ACQ_REL);
+		__atomic_add_fetch(&asleep_in_cupti, is_cupti, __ATOMIC_ACQ_REL);
 		usleep((useconds_t)(STATUS_SLEEP - *status) * 1000);
+		__atomic_sub_fetch(&asleep_in_cupti, is_cupti, __ATOMIC_ACQ_REL);
 		__atomic_sub_fetch(&asleep, 1, __ATOMIC_ACQ_REL);
 		return false;
 	}

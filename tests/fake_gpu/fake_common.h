@@ -13,6 +13,8 @@
 bool fake_fails(const char *function, int *status);
 /* NVIDIA's libraries register such a handler in their first calls; calls after it ran crash. */
 void fake_clean_up_at_exit(void);
+/* Whether a call of CUPTI is under way, as far as FAKE_GPU_FAIL lets it sleep. */
+bool fake_in_cupti(void);
 /* Writes one line at once, when the call returns: "function detail -> status". */
 __attribute__((format(printf, 3, 4))) void fake_log(const char *function, int status,
                                                     const char *format, ...);

@@ -130,6 +130,10 @@ CUptiResult cuptiProfilerDeInitialize(CUpti_Profiler_DeInitialize_Params *params
 /* Ends subscriptions; samplers and sessions stay until they are disabled. */
 static int finalize(void)
 {
+	if (fake_in_cupti()) {
+		fprintf(stderr, "fake GPU: cuptiFinalize in the midst of another call\n");
+		abort();
+	}
 	callbacks_end();
 	pthread_mutex_lock(&cupti_lock);
 	finalized = true;

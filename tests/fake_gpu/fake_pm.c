@@ -109,15 +109,6 @@ CUptiResult cuptiPmSamplingDisable(CUpti_PmSampling_Disable_Params *params)
 	                       disable(params->pPmSamplingObject), "%s", "");
 }
 
-/* The GPU does so with these calls, if they are under way at cuptiFinalize(), or follow it. */
-static void crash_if_finalized(const char *what)
-{
-	if (!cupti_finalized())
-		return;
-	fprintf(stderr, "fake GPU: %s after cuptiFinalize\n", what);
-	abort();
-}
-
 static bool timer_supported(size_t device)
 {
 	const char *chip = fake_chip((unsigned)device);
@@ -139,7 +130,6 @@ static int set_config(const CUpti_PmSampling_SetConfig_Params *params)
 	CUpti_PmSampling_Object *object = params->pPmSamplingObject;
 	bool timer = params->triggerMode == CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL;
 
-	crash_if_finalized("a configuration");
 	if (object->started)
 		return CUPTI_ERROR_INVALID_OPERATION;
 	if (!params->pConfig || !params->configSize || !params->samplingInterval
@@ -311,7 +301,10 @@ CUptiResult cuptiPmSamplingGetCounterDataSize(CUpti_PmSampling_GetCounterDataSiz
 
 static int initialize(const CUpti_PmSampling_CounterDataImage_Initialize_Params *params)
 {
-	crash_if_finalized("an image");
+	if (cupti_finalized()) {
+		fprintf(stderr, "fake GPU: an image after cuptiFinalize\n");
+		abort();
+	}
 	if (!params->pCounterData
 	    || params->counterDataSize
 	               < sizeof(struct fake_image) + sizeof(struct fake_sample_record))

@@ -96,6 +96,7 @@ bool collector_initialize(void)
 void collector_warm_up(void)
 {
 	collector_auto bool locked = collector_lock();
+	opk_autounlock pthread_mutex_t *kept = opk_lock(&collector.cupti);
 
 	if (!locked)
 		return;
@@ -243,6 +244,7 @@ static bool has_primary_context(int device)
 bool collector_watch(void)
 {
 	collector_auto bool locked = collector_lock();
+	opk_autounlock pthread_mutex_t *kept = opk_lock(&collector.cupti);
 	int count = 0, left = 0;
 
 	if (!locked)
@@ -369,14 +371,19 @@ struct collector_context *collector_find_or_open(CUcontext context)
 	/* If its device is unknown, the context is gone; its handle may be reused. */
 	if (entry || device < 0)
 		return entry;
-	if (collector.context_count == MAX_CONTEXTS) {
+	entry = collector_find(NULL);
+	if (!entry && collector.context_count == MAX_CONTEXTS) {
 		collector.counts.drops[DROP_CONTEXTS]++;
 		return NULL;
 	}
-	entry = &collector.contexts[collector.context_count++];
-	entry->context = context;
-	entry->device = device;
-	entry->rests = collector.resting;
+	if (!entry)
+		entry = &collector.contexts[collector.context_count++];
+	*entry = (struct collector_context){
+		.context = context,
+		.number = ++collector.contexts_seen,
+		.device = device,
+		.rests = collector.resting,
+	};
 	entry->session = collector_open(entry);
 	return entry;
 }
@@ -401,7 +408,7 @@ struct opk_range collector_row(CUcontext context)
 
 	return (struct opk_range){
 		.device = entry ? entry->device : -1,
-		.context = entry ? (uint32_t)(entry - collector.contexts) + 1 : 0,
+		.context = entry ? entry->number : 0,
 		.process = (uint32_t)collector.pid,
 		.rank = collector.profiling.rank,
 		.start_ns = clock_host_ns(),
@@ -476,6 +483,7 @@ static void flush_if_old(struct session *session)
 bool collector_flush(void)
 {
 	collector_auto bool locked = collector_lock();
+	opk_autounlock pthread_mutex_t *kept = opk_lock(&collector.cupti);
 
 	if (locked && !collector.captures)
 		for_launches(flush_if_old, sass_flush);
@@ -518,7 +526,7 @@ void collector_note(enum drop what)
 /* `lost`: the program has ended our subscription. */
 static void end_all(const struct counts *traced, bool lost)
 {
-	collector_auto bool locked = collector_lock();
+	collector_auto bool locked = collector_lock_within();
 
 	if (!locked)
 		return;
@@ -545,7 +553,7 @@ void collector_finish(void)
 	struct counts traced = { 0 };
 	bool lost;
 
-	if (!collector_lock())
+	if (!collector_lock_within())
 		return;
 	collector_unlock();
 	if (pthread_mutex_lock(&finishing))

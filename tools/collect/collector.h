@@ -13,7 +13,8 @@
 enum { MAX_CONTEXTS = 64 };
 
 struct collector_context {
-	CUcontext context;
+	CUcontext context; /* NULL: it is destroyed, and its place is free */
+	uint32_t number;   /* from 1, of all that were seen */
 	int device;
 	struct session *session; /* NULL: can't or shall not be profiled, or is sampled */
 	struct sass *sass;       /* instead, for counts of instructions */
@@ -34,13 +35,16 @@ struct open_range {
 
 struct collector {
 	pthread_mutex_t lock;
+	/* Held, within the other, by threads of ours that use CUPTI, and while the program ends it. */
+	pthread_mutex_t cupti;
 	struct settings settings;
 	struct collect_set set;
 	struct profiling profiling;
 	struct rotation turns; /* of sessions that have ended */
 	struct kernels *kernels;
 	struct collector_context contexts[MAX_CONTEXTS];
-	size_t context_count; /* number of contexts ever seen */
+	size_t context_count; /* places that were ever used */
+	uint32_t contexts_seen;
 	struct sampler *samplers[MAX_DEVICES];
 	bool sampled[MAX_DEVICES]; /* sampling began, or failed to */
 	struct open_range range;
@@ -73,6 +77,10 @@ extern struct collector collector;
  * has the lock already, because a signal handler runs during a launch and ends the program.
  */
 bool collector_lock(void);
+/* As collector_lock(), at the end: another thread's launch may never end. */
+bool collector_lock_within(void);
+/* Locks, unless that takes long. */
+bool state_lock_within(pthread_mutex_t *lock);
 void collector_unlock(void);
 /* For `collector_auto bool locked = collector_lock();`: unlocks at the end of the block. */
 void collector_leave(const bool *locked);
@@ -193,8 +201,6 @@ bool collector_may_sample(void);
 void inject_leave_callbacks(void);
 /* Ends a rest if the program uses nothing any more, and the callbacks are free. */
 void inject_end_rest(void);
-/* Returns when nothing is being prepared: CUPTI crashes if it is ended in the midst of that. */
-void inject_end_preparing(void);
 
 /* ---- collector_ranges.c ---- */
 

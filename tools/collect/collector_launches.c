@@ -165,10 +165,21 @@ static void count_sampled(const struct launch *launch)
 		pc_sampler_launched(entry->pc, launch);
 }
 
+/* In an exit handler. */
+static bool miss_late(void)
+{
+	if (collector.ended && collector.pid == getpid()
+	    && collector.settings.mode != MODE_SAMPLING)
+		__atomic_add_fetch(&tally->late, 1, __ATOMIC_RELAXED);
+	return false;
+}
+
 bool collector_begin_launch(const struct launch *launch)
 {
-	if (launch_is_captured(launch) || !collector_lock())
+	if (launch_is_captured(launch))
 		return false;
+	if (!collector_lock())
+		return miss_late();
 	/* Sampling only has to begin before the first kernel. */
 	if (collector.settings.mode == MODE_SAMPLING)
 		collector_session(launch->context);

@@ -108,24 +108,15 @@ static void give(unsigned use)
 	}
 }
 
-EXPORT bool offpeak_samples(void)
+EXPORT bool offpeak_profiles(void)
 {
-	collector_auto bool locked = collector_lock();
-
-	for (size_t i = 0; locked && i < MAX_DEVICES; i++)
-		if (collector.samplers[i])
-			return true;
-	return false;
+	return collector.pid == getpid() && collector.settings.mode != MODE_TRACE;
 }
 
 EXPORT void offpeak_make_way(unsigned use)
 {
 	/* A fork has neither the GPU nor the threads that may hold locks. */
-	if (collector.pid != getpid())
-		return;
-	if (use == USE_END)
-		inject_end_preparing();
-	if (collector.settings.own_cupti || use == USE_END)
+	if (collector.settings.own_cupti || collector.pid != getpid())
 		return;
 	if (!use) {
 		inject_end_rest();

@@ -182,12 +182,17 @@ static void watch_without_callbacks(void)
 		thread_detach(watch, NULL);
 }
 
+static bool away; /* the program has the callbacks, which marks need */
+
 void inject_leave_callbacks(void)
 {
-	if (!needs_callbacks())
+	if (!needs_callbacks()) {
 		watch_without_callbacks();
-	else
-		subscriber_leave();
+		return;
+	}
+	subscriber_leave();
+	if (!__atomic_exchange_n(&away, true, __ATOMIC_RELAXED))
+		collector_note(DROP_UNMARKED);
 }
 
 /* Contexts that wait for their preparation; a destroyed one is removed. */
@@ -227,15 +232,24 @@ static size_t count_waiting(void)
 	return waiting.count;
 }
 
-/* A context for which no thread could be made waits for ever. */
-void inject_end_preparing(void)
+/*
+ * CUPTI crashes if it is ended in the midst of a call that prepares a profiler. No wait is without
+ * an end: a context for which no thread could be made waits for ever.
+ */
+EXPORT void offpeak_end_cupti(bool ends)
 {
 	enum { LOOK_US = 1000, LOOKS = 1000 };
+	static __thread bool held; /* by this thread */
 
+	if (held)
+		pthread_mutex_unlock(&collector.cupti);
+	held = false;
+	/* A fork has none of these threads. */
+	if (!ends || collector.pid != getpid())
+		return;
 	for (int i = 0; i < LOOKS && count_waiting(); i++)
 		usleep(LOOK_US);
-	if (collector_lock())
-		collector_unlock();
+	held = state_lock_within(&collector.cupti);
 }
 
 /*
@@ -245,8 +259,11 @@ void inject_end_preparing(void)
 static void *prepare(void *context)
 {
 	if (collector_lock()) {
+		pthread_mutex_t *kept = opk_lock(&collector.cupti);
+
 		if (take_waiting(context))
 			collector_session(context);
+		opk_unlock(&kept);
 		collector_unlock();
 	}
 	if (!needs_callbacks())
@@ -348,10 +365,13 @@ static bool subscribe_again(char other[SUBSCRIBER_NAME])
 void inject_end_rest(void)
 {
 	collector_auto bool locked = collector_lock();
+	opk_autounlock pthread_mutex_t *kept = opk_lock(&collector.cupti);
 	char other[SUBSCRIBER_NAME];
 
 	if (locked && collector.resting && !(collector_program_uses() & ~USE_BUFFERS))
 		collector.resting = !subscribe_again(other);
+	else if (locked && away && !(collector_program_uses() & USE_CALLBACKS))
+		away = !subscribe_again(other);
 }
 
 /*
@@ -362,6 +382,7 @@ void inject_end_rest(void)
 static void renew_subscription(void)
 {
 	static bool lost, told;
+	opk_autounlock pthread_mutex_t *kept = opk_lock(&collector.cupti);
 	char other[SUBSCRIBER_NAME];
 
 	if (!lost && !subscriber_lost())
@@ -384,7 +405,7 @@ static void *tick(void *data)
 {
 	do {
 		usleep(TICK_US);
-		if (collector.resting)
+		if (collector.resting || away)
 			inject_end_rest();
 		else
 			renew_subscription();

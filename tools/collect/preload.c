@@ -48,8 +48,17 @@ EXPORT unsigned offpeak_program_uses(void)
 
 typedef void *dlsym_fn(void *library, const char *symbol);
 
-/* Sanitizers look functions up before what they add to code can run. */
+/*
+ * Sanitizers look functions up before what they add to code can run. Where a call is the last thing
+ * that a function does, it has to be a jump, whatever else the compiler optimizes.
+ */
+#ifdef __clang__
 #define EARLY __attribute__((no_sanitize("address", "undefined")))
+#define JUMP __attribute__((musttail))
+#else
+#define EARLY __attribute__((no_sanitize("address", "undefined"), optimize("O2")))
+#define JUMP
+#endif
 
 /* libc's own; its versions on x86_64, on both, and on arm64. */
 EARLY static dlsym_fn *libc_dlsym(void)
@@ -152,7 +161,7 @@ EXPORT EARLY void *dlsym(void *library, const char *symbol)
 	if (library != RTLD_NEXT && !strncmp(symbol, "cupti", strlen("cupti")) && !is_ours(caller))
 		function = ours(symbol);
 	if (!function)
-		return look_up(library, symbol);
+		JUMP return look_up(library, symbol);
 	return replaced(function, library, symbol, caller);
 }
 
@@ -266,10 +275,15 @@ EXPORT CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle subscriber)
 
 EXPORT CUptiResult cuptiFinalize(void)
 {
+	__typeof__(offpeak_end_cupti) *tell = loaded_function(collector_path(),
+	                                                      "offpeak_end_cupti");
 	CUptiResult status;
 
-	make_way(USE_END);
+	if (tell)
+		tell(true);
 	status = CALL(cuptiFinalize);
+	if (tell)
+		tell(false);
 	used.callbacks = used.counters = 0;
 	used.activities = 0;
 	return status;
@@ -376,10 +390,10 @@ PROFILER(cuptiPCSamplingEnable, CUpti_PCSamplingEnableParams, cuptiPCSamplingDis
 PROFILER(cuptiSassMetricsEnable, CUpti_SassMetricsEnable_Params, cuptiSassMetricsDisable,
          CUpti_SassMetricsDisable_Params)
 
-/* CUPTI crashes where it ends samplers afterwards, the collector's, too: then it is left out. */
+/* The collector needs it, and CUPTI crashes where samplers end after it: then it is left out. */
 EXPORT CUptiResult cuptiProfilerDeInitialize(CUpti_Profiler_DeInitialize_Params *params)
 {
-	__typeof__(offpeak_samples) *ask = loaded_function(collector_path(), "offpeak_samples");
+	__typeof__(offpeak_profiles) *ask = loaded_function(collector_path(), "offpeak_profiles");
 
 	return ask && ask() ? CUPTI_SUCCESS : CALL(cuptiProfilerDeInitialize, params);
 }

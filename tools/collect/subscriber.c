@@ -6,9 +6,10 @@
 static CUpti_SubscriberHandle subscriber;
 
 static struct {
-	pthread_mutex_t lock; /* held while a thread unsubscribes, or looks */
+	/* Held while a thread unsubscribes, or looks; a signal may end the program meanwhile. */
+	pthread_mutex_t lock;
 	bool too_late;
-} leaving = { .lock = PTHREAD_MUTEX_INITIALIZER };
+} leaving = { .lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP };
 
 static CUpti_SubscriberHandle handle(void)
 {
@@ -64,7 +65,7 @@ void subscriber_leave(void)
 	CUpti_SubscriberHandle ours = NULL;
 	CUptiResult status = CUPTI_SUCCESS;
 
-	if (!leaving.too_late)
+	if (held && !leaving.too_late)
 		ours = __atomic_exchange_n(&subscriber, NULL, __ATOMIC_ACQ_REL);
 	if (ours)
 		status = target.cuptiUnsubscribe(ours);
@@ -89,7 +90,7 @@ bool subscriber_stay(void)
 	bool first = !leaving.too_late;
 
 	leaving.too_late = true;
-	return first && is_lost();
+	return held && first && is_lost();
 }
 
 /* What a thread gives up meanwhile is not lost. */

@@ -228,6 +228,11 @@ static int run_as(struct settings *settings, struct parts *parts, char **program
 	TRY(token_new(settings));
 	tallies_new(settings);
 	*status = program_run(program);
+	if (tallies_late())
+		say(0,
+		    "note: %" PRIu64 " launches are missing: they came from exit handlers or "
+		    "destructors, after the recording's end",
+		    tallies_late());
 	running_find(&processes, settings);
 	code = parts_find(parts, settings);
 	running_report(&processes, parts, settings);

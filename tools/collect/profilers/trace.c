@@ -26,8 +26,8 @@ static struct {
 	trace_begin_fn *begin;
 	struct kernels *kernels;
 	pthread_mutex_t lock;
-	pthread_mutex_t kinds; /* held while kinds of records are enabled or disabled for good */
-	pthread_cond_t changed;
+	pthread_mutex_t kinds;  /* held while kinds of records are enabled or disabled for good */
+	pthread_cond_t changed; /* by a clock that nobody sets */
 	pthread_t thread;
 	bool running, ending, paused;
 	bool stuck;   /* records can't be handed on yet */
@@ -44,7 +44,6 @@ static struct {
 	struct counts counts;
 } trace = { .lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP,
 	    .kinds = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP,
-	    .changed = PTHREAD_COND_INITIALIZER,
 	    .device = -1 };
 
 /* False if this thread has the lock: a signal that arrived meanwhile ends the program. */
@@ -430,7 +429,7 @@ static bool wait_a_while(void)
 	struct timespec until;
 	bool going;
 
-	clock_gettime(CLOCK_REALTIME, &until);
+	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_nsec += WAIT_MS * 1000000;
 	until.tv_sec += until.tv_nsec / 1000000000;
 	until.tv_nsec %= 1000000000;
@@ -533,12 +532,16 @@ bool trace_leave(void)
 bool trace_start(const struct profiling *profiling, trace_begin_fn *begin, bool paused)
 {
 	static const struct range_listener listener = { .popping = popping, .ended = ended };
+	pthread_condattr_t steady;
 
 	trace.profiling = profiling;
 	trace.begin = begin;
 	trace.pid = getpid();
 	trace.kernels = kernels_new(NULL);
 	trace.paused = paused;
+	pthread_condattr_init(&steady);
+	pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
+	pthread_cond_init(&trace.changed, &steady);
 	if (!trace.kernels || !listen_to_cupti() || (!paused && !enable_kinds()))
 		return false;
 	/* Not by the thread: where the program forks meanwhile, the child could load nothing. */

@@ -13,11 +13,11 @@ struct kept {
 };
 
 static struct {
-	pthread_mutex_t lock;
+	pthread_mutex_t lock; /* a signal may end the program while a module is loaded */
 	OPK_LIST(struct kept) list;
 	struct opk_ctx *ctx;
 	bool refused; /* CUPTI does not give CRCs */
-} modules = { .lock = PTHREAD_MUTEX_INITIALIZER };
+} modules = { .lock = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP };
 
 /* NULL: this module is not known. The lock is held. */
 static struct kept *find(uint64_t crc)
@@ -69,7 +69,7 @@ void modules_loaded(const void *cubin, size_t size, bool code)
 
 	opk_autounlock pthread_mutex_t *held = opk_lock(&modules.lock);
 
-	if (!target.cuptiGetCubinCrc || !size || modules.refused)
+	if (!held || !target.cuptiGetCubinCrc || !size || modules.refused)
 		return;
 	modules.refused = !TARGET_CALL(cuptiGetCubinCrc, &params);
 	if (!modules.refused && !find(params.cubinCrc))
@@ -78,12 +78,11 @@ void modules_loaded(const void *cubin, size_t size, bool code)
 
 void modules_use(struct segments *segments, uint64_t crc)
 {
+	pthread_mutex_t *held = opk_lock(&modules.lock);
+	struct kept *kept = held ? find(crc) : NULL;
 	struct segment segment = { 0 };
-	struct kept *kept;
 	uLongf size;
 
-	pthread_mutex_lock(&modules.lock);
-	kept = find(crc);
 	if (kept && !kept->written) {
 		kept->written = true;
 		segment.module = (struct opk_module){ crc, kept->size, kept->has_code, NULL };
@@ -94,7 +93,7 @@ void modules_use(struct segments *segments, uint64_t crc)
 			segment_clear(&segment);
 		free(opk_take(kept->packed));
 	}
-	pthread_mutex_unlock(&modules.lock);
+	opk_unlock(&held);
 	if (!segment.image)
 		return;
 	segment.module.data = segment.image;

@@ -107,7 +107,7 @@ void code_rows_hand_on(struct code_rows *rows, struct segments *segments);
 	         "one")                                                                            \
 	X(HOMELESS, "records of what ran: there was no recording to write them to")                \
 	X(DEAF, "records of what ran after CUPTI refused to hand them over, counted as one")       \
-	X(CONTEXTS, "in a context beyond the 64th of the process")                                 \
+	X(CONTEXTS, "in a context beside 64 others of the process")                                \
 	X(FINALIZED, "what followed a cuptiFinalize() of the program within 0.25 s, counted as "   \
 	             "one")                                                                        \
 	X(BUFFER_FULL, "times in which PC samples are missing, because the hardware's buffer was " \
@@ -116,6 +116,8 @@ void code_rows_hand_on(struct code_rows *rows, struct segments *segments);
 	X(PATCHED, "records of instructions that CUPTI dropped")                                   \
 	X(UNHEARD, "launched while another library had CUPTI's callbacks after a cuptiFinalize() " \
 	           "of the program, counted as one")                                               \
+	X(UNMARKED, "the program had CUPTI's callbacks itself, without which cudaProfilerStart() " \
+	            "and cudaProfilerStop() are not heard; counted as one")                        \
 	X(RESTED, "times in which the program used CUPTI itself; with --own-cupti recording goes " \
 	          "on, and the program's own profile may be empty")
 

@@ -21,11 +21,12 @@ enum program_use {
 	USE_ACTIVITIES = 2, /* it enabled activity records */
 	USE_COUNTERS = 4,   /* it enabled a profiler */
 	USE_BUFFERS = 8,    /* it has registered, at any time, where activity records go to */
-	USE_END = 16,       /* it is about to end CUPTI: no call may be under way */
 };
 void offpeak_make_way(unsigned use);
-/* Whether the collector samples now: without CUPTI's profiler its end would crash. */
-bool offpeak_samples(void);
+/* Whether the collector uses CUPTI's profiler: without it, ending a sampler would crash. */
+bool offpeak_profiles(void);
+/* Keeps the collector's threads from CUPTI while the program ends it, until `ends` is false. */
+void offpeak_end_cupti(bool ends);
 unsigned offpeak_program_uses(void);
 /*
  * The preloaded library calls this function before the program's exit handlers run. NVIDIA's

@@ -475,12 +475,15 @@ struct tally {
 	uint64_t ranges; /* begun; or decoded samples */
 	uint32_t depth;  /* of user ranges */
 	bool failed;     /* writing the file failed */
+	uint64_t late;   /* launches after the recording's end */
 };
 
 /* In the launcher: makes memory for the token's run; without it nothing is counted. */
 void tallies_new(const struct settings *settings);
 /* The tally of a process of that run; NULL: unknown. */
 const struct tally *tallies_find(unsigned process, unsigned image);
+/* Launches of that run after their recordings' ends. */
+uint64_t tallies_late(void);
 /* In the library: begins this process's tally; without the memory it is not seen. */
 void tally_begin(const struct settings *settings, unsigned image);
 extern struct tally *tally;

@@ -52,6 +52,16 @@ const struct tally *tallies_find(unsigned process, unsigned image)
 	return NULL;
 }
 
+uint64_t tallies_late(void)
+{
+	uint32_t count = shared ? shared->count : 0;
+	uint64_t late = 0;
+
+	for (uint32_t i = 0; i < count && i < MOST_TALLIES; i++)
+		late += shared->tallies[i].late;
+	return late;
+}
+
 void tally_begin(const struct settings *settings, unsigned image)
 {
 	struct tallies *tallies = settings->given[SETTING_TALLIES] ? attach((int)settings->tallies)
