@@ -195,10 +195,11 @@ wanted=2 pattern='--format xml' keeps_target chips --format xml
 columns chip,range,pm_sampling,architecture,compute_capability,products,sass chips B200
 for word in B200 GB200 gb100 'NVIDIA B200'; do
 	run 0 chips "$word"
-	out_has '^GB100,yes,yes,Blackwell,10.0,B200 GB200,'
+	out_has '^GB100,yes,yes,Blackwell,10.0,B200 GB200 B100,'
 	same "lines of chips $word" "$(wc -l <out | tr -d ' ')" 2
 done
-refuses 2 "unknown chip 'B2000', did you mean B200" chips B2000
+refuses 2 "unknown chip 'GTX-4090', did you mean RTX-4090" chips GTX-4090
+refuses 2 "unknown chip 'B2000'; 'offpeak chips' lists them$" chips B2000
 refuses 2 "'sm_86' means several chips: GA102, " chips sm_86
 
 section metrics
@@ -244,7 +245,7 @@ refuses 2 "unknown chip 'GH10O', did you mean GH100" plan --chip GH10O l1
 for chip in P100 'Tesla P100-PCIE-16GB' K80 sm_60 6.1 GP102 pascal 'NVIDIA GeForce GTX 1080 Ti'; do
 	refuses 2 "^offpeak: '$chip' is older than Volta: " plan --chip "$chip" l1
 done
-refuses 2 "unknown chip 'A6000'" plan --chip A6000 l1
+refuses 2 "unknown chip 'A7000'; 'offpeak chips' lists them$" plan --chip A7000 l1
 refuses 4 'set tensor is for profiler range; for pm there is pm-tensor$' plan --chip GH100 --profiler pm tensor
 printf 'name: x\nprofiler: pm\ninclude: [tensor]\nmetrics: [dram__bytes.sum]\n' >sampled.yaml
 refuses 4 'is for profiler range, this one for pm: build them apart, or take pm-tensor$' plan --chip GH100 sampled.yaml

@@ -19,12 +19,12 @@ equal first plain
 out_has '^GH100,yes,yes,Hopper,9\.0,H100 H200 [A-Z0-9 ]*,[1-9][0-9]*,[1-9][0-9]*,(yes)?,yes$'
 # 13.1 dropped Volta.
 if grep -q GV100 plain; then
-	out_has '^GV100,yes,no,Volta,7\.0,Tesla-V100 TITAN-V,[1-9][0-9]*,,(yes)?,no$'
+	out_has '^GV100,yes,no,Volta,7\.0,Tesla-V100 TITAN-V [^,]*,[1-9][0-9]*,,(yes)?,no$'
 	out_has '^GV11B,no,no,Volta,7\.2,[^,]*,,,,no$'
 fi
 same "$last: malformed lines" "$(tail -n +2 out | grep -Evc \
 	'^[A-Z0-9]+,(yes|no),(yes|no),([A-Z][a-z]+)?,([0-9]+\.[0-9])?,[A-Za-z0-9 -]*,[0-9]*,[0-9]*,(yes|no)?,(yes|no)$')" 0
-gives '[c for c in j if c["chip"] == "GA100"][0]["products"] == ["A100", "A30"]' chips --details
+gives '[c for c in j if c["chip"] == "GA100"][0]["products"] [:2] == ["A100", "A30"]' chips --details
 json 'all((c["metrics_per_pass"] is not None) == c["range"] for c in j)'
 json 'all((c["pm_metrics_per_pass"] is not None) == c["pm_sampling"] for c in j)'
 # CUPTI 13.1 and later report it; with 13.1 every chip has some.

@@ -367,7 +367,11 @@ collect 2 --cache kept --cache-input nowhere -c one.opk -o run.opk -- "$prog" in
 err_is 'offpeak-collect: --cache-input nowhere: No such file or directory'
 tells 2 'with --cache all processes have one name, or --merge' --cache kept -c one.opk -o 'run-%p.opk' -- "$prog"
 tells_just 2 'offpeak-collect: --cache-env does nothing without --cache DIR' --cache-env X -c one.opk -o run.opk -- "$prog"
-LD_LIBRARY_PATH=/nowhere collect 3 --cache kept -c one.opk -o run.opk -- "$prog" out:ran
+# Without a driver only what starts programs elsewhere runs.
+executable srun <<'SH'
+echo ran
+SH
+LD_LIBRARY_PATH=/nowhere collect 3 --cache kept -c one.opk -o run.opk -- ./srun
 err_has '^offpeak-collect: note: without the cache: what the GPUs are is not known$'
 tells 127 'without the cache' --cache kept -c one.opk -o run.opk -- ./no-such-program
 

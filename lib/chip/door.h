@@ -175,7 +175,7 @@ bool opk_matcher_match_full(const struct opk_matcher *matcher, const struct opk_
 int opk_metric_labels(struct opk_strlist *out, struct opk_ctx *ctx, const char *const *names,
                       size_t count);
 /*
- * The words of a misspelt name may be those of a label: "kernel time", "dram throughput". Takes the
+ * A misspelt name may be made of words of a label: "kernel time", "dram throughput". Takes the
  * name of the label with the fewest words that has them all as the nearest one, unless one that
  * differs by a letter is known.
  */

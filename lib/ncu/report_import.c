@@ -77,14 +77,14 @@ static int check_chip(struct opk_ctx *ctx, const struct opk_ncu_report *report,
 
 	for (size_t i = 0; *known && i < report->capabilities.count; i++) {
 		const char *capability = report->capabilities.items[i];
+		const char *name = device_name(values, i);
 
 		if (capability && !opk_chip_is_meant(chip, capability))
 			return opk_fail(ctx, OPK_EUSAGE,
-			                "the chip can't be %s, whose compute capability is %s: the "
-			                "report has %s of device %zu%s%s",
-			                chip, known, capability, i,
-			                *device_name(values, i) ? ", " : "",
-			                device_name(values, i));
+			                "the report says that device %zu%s%s%s has compute "
+			                "capability %s, and %s has %s",
+			                i, *name ? " (" : "", name, *name ? ")" : "", capability,
+			                chip, known);
 	}
 	return OPK_OK;
 }

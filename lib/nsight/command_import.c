@@ -471,7 +471,7 @@ int opk_check_other_tools(struct opk_ctx *ctx, struct opk_source *source)
 	bool nsys;
 	int code;
 
-	/* A list of names need not be a command line. */
+	/* What a shell could not read may still be a list of names. */
 	opk_errors_mark(&mark, ctx);
 	code = opk_shell_words_read(&words, ctx, source, &at);
 	opk_errors_rewind(ctx, &mark);

@@ -119,7 +119,7 @@ class Plans(unittest.TestCase):
         plan = opk.plan("GH100", "dram__bytes.sum")
         with self.assertRaises(opk.EvaluationError):
             plan.save("/nonexistent/set.opk")
-        for kept, message in (("run.opk", "is a recording: it is not replaced"), ("notes.txt", "is not an .opk file")):
+        for kept, message in (("run.opk", "is a recording: it is not replaced"), ("notes.dat", "is not an .opk file")):
             shutil.copy(recording("simple") if kept == "run.opk" else __file__, self.path(kept))
             before = read(self.path(kept))
             with self.assertRaisesRegex(opk.UsageError, message):
