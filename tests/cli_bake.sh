@@ -72,7 +72,7 @@ recorded=0 beside=0 alone=0
 for file in "$recordings"/*.opk; do
 	name=${file##*/gh100-} name=${name%.opk}
 	case $name in
-	trace | training-trace | source | hot | code-*) continue ;;
+	calls | trace | training-trace | source | hot | code-*) continue ;;
 	simple | ranks-pm) ;;
 	*) is_long || continue ;;
 	esac
