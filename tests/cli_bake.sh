@@ -173,6 +173,8 @@ done
 works bake "$recordings/gh100-nested.opk" -o nested.opk
 run 0 eval nested.opk --aggregate device
 same 'ranges inside others are left out: notes' "$(grep -c 'ranges are inside others' err)" 1
+# Their names are in the images, which nothing reads without a library.
+OFFPEAK_CUDA=/nonexistent notes 'it has no counters of these groups of ranges' eval nested.opk --aggregate device
 
 section 'what needs the images'
 refuses 2 'sm__inst_executed.sum is not among its values, .* bake that with it, too; .offpeak bake --set SET. or .--metrics A,B. adds' \
