@@ -52,7 +52,7 @@ bake() {
 # alike [-f FILE] ARGUMENTS...: all three give the same output, notes, exit code, and file. Only the first one has libraries.
 alike() {
 	made=
-	[ "$1" != -f ] || { made=$2 && shift 2; }
+	[ "$1" != -f ] || { made=$2 && shift 2 && rm -f a/"$made" b/"$made" o/"$made"; }
 	(cd a && "$OFFPEAK" "$@" >out 2>err </dev/null
 		echo "exit code $?" >>err)
 	for folder in b o; do
@@ -63,7 +63,10 @@ alike() {
 	for folder in b o; do
 		equal $folder/out a/out
 		equal $folder/err a/err
-		[ -z "$made" ] || equal "$folder/$made" "a/$made"
+		# Where the original can't be drawn or traced, neither can the others.
+		if [ -n "$made" ] && { [ -e "a/$made" ] || [ -e "$folder/$made" ]; }; then
+			equal "$folder/$made" "a/$made"
+		fi
 	done
 }
 
@@ -72,7 +75,7 @@ recorded=0 beside=0 alone=0
 for file in "$recordings"/*.opk; do
 	name=${file##*/gh100-} name=${name%.opk}
 	case $name in
-	trace | training-trace | source | hot | code-*) continue ;;
+	calls | trace | training-trace | source | hot | code-*) continue ;;
 	simple | ranks-pm) ;;
 	*) is_long || continue ;;
 	esac
@@ -173,6 +176,8 @@ done
 works bake "$recordings/gh100-nested.opk" -o nested.opk
 run 0 eval nested.opk --aggregate device
 same 'ranges inside others are left out: notes' "$(grep -c 'ranges are inside others' err)" 1
+# Their names are in the images, which nothing reads without a library.
+OFFPEAK_CUDA=/nonexistent notes 'it has no counters of these groups of ranges' eval nested.opk --aggregate device
 
 section 'what needs the images'
 refuses 2 'sm__inst_executed.sum is not among its values, .* bake that with it, too; .offpeak bake --set SET. or .--metrics A,B. adds' \

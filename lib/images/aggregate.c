@@ -440,6 +440,17 @@ static int combine_rows(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk
 	return opk_totals_of_rows(&a->totals, ctx, a->evaluation, file, &a->sums);
 }
 
+/* Plans the sums by what the file says without its images. */
+static int plan_baked(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk_file *file,
+                      const struct opk_sums_options *wanted)
+{
+	TRY(opk_survey_of_baked(&a->survey, ctx, file, &a->names));
+	if (a->survey.row_count != a->row_count)
+		return opk_fail(ctx, OPK_EINPUT, "there are %zu ranges, and %zu were evaluated",
+		                a->survey.row_count, a->row_count);
+	return init_sums(a, ctx, wanted);
+}
+
 /* Takes the sums' values from the file; *found is false if it lacks some. */
 static int read_sums(bool *found, struct opk_aggregate *a, struct opk_ctx *ctx,
                      struct opk_file *file, const struct opk_sums_options *wanted)
@@ -447,11 +458,7 @@ static int read_sums(bool *found, struct opk_aggregate *a, struct opk_ctx *ctx,
 	const struct opk_totals_options options = { .baked = true };
 	int code;
 
-	TRY(opk_survey_of_baked(&a->survey, ctx, file, &a->names));
-	if (a->survey.row_count != a->row_count)
-		return opk_fail(ctx, OPK_EINPUT, "there are %zu ranges, and %zu were evaluated",
-		                a->survey.row_count, a->row_count);
-	TRY(init_sums(a, ctx, wanted));
+	TRY(plan_baked(a, ctx, file, wanted));
 	code = opk_totals_init(&a->totals, ctx, a->evaluation, file, &a->sums, &options);
 	*found = code != OPK_EUSAGE;
 	if (*found)
@@ -489,9 +496,16 @@ static int sum_or_combine(struct opk_aggregate *a, struct opk_ctx *ctx, struct o
 {
 	int code = sum_images(a, ctx, file, wanted, bake);
 
-	if (code != OPK_ENVIDIA || bake || !opk_file_is_baked(file) || !a->sums.count)
+	if (code != OPK_ENVIDIA || bake || !opk_file_is_baked(file))
+		return code;
+	/* Where ranges have their names in the images, these had to be read for a plan. */
+	if (!a->sums.count && a->names.count != a->row_count)
 		return code;
 	opk_clear_errors(ctx);
+	if (!a->sums.count) {
+		forget_sums(a);
+		TRY(plan_baked(a, ctx, file, wanted));
+	}
 	return combine_rows(a, ctx, file);
 }
 

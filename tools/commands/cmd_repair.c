@@ -200,7 +200,7 @@ const struct command verify_command = {
 		"bytes that are no section. After damage it goes on at the next section header. --deep\n"
 		"evaluates every range besides, in a child process, and compares modules that were kept\n"
 		"whole with their CRCs. It needs NVIDIA's libraries; all else needs none. Values that bake\n"
-		"wrote are compared with those of the images where the same CUPTI is here; a note says what\n"
+		"wrote are compared with the images where the same CUPTI is here; a note says what\n"
 		"was not compared. The exit code is 4 where anything is wrong.",
 	.examples = {
 		{ "verify run.opk", "whether every section is whole" },
