@@ -9,8 +9,8 @@
 enum { FIRST_ALONE = 100 }; /* an exit code beside offpeak's own */
 
 /*
- * In the child: NVIDIA's code is not loaded into the launcher. Release 13.0 has no counts of any
- * function but the first; seen on an H100 and an H200.
+ * In the child: NVIDIA's code is not loaded into the launcher. Release 13.0 counts the first
+ * function alone, as seen on an H100 and an H200.
  */
 static int judge(const void *path, int fd)
 {
