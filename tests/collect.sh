@@ -360,26 +360,56 @@ quietly --own-cupti init ctx:0 launch:k
 collector=$built
 
 section 'signals'
-# The launcher forwards signals that only it receives, and leaves Ctrl-C to the program.
-collect_in_background() {
-	rm -f run.opk out
-	"$collector" --cupti "$cupti" -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k out:ready sleep:5000 \
-		>out 2>err </dev/null &
-	launcher=$!
+# printed LINE: waits until the program has printed it.
+printed() {
 	tap_tries=0
-	while ! grep -qs ready out && [ $tap_tries -lt 100 ]; do
-		sleep 0.05
+	while ! grep -qsx "$1" out && [ $tap_tries -lt 500 ]; do
+		sleep 0.02
 		tap_tries=$((tap_tries + 1))
 	done
 }
-for signal in TERM HUP; do
-	collect_in_background
+# The launcher forwards signals that only it receives, and leaves Ctrl-C to the program.
+collect_in_background() {
+	rm -f run.opk out
+	"$collector" --cupti "$cupti" -c one.opk -o run.opk -- "$@" >out 2>err </dev/null &
+	launcher=$!
+	printed ready
+}
+for signal in TERM HUP USR1; do
+	collect_in_background "$prog" init ctx:0 launch:k out:ready sleep:5000
 	kill -$signal "$launcher"
 	tap_code=0
 	wait "$launcher" 2>/dev/null || tap_code=$?
 	same "SIG$signal to the launcher: exit code" "$((tap_code > 128))" 1
 	err_has '^offpeak-collect: note: process [0-9]*: 0 recorded; 1 are missing: not written yet when the process was killed'
+	names_are 'run.opk '
 done
+# What means something to the program alone: it goes on, and so does the launcher.
+executable listens <<SH
+'$prog' init ctx:0 launch:k
+for number; do
+	trap "echo \$number; came=\$number" "\$number"
+done
+echo ready
+tries=0
+until [ "\${came-}" = "\$number" ] || [ \$tries = 1000 ]; do
+	sleep 0.01
+	tries=\$((tries + 1))
+done
+exit 7
+SH
+set -- USR1 USR2 ALRM WINCH CONT URG IO XCPU PWR 40 64
+collect_in_background ./listens "$@"
+for signal; do
+	kill -"$signal" "$launcher"
+	printed "$signal"
+done
+tap_code=0
+wait "$launcher" || tap_code=$?
+same 'after all signals: exit code' "$tap_code" 7
+out_is "$(printf '%s\n' ready "$@")"
+names_are 'run.opk '
+rows_count 1
 executable inherits <<SH
 sed -n 's/^SigIgn:[^0-9a-f]*//p' /proc/self/status
 exec '$prog' init ctx:0 launch:k

@@ -25,65 +25,68 @@
 extern "C" {
 #endif
 
-/* The collector's function with that name, or NULL; offpeak-collect names its library. */
-static inline void *offpeak_range_find(const char *symbol)
+/*
+ * The collector's function with that name, or NULL; offpeak-collect names its library. It is looked
+ * for once, maybe by several threads at a time: *kept then has it, or its own address if there is
+ * none.
+ */
+static inline void *offpeak_range_find(const char *symbol, void **kept)
 {
-	const char *path = getenv("OFFPEAK_COLLECT_LIBRARY");
-	void *library = path ? dlopen(path, RTLD_LAZY | RTLD_LOCAL) : NULL;
+	void *found = __atomic_load_n(kept, __ATOMIC_ACQUIRE);
 
-	return library ? dlsym(library, symbol) : NULL;
+	if (!found) {
+		const char *path = getenv("OFFPEAK_COLLECT_LIBRARY");
+		void *library = path ? dlopen(path, RTLD_LAZY | RTLD_LOCAL) : NULL;
+
+		found = library ? dlsym(library, symbol) : NULL;
+		found = found ? found : (void *)kept;
+		__atomic_store_n(kept, found, __ATOMIC_RELEASE);
+	}
+	return found != (void *)kept ? found : NULL;
+}
+
+static inline void offpeak_range_call(const char *symbol, void **kept)
+{
+	void (*call)(void);
+
+	*(void **)&call = offpeak_range_find(symbol, kept);
+	if (call)
+		call();
 }
 
 /* Begins a range on this thread; the name is copied. */
 static inline void offpeak_range_push(const char *name)
 {
-	static void (*push)(const char *);
-	static int looked;
+	static void *kept;
+	void (*push)(const char *);
 
-	if (!looked) {
-		*(void **)&push = offpeak_range_find("offpeak_collect_push");
-		looked = 1;
-	}
+	*(void **)&push = offpeak_range_find("offpeak_collect_push", &kept);
 	if (push)
 		push(name);
-}
-
-/* Calls the collector's function with that name, which is looked for once. */
-static inline void offpeak_range_call(const char *symbol, void (**call)(void), int *looked)
-{
-	if (!*looked) {
-		*(void **)call = offpeak_range_find(symbol);
-		*looked = 1;
-	}
-	if (*call)
-		(*call)();
 }
 
 /* Ends the range that this thread began last. */
 static inline void offpeak_range_pop(void)
 {
-	static void (*call)(void);
-	static int looked;
+	static void *kept;
 
-	offpeak_range_call("offpeak_collect_pop", &call, &looked);
+	offpeak_range_call("offpeak_collect_pop", &kept);
 }
 
 /* Begins what is recorded, in all threads; again after offpeak_stop() if you like. */
 static inline void offpeak_start(void)
 {
-	static void (*call)(void);
-	static int looked;
+	static void *kept;
 
-	offpeak_range_call("offpeak_collect_start", &call, &looked);
+	offpeak_range_call("offpeak_collect_start", &kept);
 }
 
 /* Ends what is recorded. */
 static inline void offpeak_stop(void)
 {
-	static void (*call)(void);
-	static int looked;
+	static void *kept;
 
-	offpeak_range_call("offpeak_collect_stop", &call, &looked);
+	offpeak_range_call("offpeak_collect_stop", &kept);
 }
 
 #ifdef __cplusplus

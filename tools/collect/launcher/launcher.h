@@ -274,10 +274,7 @@ int parts_merge(struct opk_strlist *made, const struct parts *parts,
 
 /* release.c */
 
-/*
- * For SASS metrics: replaces a libcupti that counts only the first function, unless it was named.
- * OPK_ENVIDIA with a message: there is no other.
- */
-int release_choose(struct settings *settings);
+/* For SASS metrics: OPK_OK, or a message if libcupti counts only one function, or none. */
+int release_choose(const struct settings *settings);
 
 #endif

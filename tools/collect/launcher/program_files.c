@@ -2,6 +2,7 @@
 /* The files of a program, found in the same way as by the kernel, env and the loader. */
 #include <elf.h>
 
+#include "base/ascii.h"
 #include "collect/launcher/cache.h"
 #include "collect/launcher/launcher.h"
 
@@ -48,12 +49,10 @@ static int add_interpreters(struct opk_strlist *names, char *line)
 {
 	opk_autofree char *program = NULL;
 	char *path = line + strspn(line, " \t"), *rest = path + strcspn(path, " \t");
-	const char *slash;
 
 	if (*rest)
 		*rest++ = '\0';
-	slash = strrchr(path, '/');
-	if (!strcmp(slash ? slash + 1 : path, "env"))
+	if (!strcmp(opk_base_name(path), "env"))
 		program = find_for_env(rest);
 	if (!is_program(path))
 		return say(OPK_EFAILED, "%s: no such interpreter", path);

@@ -15,6 +15,10 @@ static struct {
 	{ .number = SIGINT }, { .number = SIGQUIT }, { .number = SIGTERM }, { .number = SIGHUP }
 };
 
+/* They mean something to the program alone: offpeak-collect goes on. Real-time signals, too. */
+static const int messages[] = { SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH, SIGCONT,
+	                        SIGURG,  SIGIO,   SIGXCPU, SIGPWR };
+
 int signal_came(void)
 {
 	return stopped;
@@ -37,9 +41,35 @@ static void pass_on(int number)
 	signal_forward(number);
 }
 
+/* What the kernel sends, such as a terminal's new size, it sends to the program, too. */
+static void hand_on(int number, siginfo_t *info, void *unused)
+{
+	bool by_process = info->si_code <= 0;
+
+	(void)unused;
+	if (child > 0 && info->si_code == SI_QUEUE)
+		sigqueue((pid_t)child, number, info->si_value);
+	else if (by_process)
+		signal_forward(number);
+}
+
+/* Ignored signals stay ignored. */
+static void take_message(int number)
+{
+	struct sigaction before,
+		action = { .sa_sigaction = hand_on, .sa_flags = SA_SIGINFO | SA_RESTART };
+
+	if (!sigaction(number, NULL, &before) && before.sa_handler != SIG_IGN)
+		sigaction(number, &action, NULL);
+}
+
 /* Ctrl-C also reaches the program; other signals reach only us. Ignored ones stay ignored. */
 static void take_signals(void)
 {
+	for (size_t i = 0; i < sizeof messages / sizeof *messages; i++)
+		take_message(messages[i]);
+	for (int number = SIGRTMIN; number <= SIGRTMAX; number++)
+		take_message(number);
 	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
 		bool terminal = signals[i].number == SIGINT || signals[i].number == SIGQUIT;
 
@@ -55,6 +85,7 @@ void signals_begin(void)
 	children_end = signal(SIGCHLD, SIG_DFL);
 }
 
+/* Not the messages: one that comes too late must not end us, and a new program forgets them. */
 static void give_signals_back(void)
 {
 	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
