@@ -5,6 +5,7 @@
 # OFFPEAK_SUITE is another suite than this machine's. The fresh Debian is kept in the build folder.
 cold=yes
 . "${SOURCE:?}/tests/tap.sh"
+. "$SOURCE/tests/documents.sh"
 
 [ -n "${OFFPEAK_DEB:-}" ] || skip_all 'OFFPEAK_DEB names no folder of packages; OFFPEAK_DEB=build makes them'
 [ "$(id -u)" = 0 ] || skip_all 'chroot needs root'
@@ -92,6 +93,7 @@ pass 'eval' job 'offpeak eval /usr/share/offpeak/recordings/gh100-simple.opk -o 
 cp "$root/tmp/job/run.csv" "$tmp/run.csv"
 same 'values' "$(cmp "$tmp/run.csv" "$tmp/wanted.csv" && echo equal)" equal
 pass 'report with a timeline' job 'offpeak report /usr/share/offpeak/recordings/gh100-pm-small.opk -o page.html && grep -q dygraphs page.html'
+same 'links of installed pages' "$(lost_links "$root"/usr/share/doc/offpeak/*.md)" ''
 pass 'man pages' inside 'man -w offpeak offpeak-eval offpeak-doctor'
 pass 'man offpeak' inside 'MANWIDTH=80 man offpeak | grep -q "^SYNOPSIS"'
 same 'completion' "$(job 'bash -c ". /usr/share/bash-completion/bash_completion; _completion_loader offpeak; COMP_WORDS=(offpeak desc); COMP_CWORD=1; _offpeak; echo \${COMPREPLY[*]}"')" describe
