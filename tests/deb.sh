@@ -21,7 +21,8 @@ suite=${OFFPEAK_SUITE:-$(. /etc/os-release && echo "$VERSION_CODENAME")}
 # Makes a fresh Debian system, and fetches CUPTI's wheel for it.
 fresh() {
 	[ -f "$cache/$suite.tar" ] || {
-		mmdebstrap --variant=apt --include=python3-venv,man-db,bash-completion,gcc,libc6-dev,pkg-config "$suite" "$cache/new.tar" &&
+		mmdebstrap --variant=apt --include=python3-venv,man-db,bash-completion,gcc,libc6-dev,pkg-config "$suite" "$cache/new.tar" \
+			"deb $(bash -c '. "$SOURCE/tools/packaging/private_apt.sh" && private_apt_mirror') $suite main" &&
 			mv "$cache/new.tar" "$cache/$suite.tar" || return
 	}
 	grep '^nvidia-cuda-cupti==13.0.85 ' "$SOURCE/tools/packaging/pins.txt" >"$cache/cupti.txt"
