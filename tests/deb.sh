@@ -75,6 +75,7 @@ files >before
 pass 'apt install ./offpeak_*.deb' inside 'cd /debs && apt-get -qq install -y --no-install-recommends ./*.deb'
 same 'its own folders' "$(inside 'ls -d /usr/share/offpeak /usr/share/doc/offpeak/guide.md')" '/usr/share/doc/offpeak/guide.md
 /usr/share/offpeak'
+same 'NEWS, which the changelog names' "$(inside 'ls /usr/share/doc/offpeak | grep -c "^NEWS"')" 1
 
 section 'the main job'
 same 'without CUPTI' "$(inside 'offpeak chips >/dev/null 2>/tmp/err || echo $?'; grep -c 'install the wheel nvidia-cuda-cupti' "$root/tmp/err")" '3
