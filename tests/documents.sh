@@ -118,7 +118,8 @@ shows_all() {
 	done
 }
 
-# lost_links PAGE...: a line for each link that leads to no file or no heading. A link is [text](FILE), [text](FILE#HEADING) or [text](#HEADING).
+# lost_links PAGE...: a line for each link whose file or heading is missing. A link is [text](FILE), [text](FILE#HEADING) or
+# [text](#HEADING).
 lost_links() {
 	for tap_page; do
 		grep -o '](\([^)]*\))' "$tap_page" | tr -d '()]' | grep -v '^http' | while read -r tap_link; do

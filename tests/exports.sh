@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# The shared library exports exactly the functions that offpeak.h declares and that the Debian package lists. No binary needs a function of NVIDIA's
-# libraries at load time, nor one that glibc 2.17, which releases run with, lacks.
+# The shared library exports exactly the functions that offpeak.h declares, which the Debian package lists, too. No binary needs a
+# function of NVIDIA's libraries at load time, nor one that glibc 2.17, which releases run with, lacks.
 . "${SOURCE:?}/tests/tap.sh"
 
 library=$BUILD/.libs/liboffpeak.so

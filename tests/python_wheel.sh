@@ -159,8 +159,9 @@ else
 fi
 [ -f "$wheel" ] || finish
 printf '# %s bytes: %s\n' "$(wc -c <"$wheel")" "${wheel##*/}"
+python3 -c 'import sys, zipfile; print("\n".join(zipfile.ZipFile(sys.argv[1]).namelist()))' "$wheel" >"$tmp/packed"
 same 'shipped data that it lacks' "$(cd "$SOURCE/data" && for file in *.tsv findings.yaml sets/* report/*; do
-	python3 -c 'import sys, zipfile; print("\n".join(zipfile.ZipFile(sys.argv[1]).namelist()))' "$wheel" | grep -qx "pyoffpeak/share/offpeak/$file" || echo "$file"
+	grep -qx "pyoffpeak/share/offpeak/$file" "$tmp/packed" || echo "$file"
 done)" ''
 for suite in ${OFFPEAK_SUITES:-bullseye sid}; do
 	if ! system "$suite"; then
