@@ -55,7 +55,7 @@ fetch() {
 		platforms="$platforms --platform manylinux_2_${glibc}_x86_64"
 	done
 	{
-		python3 "$SOURCE/tools/packaging/pins.py" --python "$version" "$SOURCE/tools/packaging/pins-tests.txt" cffi numpy pandas pycparser \
+		python3 "$SOURCE/tools/packaging/pins.py" --python "$version" "$SOURCE/tools/packaging/pins-tests.txt" cffi numpy pandas pyarrow pycparser \
 			python-dateutil pytz six tzdata
 		grep '^nvidia-cuda-cupti==13.0.85 ' "$SOURCE/tools/packaging/pins.txt"
 	} >"$tmp/pins" || return
