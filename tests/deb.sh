@@ -60,7 +60,7 @@ fi
 
 section "installed in Debian $suite"
 if ! fresh >"$tmp/log" 2>&1; then
-	skip "no Debian $suite: $(tail -n 1 "$tmp/log")"
+	fail "a fresh Debian $suite" "it can't be made here: $(grep -m 1 '^E: ' "$tmp/log")"
 	finish
 fi
 root=$tmp/root
