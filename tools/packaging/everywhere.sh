@@ -62,9 +62,14 @@ fetchable() {
 	private_apt -q -o APT::Update::Error-Mode=any update
 }
 
-# base SUITE: a system of it, with Debian's package mmdebstrap.
+# base SUITE: a system of it, with Debian's package mmdebstrap. Its apt takes old lists where this machine's does, whose mirror may be old.
 base() {
-	mmdebstrap -q --variant=apt --include=ca-certificates,python3-venv "$1" "$work/$1/new.tar" "$(source_of "$1")" && mv "$work/$1/new.tar" "$work/$1/base.tar"
+	local option value options=()
+	for option in Acquire::Check-Valid-Until Acquire::Check-Date; do
+		value=$(apt-config dump --format '%v' "$option")
+		[ -z "$value" ] || options+=("--aptopt=$option \"$value\"")
+	done
+	mmdebstrap "${options[@]}" --variant=apt --include=ca-certificates,python3-venv "$1" "$work/$1/new.tar" "$(source_of "$1")" && mv "$work/$1/new.tar" "$work/$1/base.tar"
 }
 
 # clean SUITE NAME: $root is a system as new. It reaches the network as this machine does.
