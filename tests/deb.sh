@@ -5,6 +5,7 @@
 # OFFPEAK_SUITE is another suite than this machine's. The fresh Debian is kept in the build folder.
 cold=yes
 . "${SOURCE:?}/tests/tap.sh"
+. "$SOURCE/tests/documents.sh"
 
 [ -n "${OFFPEAK_DEB:-}" ] || skip_all 'OFFPEAK_DEB names no folder of packages; OFFPEAK_DEB=build makes them'
 [ "$(id -u)" = 0 ] || skip_all 'chroot needs root'
@@ -20,7 +21,8 @@ suite=${OFFPEAK_SUITE:-$(. /etc/os-release && echo "$VERSION_CODENAME")}
 # Makes a fresh Debian system, and fetches CUPTI's wheel for it.
 fresh() {
 	[ -f "$cache/$suite.tar" ] || {
-		mmdebstrap --variant=apt --include=python3-venv,man-db,bash-completion,gcc,libc6-dev,pkg-config "$suite" "$cache/new.tar" &&
+		mmdebstrap --variant=apt --include=python3-venv,man-db,bash-completion,gcc,libc6-dev,pkg-config "$suite" "$cache/new.tar" \
+			"deb $(bash -c '. "$SOURCE/tools/packaging/private_apt.sh" && private_apt_mirror') $suite main" &&
 			mv "$cache/new.tar" "$cache/$suite.tar" || return
 	}
 	grep '^nvidia-cuda-cupti==13.0.85 ' "$SOURCE/tools/packaging/pins.txt" >"$cache/cupti.txt"
@@ -58,7 +60,7 @@ fi
 
 section "installed in Debian $suite"
 if ! fresh >"$tmp/log" 2>&1; then
-	skip "no Debian $suite: $(tail -n 1 "$tmp/log")"
+	fail "a fresh Debian $suite" "it can't be made here: $(grep -m 1 '^E: ' "$tmp/log")"
 	finish
 fi
 root=$tmp/root
@@ -73,6 +75,7 @@ files >before
 pass 'apt install ./offpeak_*.deb' inside 'cd /debs && apt-get -qq install -y --no-install-recommends ./*.deb'
 same 'its own folders' "$(inside 'ls -d /usr/share/offpeak /usr/share/doc/offpeak/guide.md')" '/usr/share/doc/offpeak/guide.md
 /usr/share/offpeak'
+same 'NEWS, which the changelog names' "$(inside 'ls /usr/share/doc/offpeak | grep -c "^NEWS"')" 1
 
 section 'the main job'
 same 'without CUPTI' "$(inside 'offpeak chips >/dev/null 2>/tmp/err || echo $?'; grep -c 'install the wheel nvidia-cuda-cupti' "$root/tmp/err")" '3
@@ -92,6 +95,7 @@ pass 'eval' job 'offpeak eval /usr/share/offpeak/recordings/gh100-simple.opk -o 
 cp "$root/tmp/job/run.csv" "$tmp/run.csv"
 same 'values' "$(cmp "$tmp/run.csv" "$tmp/wanted.csv" && echo equal)" equal
 pass 'report with a timeline' job 'offpeak report /usr/share/offpeak/recordings/gh100-pm-small.opk -o page.html && grep -q dygraphs page.html'
+same 'links of installed pages' "$(lost_links "$root"/usr/share/doc/offpeak/*.md)" ''
 pass 'man pages' inside 'man -w offpeak offpeak-eval offpeak-doctor'
 pass 'man offpeak' inside 'MANWIDTH=80 man offpeak | grep -q "^SYNOPSIS"'
 same 'completion' "$(job 'bash -c ". /usr/share/bash-completion/bash_completion; _completion_loader offpeak; COMP_WORDS=(offpeak desc); COMP_CWORD=1; _offpeak; echo \${COMPREPLY[*]}"')" describe

@@ -34,21 +34,7 @@ done >missing
 same 'files that are not there' "$(cat missing)" ''
 
 section 'links'
-for page in "$SOURCE"/README.md "$SOURCE"/docs/*.md "$SOURCE"/data/recordings/README.md; do
-	# A link is [text](FILE), [text](FILE#HEADING) or [text](#HEADING).
-	grep -o '](\([^)]*\))' "$page" | tr -d '()]' | grep -v '^http' | while read -r link; do
-		file=${link%%#*}
-		target=${page%/*}/$file
-		[ -n "$file" ] || target=$page
-		if [ ! -e "$target" ]; then
-			echo "${page##*/}: $link"
-		elif [ "$link" != "$file" ] && ! sed -n 's/^##* //p' "$target" | tr 'A-Z ' 'a-z-' |
-			tr -cd 'a-z0-9_\n-' | grep -qx -e "${link#*#}"; then
-			echo "${page##*/}: $link"
-		fi
-	done
-done >missing
-same 'links that lead nowhere' "$(cat missing)" ''
+same 'links that lead nowhere' "$(lost_links "$SOURCE"/README.md "$SOURCE"/docs/*.md "$SOURCE"/data/recordings/README.md)" ''
 for page in "$SOURCE"/docs/*.md; do
 	grep -q "docs/${page##*/}" "$SOURCE/Makefile.am" || echo "${page##*/}"
 done >missing

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Shared by the tests of pages, after tap.sh: a copy of the source tree to run a page's commands in,
-# and the comparison of their output with the page.
+# the comparison of their output with the page, and links that lead nowhere.
 # shellcheck shell=sh
 
 # The pages show chips and metrics of this version of CUPTI.
@@ -115,6 +115,24 @@ shows_all() {
 	tap_n=0
 	while [ $((tap_n += 1)) -le "$tap_number" ]; do
 		as_shown "$tap_folder/$tap_n"
+	done
+}
+
+# lost_links PAGE...: a line for each link whose file or heading is missing. A link is [text](FILE), [text](FILE#HEADING) or
+# [text](#HEADING).
+lost_links() {
+	for tap_page; do
+		grep -o '](\([^)]*\))' "$tap_page" | tr -d '()]' | grep -v '^http' | while read -r tap_link; do
+			tap_file=${tap_link%%#*}
+			tap_target=${tap_page%/*}/$tap_file
+			[ -n "$tap_file" ] || tap_target=$tap_page
+			if [ ! -e "$tap_target" ]; then
+				echo "${tap_page##*/}: $tap_link"
+			elif [ "$tap_link" != "$tap_file" ] && ! sed -n 's/^##* //p' "$tap_target" | tr 'A-Z ' 'a-z-' |
+				tr -cd 'a-z0-9_\n-' | grep -qx -e "${tap_link#*#}"; then
+				echo "${tap_page##*/}: $tap_link"
+			fi
+		done
 	done
 }
 

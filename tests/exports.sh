@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# The shared library exports exactly the functions that offpeak.h declares. No binary needs a function of NVIDIA's
-# libraries at load time, nor one that glibc 2.17, which releases run with, lacks.
+# The shared library exports exactly the functions that offpeak.h declares, which the Debian package lists, too. No binary needs a
+# function of NVIDIA's libraries at load time, nor one that glibc 2.17, which releases run with, lacks.
 . "${SOURCE:?}/tests/tap.sh"
 
 library=$BUILD/.libs/liboffpeak.so
@@ -15,12 +15,16 @@ nm -D --defined-only "$library" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 
 	sort -u >"$tmp/exported"
 sed -n '/global:/,/local:/s/^[[:blank:]]*\([a-z0-9_*]*\);.*/\1/p' "$SOURCE/lib/liboffpeak.map" |
 	sort -u >"$tmp/mapped"
+sed -n 's/^ \(opk_[a-z0-9_]*\)@OFFPEAK_0 [0-9][0-9.]*$/\1/p' "$SOURCE/tools/packaging/debian/liboffpeak0.symbols" |
+	sort -u >"$tmp/packaged"
 
 same 'declarations found' "$([ "$(wc -l <"$tmp/declared")" -gt 80 ] && echo enough)" enough
 same 'declared, but not exported' "$(comm -23 "$tmp/declared" "$tmp/exported")" ''
 same 'exported, but not declared in offpeak.h' "$(comm -13 "$tmp/declared" "$tmp/exported")" ''
 same 'declared, but not in lib/liboffpeak.map' "$(comm -23 "$tmp/declared" "$tmp/mapped")" ''
 same 'in lib/liboffpeak.map, but not declared' "$(comm -13 "$tmp/declared" "$tmp/mapped")" ''
+same 'exported, but not in the symbols file of the Debian package' "$(comm -23 "$tmp/exported" "$tmp/packaged")" ''
+same 'in the symbols file of the Debian package, but not exported' "$(comm -13 "$tmp/exported" "$tmp/packaged")" ''
 
 # The library's messages do not name options or commands of programs: they carry an enum opk_remedy,
 # and each program has its own words for it. Files, however, say which command made them.

@@ -4,6 +4,7 @@
 # library; what configure refuses; and that the tarball has all files.
 cold=yes
 . "${SOURCE:?}/tests/tap.sh"
+. "$SOURCE/tests/documents.sh"
 
 is_long || skip_all 'installing takes minutes: make check-long'
 command -v pkg-config >/dev/null || skip_all 'there is no pkg-config'
@@ -82,9 +83,7 @@ fi
 
 # Links between pages, also to pictures and examples.
 pages=$prefix/share/doc/offpeak
-same 'links of installed pages' "$(cd "$pages" && grep -o '](\([^)]*\))' -- *.md | sed 's/](//; s/)$//; s/#.*//' | sort -u | while IFS=: read -r page link; do
-	case $link in '' | http*) ;; *) [ -e "$link" ] || echo "$page: $link" ;; esac
-done)" ''
+same 'links of installed pages' "$(lost_links "$pages"/*.md)" ''
 same 'some links' "$(grep -c '](install.md)' "$pages/README.md" | sed 's/[1-9].*/some/')" some
 
 section 'make uninstall'

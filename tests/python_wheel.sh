@@ -55,7 +55,7 @@ fetch() {
 		platforms="$platforms --platform manylinux_2_${glibc}_x86_64"
 	done
 	{
-		python3 "$SOURCE/tools/packaging/pins.py" --python "$version" "$SOURCE/tools/packaging/pins-tests.txt" cffi numpy pandas pycparser \
+		python3 "$SOURCE/tools/packaging/pins.py" --python "$version" "$SOURCE/tools/packaging/pins-tests.txt" cffi numpy pandas pyarrow pycparser \
 			python-dateutil pytz six tzdata
 		grep '^nvidia-cuda-cupti==13.0.85 ' "$SOURCE/tools/packaging/pins.txt"
 	} >"$tmp/pins" || return
@@ -115,6 +115,26 @@ check_use() {
 	pass "$1: the first example of docs/python.md" python -c 'exec(open("/example.py").read())'
 }
 
+# What limits the kernels of a recording, as the program finds it here, and a page of it.
+check_findings() {
+	cp "$SOURCE/data/recordings/gh100-training-answers.opk" "$root/answers.opk"
+	cat >"$root/findings.py" <<-'END'
+		import pyoffpeak as opk
+		run = opk.open("/answers.opk")
+		for found in run.findings():
+		    if found.finding:
+		        print(found.kernel, found.finding, found.text)
+		run.report("/answers.html")
+	END
+	"$OFFPEAK" show "$SOURCE/data/recordings/gh100-training-answers.opk" --all --format json 2>/dev/null | python3 -c '
+import json, sys
+for found in json.load(sys.stdin)["findings"]:
+    print(found["kernel"], found["finding"], found["text"])' | sort >"$tmp/findings"
+	same "$1: some findings" "$(($(wc -l <"$tmp/findings") >= 3))" 1
+	same "$1: findings()" "$(python /findings.py 2>&1 | sort)" "$(cat "$tmp/findings")"
+	same "$1: report()" "$(grep -c '</html>' "$root/answers.html")" 1
+}
+
 # Where else pip may have put NVIDIA's wheels.
 check_places() {
 	install none '' pyoffpeak
@@ -139,6 +159,11 @@ else
 fi
 [ -f "$wheel" ] || finish
 printf '# %s bytes: %s\n' "$(wc -c <"$wheel")" "${wheel##*/}"
+python3 -c 'import sys, zipfile; print("\n".join(zipfile.ZipFile(sys.argv[1]).namelist()))' "$wheel" >"$tmp/packed"
+same 'shipped data that it lacks' "$(cd "$SOURCE/data" && for file in *.tsv findings.yaml sets/* report/*; do
+	grep -qx "pyoffpeak/share/offpeak/$file" "$tmp/packed" || echo "$file"
+done)" ''
+tested=0
 for suite in ${OFFPEAK_SUITES:-bullseye sid}; do
 	if ! system "$suite"; then
 		skip "Debian $suite: $(grep '^[EW]: ' "$cache/$suite.log" | head -n 1)"
@@ -149,8 +174,11 @@ for suite in ${OFFPEAK_SUITES:-bullseye sid}; do
 		continue
 	fi
 	section "Debian $suite, Python $version"
+	tested=$((tested + 1))
 	same "$suite: a compiler" "$(ls "$root"/usr/bin/*cc "$root"/usr/bin/clang* 2>/dev/null)" ''
 	check_use "$suite"
+	check_findings "$suite"
 	check_places "$suite"
 done
+same 'some Debian was tested' "$((tested > 0))" 1
 finish

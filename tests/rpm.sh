@@ -4,6 +4,7 @@
 # OFFPEAK_RPM names a folder of them, or is "build", which takes minutes. The version in the spec is always compared.
 cold=yes
 . "${SOURCE:?}/tests/tap.sh"
+. "$SOURCE/tests/documents.sh"
 
 spec=$SOURCE/tools/packaging/offpeak.spec
 version=$("$OFFPEAK" --version | awk '{ print $2 }')
@@ -37,6 +38,7 @@ same 'files of two packages' "$(in_root -qal | grep -v '^/usr/lib/.build-id' | s
 same 'its version' "$("$root/usr/bin/offpeak" --version)" "$("$OFFPEAK" --version)"
 same 'sets of the same place' "$("$root/usr/bin/offpeak" sets --format csv | sed 1d | wc -l)" "$(find "$SOURCE/data/sets" -name '*.yaml' | wc -l)"
 same 'a recording' "$("$root/usr/bin/offpeak" verify "$root/usr/share/offpeak/recordings/gh100-simple.opk" >/dev/null && echo sound)" sound
+same 'links of installed pages' "$(lost_links "$root"/usr/share/doc/offpeak/*.md)" ''
 same 'manual pages' "$(find "$root/usr/share/man/man1" -name 'offpeak-eval.1*' | wc -l) $(find "$root/usr/share/man/man3" -name 'opk_*' | head -n 1 | wc -l)" '1 1'
 # shellcheck disable=SC2046 # several words
 pass 'a program of the library' cc -o "$tmp/chips" "$SOURCE/docs/examples/chips.c" "-I$root/usr/include" "-L$(dirname "$(find "$root/usr" -name liboffpeak.so)")" -loffpeak

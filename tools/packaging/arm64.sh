@@ -33,20 +33,21 @@ measured() {
 	done <"$work/emulated.txt" | paste -s -d '|' >"$work/excused.txt"
 }
 
+# A folder may have what an older list named.
 unpacked() {
-	local package
-	[ ! -f "$work/root/done" ] || return 0
+	local package packages=(libc6-dev libgcc-s1 libstdc++6 libyaml-dev zlib1g-dev libdeflate-dev libsqlite3-dev check python3)
+	[ "$(cat "$work/root/done" 2>/dev/null)" != "${packages[*]}" ] || return 0
 	private_apt_begin "$work/apt"
 	private_apt_kind deb main
 	private_apt_machine arm64
 	private_apt -q update
-	private_apt -q -y -d install libc6-dev libgcc-s1 libstdc++6 libyaml-dev zlib1g-dev libdeflate-dev libsqlite3-dev check python3
+	private_apt -q -y -d install "${packages[@]}"
 	rm -rf "$work/root"
 	mkdir "$work/root"
 	for package in "$work"/apt/cache/archives/*.deb; do
 		dpkg-deb -x "$package" "$work/root"
 	done
-	touch "$work/root/done"
+	printf '%s\n' "${packages[*]}" >"$work/root/done"
 }
 
 cupti() {

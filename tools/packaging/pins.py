@@ -13,8 +13,10 @@ be there (pip install uv), asks the index and chooses the versions: what a new P
 
 import argparse
 import subprocess
+import sys
 import tempfile
 
+from pip._vendor.packaging.markers import Marker
 from pip._vendor.packaging.requirements import Requirement
 from pip._vendor.packaging.utils import parse_wheel_filename
 
@@ -45,11 +47,18 @@ def fits(tag, oldest):
     return new_enough and tag.interpreter[:2] in ("cp", "py") and not tag.abi.endswith("t") and is_for_linux(tag.platform)
 
 
+def is_wanted(marker, oldest):
+    """Whether some Python on Linux takes the package: old ones may want on each system what new ones want on Windows alone."""
+    linux = {"sys_platform": "linux", "platform_system": "Linux", "os_name": "posix"}
+    versions = [f"3.{minor}" for minor in range(int(oldest[2:]), 30)]
+    return not marker or any(Marker(marker).evaluate({**linux, "python_version": one, "python_full_version": one + ".0"}) for one in versions)
+
+
 def line(package, oldest):
     """The requirement, or nothing, where only other systems want it."""
     marker = package.get("marker", "")
     hashes = []
-    if "sys_platform == 'win32'" not in marker:
+    if is_wanted(marker, oldest):
         for wheel in package["wheels"]:
             if any(fits(tag, oldest) for tag in parse_wheel_filename(wheel["url"].rsplit("/", 1)[1])[3]):
                 hashes.append(f" --hash=sha256:{wheel['hashes']['sha256']}")
@@ -83,11 +92,15 @@ def print_for_python(options):
     """pip download evaluates markers for the Python that it runs in, not for the one that it downloads for."""
     place = {"python_version": options.python, "python_full_version": options.python + ".0"}
     file, *names = options.names
+    missing = set(names)
     for text in read(file):
         head, hashes = text.split(" --", 1)
         one = Requirement(head)
+        missing.discard(one.name)
         if one.name in names and (one.marker is None or one.marker.evaluate(place)):
             print(f"{one.name}{one.specifier} --{hashes}")
+    if missing:
+        sys.exit(f"pins.py: {file} has no {' '.join(sorted(missing))}")
 
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, add_help=True)

@@ -5,7 +5,8 @@
 #
 #   private_apt_begin FOLDER              first
 #   private_apt_kind TYPE COMPONENT      the machine's own suites: deb or deb-src, main or non-free
-#   private_apt_suite SUITE              another suite of the machine's mirror of Debian, as for a machine with no package yet
+#   private_apt_mirror                   prints the machine's mirror of Debian
+#   private_apt_suite SUITE              another suite of that mirror, as for a machine with no package yet
 #   private_apt_machine ARCHITECTURE     packages for another machine than this one, as for one with no package yet
 #   private_apt COMMAND...               apt-get with these
 
@@ -29,12 +30,16 @@ private_apt_kind() {
 	done
 }
 
+private_apt_mirror() {
+	{
+		sed -nE 's/^URIs: *([^ ]+).*/\1/p' /etc/apt/sources.list.d/*.sources
+		sed -nE 's/^deb +(\[[^]]*\] +)?([^ ]+) .*\bmain\b.*/\2/p' /etc/apt/sources.list /etc/apt/sources.list.d/*.list
+	} 2>/dev/null | grep -m 1 '/debian/*$'
+}
+
 private_apt_suite() {
 	local mirror
-	mirror=$({ sed -nE 's/^URIs: *([^ ]+).*/\1/p' /etc/apt/sources.list.d/*.sources
-		sed -nE 's/^deb +(\[[^]]*\] +)?([^ ]+) .*\bmain\b.*/\2/p' /etc/apt/sources.list /etc/apt/sources.list.d/*.list
-	} 2>/dev/null | grep '/debian/*$' | head -n 1)
-	[ -n "$mirror" ] || return
+	mirror=$(private_apt_mirror) || return
 	printf 'deb %s %s main\n' "$mirror" "$1" >"$private_apt/sources.list"
 	: >"$private_apt/status"
 	private_apt_options=(-o Dir::State::Status="$private_apt/status" -o APT::Install-Recommends=0)

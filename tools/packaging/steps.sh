@@ -53,7 +53,12 @@ tarball() {
 	rm -rf "$work/dist"
 	mkdir "$work/dist"
 	cd "$work/dist"
-	# Its programs only print the manual pages.
+	# The programs of a build folder print the manual pages. Without one, programs are built for that alone.
+	if [ -f "$top/build/config.status" ]; then
+		make -s -C "$top/build" -j"$(getconf _NPROCESSORS_ONLN)" dist
+		mv "$top/build/offpeak-$(release).tar.gz" .
+		return
+	fi
 	"$work/sources/configure" -q --enable-collector=no CFLAGS=-O0
 	make -s -j"$(getconf _NPROCESSORS_ONLN)" dist
 }
