@@ -35,7 +35,7 @@ struct open_range {
 
 struct collector {
 	pthread_mutex_t lock;
-	/* Held, within the other, by threads of ours that use CUPTI, and while the program ends it. */
+	/* Held within the other by our threads that use CUPTI, and while the program ends it. */
 	pthread_mutex_t cupti;
 	struct settings settings;
 	struct collect_set set;
