@@ -86,9 +86,9 @@ static int read_baked(struct opk_baked_file *out, struct opk_ctx *ctx, const str
 		if (__builtin_add_overflow(rows, out->baked.images[i].rows, &rows)
 		    || rows > SIZE_MAX / 2)
 			return opk_fail(ctx, OPK_EINPUT, "more rows than a file can have");
-	if (out->baked.definition_count != out->baked.set_count)
-		return opk_fail(ctx, OPK_EINPUT, "it has %zu sets, and definitions of %zu",
-		                out->baked.set_count, out->baked.definition_count);
+	/* Rows need no sets: one without a definition counts as not evaluated. */
+	if (out->baked.set_count > out->baked.definition_count)
+		out->baked.set_count = out->baked.definition_count;
 	return OPK_OK;
 }
 

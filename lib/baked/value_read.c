@@ -303,6 +303,13 @@ int opk_value_column_need(struct opk_value_table *table, struct opk_ctx *ctx,
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
+/* As many as RNGS or TIME may have: a table without columns claims any number in no bytes. */
+static uint64_t most_rows(const struct opk_file *file)
+{
+	return opk_file_find(file, OPK_SECTION_TIMES) >= 0 ? (1U << 22) + 2 * file->size
+	                                                   : (1U << 19) + file->size / 4;
+}
+
 /* Counts before anything is decoded. */
 static int count_entries(struct opk_value_walk *walk, const struct opk_value_table *table)
 {
@@ -329,7 +336,9 @@ static int check_rows(struct opk_value_walk *walk, const struct opk_value_table 
 	walk->any = true;
 	walk->first = table->first;
 	walk->after = table->first + table->count;
-	return OPK_OK;
+	if (walk->after <= most_rows(walk->file))
+		return OPK_OK;
+	return refuse(walk->ctx, "it has more rows than a file of this size can have");
 }
 
 static int read_section(bool *found, struct opk_value_table *table, struct opk_value_walk *walk)

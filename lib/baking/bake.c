@@ -270,6 +270,11 @@ static int bake(struct bake *b, const char *path)
 	TRY(opk_check_output(b->ctx, path, OPK_OUTPUT_BAKED));
 	TRY(check(b));
 	TRY(opk_file_meta(&b->meta, b->ctx, b->file));
+	if (opk_file_is_baked(b->file))
+		opk_log(b->ctx,
+		        "%s: it has values already: those of metrics that are not asked for again are "
+		        "left out",
+		        b->file->path);
 	TRY(opk_writer_new_made(&writer, b->ctx, path, OPK_OUTPUT_BAKED));
 	b->writer = b->sink.writer = writer;
 	TRY(copy_all(b));

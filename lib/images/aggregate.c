@@ -423,8 +423,9 @@ static void forget_sums(struct opk_aggregate *a)
 	opk_survey_clear(&a->survey);
 }
 
-/* Most of what a group's ranges have in common needs their counters. */
-static int combine_rows(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk_file *file)
+/* Most of what a group's ranges have in common needs their counters, which are missing. */
+static int combine_rows(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk_file *file,
+                        const char *why)
 {
 	size_t many = 0;
 
@@ -433,10 +434,10 @@ static int combine_rows(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk
 		many += a->sums.groups.groups[i].rows > 1;
 	if (many)
 		opk_log(ctx,
-		        "%s: it has no counters of these groups of ranges: where they have several "
-		        "(%zu group%s), totals are of the ranges' own values, and means weigh them "
-		        "as weighted_by says",
-		        file->path, many, opk_plural(many));
+		        "%s: the counters of these groups of ranges can't be added up (%s): where a "
+		        "group has several (%zu group%s), totals are of the ranges' own values, and "
+		        "means weigh them as weighted_by says",
+		        file->path, why, many, opk_plural(many));
 	return opk_totals_of_rows(&a->totals, ctx, a->evaluation, file, &a->sums);
 }
 
@@ -466,7 +467,7 @@ static int read_sums(bool *found, struct opk_aggregate *a, struct opk_ctx *ctx,
 	opk_clear_errors(ctx);
 	if (opk_file_find(file, OPK_SECTION_LEFT_OUT) >= 0) {
 		*found = true;
-		return combine_rows(a, ctx, file);
+		return combine_rows(a, ctx, file, "the images were left out");
 	}
 	a->names = a->survey.names;
 	a->survey.names = (struct opk_strlist){ 0 };
@@ -495,18 +496,22 @@ static int sum_or_combine(struct opk_aggregate *a, struct opk_ctx *ctx, struct o
                           const struct opk_sums_options *wanted, struct opk_value_sink *bake)
 {
 	int code = sum_images(a, ctx, file, wanted, bake);
+	opk_autofree char *why = NULL;
 
 	if (code != OPK_ENVIDIA || bake || !opk_file_is_baked(file))
 		return code;
 	/* Where ranges have their names in the images, these had to be read for a plan. */
 	if (!a->sums.count && a->names.count != a->row_count)
 		return code;
+	why = opk_strdup(opk_error_message(ctx, opk_error_count(ctx) - 1));
 	opk_clear_errors(ctx);
+	if (!why)
+		return opk_nomem(ctx, "a note");
 	if (!a->sums.count) {
 		forget_sums(a);
 		TRY(plan_baked(a, ctx, file, wanted));
 	}
-	return combine_rows(a, ctx, file);
+	return combine_rows(a, ctx, file, why);
 }
 
 static int aggregate(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk_file *file,

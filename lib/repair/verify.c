@@ -260,10 +260,22 @@ static bool is_same_release(struct verification *v, const struct opk_evaluation 
 
 	if (now != then)
 		opk_log(v->ctx,
-		        "%s: its values were not compared with its images: CUPTI %u gave them, and "
-		        "this is CUPTI %u",
-		        v->scan.file->path, then, now);
+		        "%s: its values were not compared with its images: %s gave them, and this is "
+		        "%s",
+		        v->scan.file->path, opk_nv_release_of(then).name,
+		        opk_nv_release_of(now).name);
 	return now == then;
+}
+
+/* Why NVIDIA's libraries can't be used, without the places that were tried. */
+static const char *why_not(const struct verification *v)
+{
+	size_t i = 0;
+
+	while (i + 1 < opk_error_count(v->ctx)
+	       && !strncmp(opk_error_message(v->ctx, i), "tried ", strlen("tried ")))
+		i++;
+	return opk_error_message(v->ctx, i);
 }
 
 /* Without NVIDIA's libraries, or without images, values are read by themselves. */
@@ -283,7 +295,7 @@ static int evaluate_both(struct verification *v, struct opk_file *file)
 	int code = begin(&images, v, file, true);
 
 	if (code == OPK_ENVIDIA)
-		return evaluate_values(v, file, "NVIDIA's libraries can't be used here");
+		return evaluate_values(v, file, why_not(v));
 	TRY(code);
 	TRY(begin(&values, v, file, false));
 	return compare(v, images, is_same_release(v, images, values) ? values : NULL);
@@ -318,10 +330,8 @@ static int check_modules_if_possible(struct verification *v, const struct opk_fi
 
 	if (code != OPK_ENVIDIA || !opk_file_is_baked(file))
 		return code;
-	opk_log(v->ctx,
-	        "%s: its modules were not compared with their CRCs: NVIDIA's libraries can't be used "
-	        "here",
-	        file->path);
+	opk_log(v->ctx, "%s: its modules were not compared with their CRCs: %s", file->path,
+	        why_not(v));
 	opk_clear_errors(v->ctx);
 	return OPK_OK;
 }
