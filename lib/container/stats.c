@@ -86,36 +86,83 @@ static const char *value_of(const struct opk_stats *stats, const char *name)
 	return "";
 }
 
-/* Other processes wrote other sections: keeps the facts that all of them have. */
-static void keep_facts(struct opk_stats_storage *storage, const struct opk_stats *one)
+static bool ends(const char *name, const char *ending)
+{
+	size_t length = strlen(name), wanted = strlen(ending);
+
+	return length >= wanted && !strcmp(name + length - wanted, ending);
+}
+
+/* What both files of one watch say of a device: bounds, a mean, or what slowed it; NULL: nothing. */
+static char *join_values(const char *name, const char *one, const char *other, double other_share)
+{
+	enum { LONGEST = 300 };
+	double a, b;
+
+	if (strncmp(name, "device.", 7) != 0)
+		return NULL;
+	if (ends(name, ".slowed_by"))
+		return !*other || strstr(one, other) || strlen(one) + strlen(other) > LONGEST
+		               ? opk_strdup(one)
+		               : opk_printf("%s; %s", one, other);
+	if (sscanf(one, "%lf", &a) != 1 || sscanf(other, "%lf", &b) != 1)
+		return NULL;
+	if (ends(name, "_min"))
+		return opk_strdup(a < b ? one : other);
+	if (ends(name, "_max"))
+		return opk_strdup(a > b ? one : other);
+	return ends(name, "_mean") ? opk_printf("%.6g", a + (b - a) * other_share) : NULL;
+}
+
+/* Other processes, or files of a watch, wrote other sections: keeps the facts that all of them have. */
+static void keep_facts(struct opk_stats_storage *storage, const struct opk_stats *one, double share)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < storage->run.count; i++) {
-		struct opk_property *fact = &storage->run.items[i];
+		struct opk_property fact = storage->run.items[i];
+		const char *other = value_of(one, fact.name);
+		char *value;
 
-		if (!strcmp(value_of(one, fact->name), fact->value))
-			storage->run.items[kept++] = *fact;
+		if (strcmp(other, fact.value) != 0) {
+			value = join_values(fact.name, fact.value, other, share);
+			free((char *)fact.value);
+			fact.value = value;
+		}
+		if (fact.value)
+			storage->run.items[kept++] = fact;
 		else
-			free_fact(fact);
+			free_fact(&fact);
 	}
 	storage->run.count = kept;
 }
 
-static int add_facts(struct opk_stats_storage *storage, const struct opk_stats *one)
+static int add_fact(struct opk_stats_storage *storage, const struct opk_property *one)
+{
+	struct opk_property *fact = opk_list_add(&storage->run);
+
+	return fact && (fact->name = opk_strdup(one->name))
+	                       && (fact->value = opk_strdup(one->value))
+	               ? OPK_OK
+	               : OPK_ENOMEM;
+}
+
+/* `all`: of the first section; else what slowed a device later than in the sections before. */
+static int add_facts(struct opk_stats_storage *storage, const struct opk_stats *one, bool all)
 {
 	for (size_t i = 0; i < one->run_count; i++) {
-		struct opk_property *fact = opk_list_add(&storage->run);
+		const struct opk_property *fact = &one->run[i];
+		bool slowed = ends(fact->name, ".slowed_by");
 
-		if (!fact || !(fact->name = opk_strdup(one->run[i].name))
-		    || !(fact->value = opk_strdup(one->run[i].value)))
-			return OPK_ENOMEM;
+		if (all || (slowed && !*value_of(&storage->stats, fact->name)))
+			TRY(add_fact(storage, fact));
 	}
 	return OPK_OK;
 }
 
+/* `share`: of the samples or ranges so far, which are this section's. */
 static int take_facts(struct opk_stats_storage *storage, struct opk_ctx *ctx,
-                      const struct opk_json *root)
+                      const struct opk_json *root, double share)
 {
 	struct opk_arrays arrays = { 0 };
 	const struct opk_members_reader reader = { ctx, &arrays, "counts", 0 };
@@ -125,8 +172,10 @@ static int take_facts(struct opk_stats_storage *storage, struct opk_ctx *ctx,
 	if (!code && one.run_count > MOST_FACTS)
 		code = opk_fail(ctx, OPK_EINPUT, "more than %d facts", MOST_FACTS);
 	if (!code && storage->found)
-		keep_facts(storage, &one);
-	else if (!code && add_facts(storage, &one))
+		keep_facts(storage, &one, share);
+	storage->stats.run = storage->run.items;
+	storage->stats.run_count = storage->run.count;
+	if (!code && add_facts(storage, &one, !storage->found))
 		code = opk_nomem(ctx, "counts");
 	opk_arrays_clear(&arrays);
 	storage->stats.run = storage->run.items;
@@ -150,7 +199,8 @@ static int add_counts(struct opk_stats_storage *storage, struct opk_ctx *ctx,
 	opk_sum_add(&all->launches, one.launches);
 	opk_sum_add(&all->ranges, one.ranges);
 	all->depth = one.depth > all->depth ? one.depth : all->depth;
-	TRY(take_facts(storage, ctx, root));
+	TRY(take_facts(storage, ctx, root,
+	               all->ranges ? (double)one.ranges / (double)all->ranges : 0));
 	storage->found = true;
 	for (size_t i = 0; drops && i < drops->count; i++) {
 		const struct opk_json *drop = &drops->children[i];
