@@ -91,17 +91,21 @@ static void try_again(int device)
 	one->why = DROP_PROFILER;
 }
 
+/* It is, or will be. */
 static bool is_sampled(int device)
 {
 	struct sampler *sampler = collector.samplers[device];
 	enum drop why = DROP_PROFILER;
-	bool works = sampler && sampler_works(sampler, &why);
 
-	if (!works && why)
-		lose(device, why);
-	else if (lost[device].why)
+	if (sampler && sampler_works(sampler, &why))
+		return true;
+	if (lost[device].why)
 		try_again(device);
-	return works
+	else if (why)
+		lose(device, why);
+	else if (sampler)
+		return false;
+	return collector.samplers[device]
 	       || (!collector.sampled[device]
 	           && (collector.settings.device < 0 || collector.settings.device == device));
 }
