@@ -93,7 +93,7 @@ static bool ends(const char *name, const char *ending)
 	return length >= wanted && !strcmp(name + length - wanted, ending);
 }
 
-/* What both files of one watch say of a device: bounds, a mean, or what slowed it; NULL: nothing. */
+/* What two files of a watch say of a device: bounds, a mean, or what slowed it; NULL: nothing. */
 static char *join_values(const char *name, const char *one, const char *other, double other_share)
 {
 	enum { LONGEST = 300 };
@@ -114,7 +114,7 @@ static char *join_values(const char *name, const char *one, const char *other, d
 	return ends(name, "_mean") ? opk_printf("%.6g", a + (b - a) * other_share) : NULL;
 }
 
-/* Other processes, or files of a watch, wrote other sections: keeps the facts that all of them have. */
+/* Other processes, or other files, wrote the other sections: keeps the facts that all have. */
 static void keep_facts(struct opk_stats_storage *storage, const struct opk_stats *one, double share)
 {
 	size_t kept = 0;
