@@ -2,6 +2,7 @@
 /* Writes and reads STAT sections: what the collector counted, and what it left out. */
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/sum.h"
 #include "container/container.h"
 
@@ -93,18 +94,60 @@ static bool ends(const char *name, const char *ending)
 	return length >= wanted && !strcmp(name + length - wanted, ending);
 }
 
+enum { SLOWDOWNS = 8 };
+
+struct slowdown {
+	char text[64]; /* "heat in " */
+	unsigned long long slow, all;
+};
+
+/* Adds "heat in 1 of 40, the power limit in 12 of 40 readings". False: it is something else. */
+static bool add_slowdowns(struct slowdown *sums, const char *text)
+{
+	struct slowdown one;
+	int length = 0;
+
+	while (sscanf(text, "%63[^0-9]%9llu of %9llu%n", one.text, &one.slow, &one.all, &length)
+	       == 3) {
+		size_t i = 0;
+
+		while (i < SLOWDOWNS && *sums[i].text && strcmp(sums[i].text, one.text) != 0)
+			i++;
+		if (i == SLOWDOWNS)
+			return false;
+		memcpy(sums[i].text, one.text, sizeof one.text);
+		sums[i].slow += one.slow;
+		sums[i].all += one.all;
+		text += length;
+		text += strspn(text, ", ");
+		length = 0;
+	}
+	return !strcmp(text, "readings");
+}
+
+static char *sum_slowdowns(const char *one, const char *other)
+{
+	struct slowdown sums[SLOWDOWNS] = { 0 };
+	struct opk_buf text = { 0 };
+
+	if (!add_slowdowns(sums, one) || !add_slowdowns(sums, other))
+		return opk_strdup(one);
+	for (size_t i = 0; i < SLOWDOWNS && *sums[i].text; i++)
+		opk_buf_add_printf(&text, "%s%s%llu of %llu", i ? ", " : "", sums[i].text,
+		                   sums[i].slow, sums[i].all);
+	opk_buf_add_text(&text, " readings");
+	return opk_buf_take_text(&text);
+}
+
 /* What two files of a watch say of a device: bounds, a mean, or what slowed it; NULL: nothing. */
 static char *join_values(const char *name, const char *one, const char *other, double other_share)
 {
-	enum { LONGEST = 300 };
 	double a, b;
 
 	if (strncmp(name, "device.", 7) != 0)
 		return NULL;
 	if (ends(name, ".slowed_by"))
-		return !*other || strstr(one, other) || strlen(one) + strlen(other) > LONGEST
-		               ? opk_strdup(one)
-		               : opk_printf("%s; %s", one, other);
+		return *other ? sum_slowdowns(one, other) : opk_strdup(one);
 	if (sscanf(one, "%lf", &a) != 1 || sscanf(other, "%lf", &b) != 1)
 		return NULL;
 	if (ends(name, "_min"))
@@ -124,7 +167,7 @@ static void keep_facts(struct opk_stats_storage *storage, const struct opk_stats
 		const char *other = value_of(one, fact.name);
 		char *value;
 
-		if (strcmp(other, fact.value) != 0) {
+		if (strcmp(other, fact.value) != 0 || ends(fact.name, ".slowed_by")) {
 			value = join_values(fact.name, fact.value, other, share);
 			free((char *)fact.value);
 			fact.value = value;
