@@ -244,12 +244,17 @@ mkdir full
 for one in 1 2; do
 	"$collector" --cupti "$cupti" --watch -c pm.opk -o full/run.opk --interval 1ms --keep 2s --duration 3s >/dev/null 2>"err$one" </dev/null &
 done
-sleep 1.5
+tries=0
+while [ "$(find full -name '*.part' | grep -c .)" -lt 2 ] && [ $((tries += 1)) -lt 100 ]; do
+	sleep 0.1
+done
+sleep 0.5
 for pid in $(pgrep -f -- "--watching" | while read -r pid; do [ "$(readlink "/proc/$pid/cwd")" = "$tmp" ] && echo "$pid"; done); do
 	kill -USR1 "$pid"
 done
 wait
 last='two recorders'
+same "$last: what they say" "$(grep -Ev 'note: .*/full/run.opk was written by another run meanwhile: the recording of this one is .*/full/run-[0-9a-f]*.opk$|/full/run-[0-9TZ_]*.opk has ([0-2][.][0-9] s of )?the last 2 s$' err1 err2)" ''
 same "$last: dumps and final files" "$(find full -name '*.opk' | wc -l | tr -d ' ')" 4
 same "$last: other files" "$(find full -type f ! -name '*.opk')" ''
 for file in full/*.opk; do
