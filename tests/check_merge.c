@@ -85,6 +85,12 @@ CTX_TEST(all_sections_in_order)
 	ck_assert_uint_eq(stats->launches, 20);
 	ck_assert_uint_eq(stats->depth, 2);
 	ck_assert_uint_eq(stats->drops[0].count, 3);
+	/* What the files say of a device's clocks and slowdowns is joined; other facts differ. */
+	ck_assert_uint_eq(stats->run_count, 4);
+	ck_assert_str_eq(stats->run[0].value, "900");
+	ck_assert_str_eq(stats->run[1].value, "1050");
+	ck_assert_str_eq(stats->run[2].value, "1800");
+	ck_assert_str_eq(stats->run[3].value, "heat in 3 of 8, the power limit in 1 of 4 readings");
 	ck_ok(ctx, opk_file_meta(&meta, ctx, file));
 	/* Facts that are not true of all are left out. */
 	ck_assert_uint_eq(meta->run_count, 1);

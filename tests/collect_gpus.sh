@@ -36,7 +36,8 @@ watch 0 -v --duration 600ms --interval 1ms
 err_has "/run.opk has $(fields run.opk samples total | tail -n 1) samples$"
 
 section 'until a signal comes'
-for signal in INT TERM HUP; do
+# Background jobs ignore SIGINT.
+for signal in TERM HUP; do
 	collect 0 --watch -c pm.opk -o run.opk --interval 1ms &
 	pid=$!
 	wait_for_part
@@ -46,6 +47,20 @@ for signal in INT TERM HUP; do
 	same "SIG$signal: samples" "$(fields run.opk samples total times | tail -n 1 | awk '{ print ($1 == $2 && $1 > 100) }')" 1
 	rm run.opk
 done
+
+# Where a signal is ignored, as SIGHUP by nohup, a watch goes on.
+(
+	trap '' HUP
+	exec "$collector" --cupti "$cupti" --watch -c pm.opk -o run.opk --interval 1ms --duration 1500ms >/dev/null 2>&1 </dev/null
+) &
+pid=$!
+wait_for_part
+kill -HUP "$(pgrep -P "$pid")"
+wait "$pid"
+same 'an ignored SIGHUP: samples' "$(fields run.opk samples total | tail -n 1 | awk '{ print ($1 > 1300) }')" 1
+# Time is not rounded up to the next look.
+watch 0 --duration 260ms --interval 1ms
+same "$last: samples" "$(fields run.opk samples total | tail -n 1 | awk '{ print ($1 >= 200 && $1 < 450) }')" 1
 
 section 'which processes used the GPU'
 sleep 30 &
@@ -105,9 +120,11 @@ same 'the hour is in no record' "$(cat seconds)" 1
 same 'records before and after' "$(fields run.opk activities start | awk '{ if (!min || $1 < min) min = $1; if ($1 > max) max = $1 } END { print (max - min > 3e12) }')" 1
 
 section 'a file for each time'
-rm -f run*.opk
+watch 0 --duration 300ms --interval 1ms
+# A file with the name of -o is not replaced, and nothing says so.
 collect 0 --watch -c pm.opk -o run.opk --duration 6s --interval 1ms --rotate-files 1s
 err_is ''
+rm run.opk
 same "$last: no other files" "$(ls run* | grep -vc '^run-[0-9]\{8\}T[0-9]\{6\}Z\(_2\)\{0,1\}[.]opk$')" 0
 total=0
 for file in run-*.opk; do

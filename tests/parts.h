@@ -40,7 +40,16 @@ static inline void write_part(struct opk_ctx *ctx, const struct part *part, uint
 {
 	struct opk_meta meta = fill_meta(&part->meta);
 	struct opk_drop drop = { "no memory", number };
-	struct opk_stats stats = { 10, 2, number, &drop, 1, 0, NULL, 0 };
+	const struct opk_property facts[] = {
+		{ "device.0.sm_mhz_min", number == 1 ? "900" : "1000" },
+		{ "device.0.sm_mhz_mean", number == 1 ? "1000" : "1100" },
+		{ "device.0.sm_mhz_max", number == 1 ? "1700" : "1800" },
+		{ "device.0.power_limit_w", number == 1 ? "600" : "700" },
+		{ "device.0.slowed_by",
+		  number == 1 ? "heat in 1 of 4 readings"
+		              : "heat in 2 of 4, the power limit in 1 of 4 readings" },
+	};
+	struct opk_stats stats = { 10, 2, number, &drop, 1, 0, facts, 5 };
 	struct opk_writer *writer;
 
 	ck_ok(ctx, opk_writer_new(&writer, ctx, name));

@@ -358,17 +358,24 @@ static bool is_free(const char *path)
 	return lstat(path, &info) && errno == ENOENT;
 }
 
+bool opk_move_new_file(const char *from, const char *to)
+{
+	errno = ENOSYS;
+#if defined RENAME_NOREPLACE && defined SYS_renameat2 /* glibc has the function from 2.28 on */
+	if (!syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE))
+		return true;
+#endif
+	if (!is_unsupported(errno))
+		return false;
+	if (is_free(to))
+		return !rename(from, to);
+	errno = EEXIST;
+	return false;
+}
+
 bool opk_move_file(const char *from, const char *to)
 {
-#if defined RENAME_NOREPLACE && defined SYS_renameat2 /* glibc has the function from 2.28 on */
-	if (is_free(to)) {
-		if (!syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE))
-			return true;
-		if (!is_unsupported(errno))
-			return false;
-	}
-#endif
-	return !rename(from, to);
+	return is_free(to) ? opk_move_new_file(from, to) : !rename(from, to);
 }
 
 int opk_newfile_commit(struct opk_newfile *file)

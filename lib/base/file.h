@@ -60,6 +60,8 @@ void opk_newfile_discard(struct opk_newfile *file);
  * stays, if the file system supports that. False with errno set.
  */
 bool opk_move_file(const char *from, const char *to);
+/* Renames a file unless there is one with that name: then false, and errno is EEXIST. */
+bool opk_move_new_file(const char *from, const char *to);
 
 /* Whether this user may replace the file: not another user's file in a folder like /tmp. */
 bool opk_can_replace(const char *path);

@@ -397,7 +397,8 @@ struct opk_stats {
 };
 /*
  * *stats is NULL if the file has none; adds the numbers of several, and keeps the facts on which
- * all agree. The file owns it.
+ * all agree. What they say of a device's clocks, power and temperature is joined: the least, the
+ * mean and the most of all, and how often it was slowed. The file owns it.
  */
 int opk_file_stats(const struct opk_stats **stats, struct opk_ctx *ctx, struct opk_file *file);
 

@@ -2,6 +2,7 @@
 /* Writes and reads STAT sections: what the collector counted, and what it left out. */
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/sum.h"
 #include "container/container.h"
 
@@ -86,36 +87,125 @@ static const char *value_of(const struct opk_stats *stats, const char *name)
 	return "";
 }
 
-/* Other processes wrote other sections: keeps the facts that all of them have. */
-static void keep_facts(struct opk_stats_storage *storage, const struct opk_stats *one)
+static bool ends(const char *name, const char *ending)
+{
+	size_t length = strlen(name), wanted = strlen(ending);
+
+	return length >= wanted && !strcmp(name + length - wanted, ending);
+}
+
+enum { SLOWDOWNS = 8 };
+
+struct slowdown {
+	char text[64]; /* "heat in " */
+	unsigned long long slow, all;
+};
+
+/* Adds "heat in 1 of 40, the power limit in 12 of 40 readings". False: it is something else. */
+static bool add_slowdowns(struct slowdown *sums, const char *text)
+{
+	struct slowdown one;
+	int length = 0;
+
+	while (sscanf(text, "%63[^0-9]%9llu of %9llu%n", one.text, &one.slow, &one.all, &length)
+	       == 3) {
+		size_t i = 0;
+
+		while (i < SLOWDOWNS && *sums[i].text && strcmp(sums[i].text, one.text) != 0)
+			i++;
+		if (i == SLOWDOWNS)
+			return false;
+		memcpy(sums[i].text, one.text, sizeof one.text);
+		sums[i].slow += one.slow;
+		sums[i].all += one.all;
+		text += length;
+		text += strspn(text, ", ");
+		length = 0;
+	}
+	return !strcmp(text, "readings");
+}
+
+static char *sum_slowdowns(const char *one, const char *other)
+{
+	struct slowdown sums[SLOWDOWNS] = { 0 };
+	struct opk_buf text = { 0 };
+
+	if (!add_slowdowns(sums, one) || !add_slowdowns(sums, other))
+		return opk_strdup(one);
+	for (size_t i = 0; i < SLOWDOWNS && *sums[i].text; i++)
+		opk_buf_add_printf(&text, "%s%s%llu of %llu", i ? ", " : "", sums[i].text,
+		                   sums[i].slow, sums[i].all);
+	opk_buf_add_text(&text, " readings");
+	return opk_buf_take_text(&text);
+}
+
+/* What two files of a watch say of a device: bounds, a mean, or what slowed it; NULL: nothing. */
+static char *join_values(const char *name, const char *one, const char *other, double other_share)
+{
+	double a, b;
+
+	if (strncmp(name, "device.", 7) != 0)
+		return NULL;
+	if (ends(name, ".slowed_by"))
+		return *other ? sum_slowdowns(one, other) : opk_strdup(one);
+	if (sscanf(one, "%lf", &a) != 1 || sscanf(other, "%lf", &b) != 1)
+		return NULL;
+	if (ends(name, "_min"))
+		return opk_strdup(a < b ? one : other);
+	if (ends(name, "_max"))
+		return opk_strdup(a > b ? one : other);
+	return ends(name, "_mean") ? opk_printf("%.6g", a + (b - a) * other_share) : NULL;
+}
+
+/* Other processes, or other files, wrote the other sections: keeps the facts that all have. */
+static void keep_facts(struct opk_stats_storage *storage, const struct opk_stats *one, double share)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < storage->run.count; i++) {
-		struct opk_property *fact = &storage->run.items[i];
+		struct opk_property fact = storage->run.items[i];
+		const char *other = value_of(one, fact.name);
+		char *value;
 
-		if (!strcmp(value_of(one, fact->name), fact->value))
-			storage->run.items[kept++] = *fact;
+		if (strcmp(other, fact.value) != 0 || ends(fact.name, ".slowed_by")) {
+			value = join_values(fact.name, fact.value, other, share);
+			free((char *)fact.value);
+			fact.value = value;
+		}
+		if (fact.value)
+			storage->run.items[kept++] = fact;
 		else
-			free_fact(fact);
+			free_fact(&fact);
 	}
 	storage->run.count = kept;
 }
 
-static int add_facts(struct opk_stats_storage *storage, const struct opk_stats *one)
+static int add_fact(struct opk_stats_storage *storage, const struct opk_property *one)
+{
+	struct opk_property *fact = opk_list_add(&storage->run);
+
+	return fact && (fact->name = opk_strdup(one->name))
+	                       && (fact->value = opk_strdup(one->value))
+	               ? OPK_OK
+	               : OPK_ENOMEM;
+}
+
+/* `all`: of the first section; else what slowed a device later than in the sections before. */
+static int add_facts(struct opk_stats_storage *storage, const struct opk_stats *one, bool all)
 {
 	for (size_t i = 0; i < one->run_count; i++) {
-		struct opk_property *fact = opk_list_add(&storage->run);
+		const struct opk_property *fact = &one->run[i];
+		bool slowed = ends(fact->name, ".slowed_by");
 
-		if (!fact || !(fact->name = opk_strdup(one->run[i].name))
-		    || !(fact->value = opk_strdup(one->run[i].value)))
-			return OPK_ENOMEM;
+		if (all || (slowed && !*value_of(&storage->stats, fact->name)))
+			TRY(add_fact(storage, fact));
 	}
 	return OPK_OK;
 }
 
+/* `share`: of the samples or ranges so far, which are this section's. */
 static int take_facts(struct opk_stats_storage *storage, struct opk_ctx *ctx,
-                      const struct opk_json *root)
+                      const struct opk_json *root, double share)
 {
 	struct opk_arrays arrays = { 0 };
 	const struct opk_members_reader reader = { ctx, &arrays, "counts", 0 };
@@ -125,8 +215,10 @@ static int take_facts(struct opk_stats_storage *storage, struct opk_ctx *ctx,
 	if (!code && one.run_count > MOST_FACTS)
 		code = opk_fail(ctx, OPK_EINPUT, "more than %d facts", MOST_FACTS);
 	if (!code && storage->found)
-		keep_facts(storage, &one);
-	else if (!code && add_facts(storage, &one))
+		keep_facts(storage, &one, share);
+	storage->stats.run = storage->run.items;
+	storage->stats.run_count = storage->run.count;
+	if (!code && add_facts(storage, &one, !storage->found))
 		code = opk_nomem(ctx, "counts");
 	opk_arrays_clear(&arrays);
 	storage->stats.run = storage->run.items;
@@ -150,7 +242,8 @@ static int add_counts(struct opk_stats_storage *storage, struct opk_ctx *ctx,
 	opk_sum_add(&all->launches, one.launches);
 	opk_sum_add(&all->ranges, one.ranges);
 	all->depth = one.depth > all->depth ? one.depth : all->depth;
-	TRY(take_facts(storage, ctx, root));
+	TRY(take_facts(storage, ctx, root,
+	               all->ranges ? (double)one.ranges / (double)all->ranges : 0));
 	storage->found = true;
 	for (size_t i = 0; drops && i < drops->count; i++) {
 		const struct opk_json *drop = &drops->children[i];

@@ -142,6 +142,8 @@ static bool begin_device(CUcontext context, int device)
 			recording_begin(&collector.settings, &collector.set,
 		                        sampling ? "pm-sampling" : collector.profiling.ops->name,
 		                        availability, size);
+	if (collector.profiling.segments)
+		segments_describe(collector.profiling.segments, clocks_facts);
 	free(availability);
 	return collector.profiling.segments != NULL;
 }
@@ -156,6 +158,7 @@ static void sample_device(int device)
 	if (!collector_may_sample())
 		return;
 	patience_begin(&patience, collector.settings.wait_s);
+	patience.signals = collector.settings.watch;
 	do
 		if (begin_device(NULL, device))
 			collector.samplers[device] = sampler_new(&collector.profiling, device,
@@ -260,44 +263,6 @@ bool collector_watch(void)
 		left += !collector.sampled[i];
 	}
 	return left > 0;
-}
-
-EXPORT void offpeak_cut(void)
-{
-	collector_auto bool locked = collector_lock();
-
-	if (locked && collector.profiling.segments)
-		segments_cut(collector.profiling.segments);
-}
-
-EXPORT bool offpeak_full(void)
-{
-	collector_auto bool locked = collector_lock();
-
-	return locked && collector.profiling.segments
-	       && segments_full(collector.profiling.segments);
-}
-
-EXPORT size_t offpeak_watched(size_t *lost)
-{
-	bool locked;
-	size_t watched = 0;
-	int count = 0;
-
-	collector_watch();
-	locked = collector_lock();
-	*lost = 0;
-	target.cuDeviceGetCount(&count);
-	for (int i = 0; locked && i < count && i < MAX_DEVICES; i++) {
-		bool failed = false;
-
-		watched += wanted_device(i)
-		           && (collector.samplers[i] ? sampler_works(collector.samplers[i], &failed)
-		                                     : !collector.sampled[i]);
-		*lost += failed;
-	}
-	collector_leave(&locked);
-	return watched;
 }
 
 /* Begins a recording without a set: its metadata have only the chip. */
@@ -515,6 +480,7 @@ void collector_close_samplers(void)
 			sampler_close(collector.samplers[i], &collector.counts);
 		collector.samplers[i] = NULL;
 	}
+	collector_count_lost();
 }
 
 /* Without the lock, which a launch has whose end is not heard. */

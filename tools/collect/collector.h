@@ -109,14 +109,8 @@ void collector_warm_up(void);
  * so far. False if there are no others to wait for, or collection has ended.
  */
 bool collector_watch(void);
-/* For the watch: ends the present file soon. */
-void offpeak_cut(void);
-/* Whether there is no room for files. */
-bool offpeak_full(void);
 /* What follows is not sampled. */
 void offpeak_pause(void);
-/* How many GPUs are sampled, or will be, and how many failed meanwhile. */
-size_t offpeak_watched(size_t *lost);
 /* Begins to record what runs on the GPU. */
 void collector_trace(void);
 /* Call it before the driver destroys a context. */
@@ -194,6 +188,22 @@ bool collector_begins_resting(unsigned uses);
 /* False, with a message, if the program has CUPTI's activity records, or a profiler, already. */
 bool collector_may_trace(void);
 bool collector_may_sample(void);
+
+/* ---- collector_watch.c: for a watch ---- */
+
+/* Ends the present file soon. */
+void offpeak_cut(void);
+/* Whether there is no room for files. */
+bool offpeak_full(void);
+/* The number of the present file; 0: there is none. */
+unsigned offpeak_file(void);
+/*
+ * How many GPUs are sampled, or will be, and how many have failed so far: these are tried again.
+ * Call it a few times a second.
+ */
+size_t offpeak_watched(size_t *failed);
+/* Counts what is missing of those that have failed. The lock is held. */
+void collector_count_lost(void);
 
 /* ---- inject.c ---- */
 

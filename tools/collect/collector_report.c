@@ -2,12 +2,6 @@
 /* What a process recorded and missed: statistics for the recording, and messages. */
 #include "collect/collector.h"
 
-static const char *const drop_reasons[DROPS] = {
-#define X(id, reason) reason,
-	DROP_REASONS(X)
-#undef X
-};
-
 static const char *why_no_launch(void)
 {
 	const struct kernel_filter *filter = collector.settings.kernel;
@@ -102,7 +96,8 @@ void collector_end_recording(void)
 		if (collector.counts.drops[i])
 			drops[stats.drop_count++] = (struct opk_drop){ drop_reasons[i],
 				                                       collector.counts.drops[i] };
-	if (collector.profiling.segments)
+	/* If there are several files, each has its own. */
+	if (collector.profiling.segments && !collector.settings.rotate_ns)
 		clocks_facts(&facts);
 	stats.run = facts.items;
 	stats.run_count = facts.count;

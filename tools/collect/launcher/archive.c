@@ -31,14 +31,30 @@ static bool name_by_time(char path[PATH_MAX], const struct settings *settings, t
 	return true;
 }
 
+/* Others, as another watch with the same -o, may take a name meanwhile. */
+static int place_by_time(char path[PATH_MAX], const struct settings *settings,
+                         const struct part *part, time_t until)
+{
+	enum { TRIES = 100 };
+	int code = PART_TAKEN;
+
+	for (int i = 0; code == PART_TAKEN && i < TRIES; i++)
+		code = name_by_time(path, settings, until)
+		               ? part_rename(part, path, opk_move_new_file)
+		               : say(OPK_EFAILED, "%s: the name is too long", part->path);
+	return code == PART_TAKEN ? say(OPK_EFAILED, "%s: %s; the recording stays %s", path,
+	                                strerror(EEXIST), part->path)
+	                          : code;
+}
+
 static int name_part(const struct settings *settings, const struct part *part)
 {
 	char path[PATH_MAX];
 	struct stat info;
 
-	if (stat(part->path, &info) || !name_by_time(path, settings, info.st_mtime))
+	if (stat(part->path, &info))
 		return say(OPK_EFAILED, "%s: %s", part->path, strerror(errno));
-	return part_rename(part, path);
+	return place_by_time(path, settings, part, info.st_mtime);
 }
 
 static bool is_old(const struct settings *settings, const struct part *part)
@@ -79,6 +95,44 @@ static int name_parts(const struct settings *settings, const struct parts *parts
 	return code;
 }
 
+bool archive_is_recorders(const struct peek *peek)
+{
+	char host[256] = "";
+
+	gethostname(host, sizeof host - 1);
+	return peek->meta && *opk_meta_fact(peek->meta, settings_table[SETTING_KEEP].name)
+	       && !strcmp(opk_meta_fact(peek->meta, "hostname"), host);
+}
+
+/* Whether the part is of a flight recorder that may run here: the signal ends any other program. */
+static bool is_recorder(const struct part *part)
+{
+	opk_autopeek struct peek peek = peek_at(part->path);
+
+	return archive_is_recorders(&peek)
+	       && (unsigned)atoi(opk_meta_fact(peek.meta, "process")) == part->process;
+}
+
+/* What a recorder with this -o that was killed had kept gets too old, as this one's own does. */
+static void forget_dead(const struct settings *settings)
+{
+	opk_autoparts struct parts parts = { 0 };
+	struct settings any = *settings;
+
+	any.token = "*";
+	if (parts_find(&parts, &any))
+		return;
+	for (size_t i = 0; i < parts.count; i++) {
+		const struct part *part = &parts.items[i];
+		bool own = !strncmp(part->path + part->name_length + 1, settings->token,
+		                    strlen(settings->token));
+
+		if (!own && is_old(settings, part) && !still_runs(part->process)
+		    && is_recorder(part))
+			unlink(part->path);
+	}
+}
+
 int archive_tidy(const struct settings *settings, bool last, unsigned held)
 {
 	opk_autoparts struct parts parts = { 0 };
@@ -89,16 +143,8 @@ int archive_tidy(const struct settings *settings, bool last, unsigned held)
 	for (size_t i = 0; i + !last < parts.count; i++)
 		if (parts.items[i].image > held && is_old(settings, &parts.items[i]))
 			unlink(parts.items[i].path);
+	forget_dead(settings);
 	return OPK_OK;
-}
-
-unsigned archive_current(const struct settings *settings)
-{
-	opk_autoparts struct parts parts = { 0 };
-
-	if (parts_find(&parts, settings) || !parts.count)
-		return 0;
-	return parts.items[parts.count - 1].image;
 }
 
 /* Without its end only where the disk was full. */
@@ -140,7 +186,7 @@ int archive_dump(const struct settings *settings, unsigned last)
 	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
 	opk_autofree const char **paths = NULL;
 	struct opk_merge_options options = OPK_INIT(options);
-	char path[PATH_MAX];
+	char path[PATH_MAX], merged[PATH_MAX + 64];
 	double seconds = 0;
 	size_t count = 0;
 
@@ -152,12 +198,15 @@ int archive_dump(const struct settings *settings, unsigned last)
 	for (size_t i = 0; i < parts.count; i++)
 		if (parts.items[i].image <= last && is_whole(parts.items[i].path))
 			paths[count++] = parts.items[i].path;
-	if (!count || !name_by_time(path, settings, time(NULL)))
+	if (!count || !name_expand(path, sizeof path, settings->output))
 		return say(OPK_EFAILED, "there is nothing to dump yet");
-	if (opk_merge(ctx, paths, count, &options, path))
+	snprintf(merged, sizeof merged, "%s.%s-%d" MERGED_ENDING, path, settings->token,
+	         (int)getpid());
+	if (opk_merge(ctx, paths, count, &options, merged))
 		return say(OPK_EFAILED, "no dump: %s", outer_cause(ctx));
 	for (size_t i = 0; i < count; i++)
 		seconds += seconds_of(paths[i]);
+	TRY(place_by_time(path, settings, &(struct part){ .path = merged }, time(NULL)));
 	return report_dump(settings, path, seconds);
 }
 
@@ -174,6 +223,18 @@ static void find_dumps(glob_t *found, const struct settings *settings)
 		recording_name(pattern, name, endings[i]);
 		glob(pattern, found->gl_pathc ? GLOB_APPEND : 0, NULL, found);
 	}
+}
+
+bool archive_any(const struct settings *settings)
+{
+	bool any = false;
+	glob_t found;
+
+	find_dumps(&found, settings);
+	for (size_t i = 0; i < found.gl_pathc; i++)
+		any |= outputs_is_anothers(found.gl_pathv[i]);
+	globfree(&found);
+	return any;
 }
 
 static bool has_path(const glob_t *files, const char *path)
@@ -219,18 +280,6 @@ static int wait_for_dump(const struct settings *settings, unsigned process, cons
 	                  WAIT_S)
 	            : say(OPK_EFAILED, "the watch ended without a dump; %s has what it kept",
 	                  settings->dump);
-}
-
-/* Whether the part is of a flight recorder that may run here: the signal ends any other program. */
-static bool is_recorder(const struct part *part)
-{
-	opk_autopeek struct peek peek = peek_at(part->path);
-	char host[256] = "";
-
-	gethostname(host, sizeof host - 1);
-	return peek.meta && *opk_meta_fact(peek.meta, settings_table[SETTING_KEEP].name)
-	       && !strcmp(opk_meta_fact(peek.meta, "hostname"), host)
-	       && (unsigned)atoi(opk_meta_fact(peek.meta, "process")) == part->process;
 }
 
 /*

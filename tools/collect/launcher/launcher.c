@@ -163,6 +163,16 @@ static int report_nothing(const struct settings *settings, bool empty)
 	return is_usable(settings->cupti_path) ? OPK_EFAILED : OPK_ENVIDIA;
 }
 
+static bool folder_exists(const struct settings *settings)
+{
+	char name[PATH_MAX];
+
+	if (!name_expand(name, sizeof name, settings->output))
+		return true;
+	*(char *)name_of_file(name) = '\0';
+	return !access(name, F_OK);
+}
+
 /* Without a recording, ends with our exit code, so that the program's is not taken for success. */
 static int end_unrecorded(const struct settings *settings, int status, bool empty)
 {
@@ -170,6 +180,8 @@ static int end_unrecorded(const struct settings *settings, int status, bool empt
 
 	if (program_missing())
 		return program_end(status);
+	if (settings->watch && !folder_exists(settings))
+		say(0, "%s: its folder is gone", settings->output);
 	if (settings->watch)
 		return say(WIFEXITED(status) && status ? WEXITSTATUS(status) : OPK_EFAILED,
 		           "nothing was recorded, for the reason above");
@@ -194,7 +206,8 @@ static int finish(const struct settings *settings, struct parts *parts, int stat
 	bool any = parts->count, running = parts->running > 0;
 	bool ended = !running && !parts->silent; /* no process records any more */
 	/* A long watch has named all of its files except the last one. */
-	bool recorded = was_recorded(parts, status) || running || (settings->rotate_ns && !status);
+	bool recorded = was_recorded(parts, status) || running
+	                || (settings->rotate_ns && !settings->keep_ns && archive_any(settings));
 	opk_autostrlist struct opk_strlist made = { 0 };
 	int code = OPK_OK;
 
@@ -415,7 +428,7 @@ int main(int argc, char **argv)
 
 	opk_reserve_standard();
 	if (argc > 1 && !strcmp(argv[1], WATCH_WORD))
-		return argc > 2 ? watch_dump(argv[2]) : watch_gpus();
+		return argc > 3 ? watch_dump(argv[3]) : argc > 2 ? watch_gpus(argv[2]) : OPK_EUSAGE;
 	signals_begin();
 	TRY(command_line_read(&settings, &sets, &program, argc, argv));
 	if (!program)
@@ -431,9 +444,8 @@ int main(int argc, char **argv)
 	TRY(cache_find(&cached, &all.items[0].settings, program));
 	if (cached)
 		return OPK_OK;
-	/* It asks a watch for a dump, and stops nothing. */
 	if (settings.watch)
-		signal(SIGUSR1, signal_forward);
+		watch_prepare();
 	parts_report_leftovers(&all.items[0].settings);
 	outputs_begin(&all.items[0].settings);
 	TRY(clock_guard_begin(&all));

@@ -174,10 +174,11 @@ void clock_guard_end(void);
 /* watch.c: GPUs without a program, as a program that the launcher runs. */
 
 #define WATCH_WORD "--watching"
-/* The command line of that program, which is this one. */
+/* The command line of that program, which is this one; what the launcher does before. */
 extern char *watch_program[];
+void watch_prepare(void);
 /* What it does: until its time is over, a signal comes, or no GPU is sampled. */
-int watch_gpus(void);
+int watch_gpus(const char *launcher);
 /* In a process of its own, with the watch's environment: archive_dump(). */
 int watch_dump(const char *last);
 
@@ -189,8 +190,10 @@ int watch_dump(const char *last);
  * OPK_OK, or a message.
  */
 int archive_tidy(const struct settings *settings, bool last, unsigned held);
-/* The number of the file that is being written; 0: there is none. */
-unsigned archive_current(const struct settings *settings);
+/* Whether a file has got its name since this run began. */
+bool archive_any(const struct settings *settings);
+/* Whether the part is of a flight recorder of this machine, by what it says. */
+bool archive_is_recorders(const struct peek *peek);
 /* Writes what files up to that number have into one, whose name has the time. */
 int archive_dump(const struct settings *settings, unsigned last);
 /*
@@ -205,6 +208,9 @@ int outputs_check(const struct settings *settings, const char *path, enum opk_ou
 void outputs_note_older(const struct settings *settings, const char *path);
 /* Remembers the file that has the recording's name now: a later file of another run stays. */
 void outputs_begin(const struct settings *settings);
+
+/* Whether another run, or this one since it began, has put a file there. */
+bool outputs_is_anothers(const char *path);
 
 /* Says on a terminal, or with -v, what a watch has made. */
 void outputs_report_watch(const struct settings *settings, const struct opk_strlist *made);
@@ -263,8 +269,15 @@ void parts_report_leftovers(const struct settings *settings);
 bool parts_recorded(const struct parts *parts);
 /* The deepest level of user ranges in any process, at least 1. */
 unsigned parts_depth(const struct parts *parts);
-/* Gives a part this name, and a recording's mode. */
-int part_rename(const struct part *part, const char *path);
+/*
+ * Gives a part this name by `move`, which is opk_move_file or opk_move_new_file, and a recording's
+ * mode. OPK_OK, PART_TAKEN if another file has got the name, or a message.
+ */
+enum { PART_TAKEN = -1 };
+int part_rename(const struct part *part, const char *path,
+                bool (*move)(const char *from, const char *to));
+/* The ending of a file that is merged, until it has its name. */
+#define MERGED_ENDING ".merged"
 /* Makes one file per process, each with its own name. Adds the new names to the list. */
 int parts_rename(struct opk_strlist *made, const struct parts *parts,
                  const struct settings *settings);

@@ -139,12 +139,12 @@ void outputs_begin(const struct settings *settings)
 	if (!name_varies(settings->output)
 	    && name_expand(before.path, sizeof before.path, settings->output))
 		before.exists = !lstat(before.path, &before.info);
-	if (before.exists)
+	/* Files of an archive have other names. */
+	if (before.exists && (!settings->rotate_ns || settings->keep_ns))
 		outputs_note_older(settings, before.path);
 }
 
-/* Whether another run has put its recording there meanwhile. */
-static bool is_anothers(const char *path)
+bool outputs_is_anothers(const char *path)
 {
 	struct stat now;
 
@@ -162,7 +162,7 @@ static const char *why_taken(const struct settings *settings, const char *path)
 {
 	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
 
-	if (is_anothers(path))
+	if (outputs_is_anothers(path))
 		return "was written by another run meanwhile";
 	if (launcher_ctx_new(&ctx, settings) || opk_check_output(ctx, path, OPK_OUTPUT_RECORDING))
 		return "exists and is not an older recording";
@@ -225,7 +225,8 @@ static bool set_mode(const char *path, mode_t mode)
 	       && ((info.st_mode & 0777) == mode || !fchmod(fd, mode) || errno == EPERM);
 }
 
-int part_rename(const struct part *part, const char *path)
+int part_rename(const struct part *part, const char *path,
+                bool (*move)(const char *from, const char *to))
 {
 	/* The launcher has one thread. */
 	mode_t mask = umask(0), mode;
@@ -235,10 +236,27 @@ int part_rename(const struct part *part, const char *path)
 	mode = is_private(part->path) ? 0600 : 0666 & ~mask;
 	if (!take_place(&mode, path))
 		return say(OPK_EFAILED, "the recording stays %s", part->path);
-	if (!set_mode(part->path, mode) || !opk_move_file(part->path, path))
-		return say(OPK_EFAILED, "%s: %s; the recording stays %s", path, strerror(errno),
-		           part->path);
-	return OPK_OK;
+	if (set_mode(part->path, mode) && move(part->path, path))
+		return OPK_OK;
+	return errno == EEXIST ? PART_TAKEN
+	                       : say(OPK_EFAILED, "%s: %s; the recording stays %s", path,
+	                             strerror(errno), part->path);
+}
+
+/* Where another run takes the name just now, this one gets another. */
+static int place(char path[PATH_MAX], const struct part *part, const struct settings *settings,
+                 const char *ids)
+{
+	enum { TRIES = 3 };
+	int code = PART_TAKEN;
+
+	for (int i = 0; code == PART_TAKEN && i < TRIES; i++) {
+		avoid_others(path, settings, ids);
+		code = part_rename(part, path, opk_move_file);
+	}
+	return code == PART_TAKEN ? say(OPK_EFAILED, "%s: %s; the recording stays %s", path,
+	                                strerror(EEXIST), part->path)
+	                          : code;
 }
 
 static int name_part(struct opk_strlist *made, const struct part *part, bool shared,
@@ -251,8 +269,7 @@ static int name_part(struct opk_strlist *made, const struct part *part, bool sha
 	if (!own)
 		return say(OPK_EFAILED, "out of memory");
 	final_name(path, part, shared);
-	avoid_others(path, settings, own);
-	TRY(part_rename(part, path));
+	TRY(place(path, part, settings, own));
 	check(path, settings->verbose);
 	return opk_strlist_add(made, path) ? OPK_OK : say(OPK_EFAILED, "out of memory");
 }
@@ -277,7 +294,7 @@ int parts_merge(struct opk_strlist *made, const struct parts *parts,
 	opk_auto(opk_ctx) struct opk_ctx *ctx = NULL;
 	opk_autofree const char **paths = opk_alloc_array(parts->count + 1, sizeof *paths);
 	struct opk_merge_options options = OPK_INIT(options);
-	char output[PATH_MAX];
+	char output[PATH_MAX], merged[PATH_MAX + 64];
 	int code;
 
 	if (!paths || launcher_ctx_new(&ctx, settings))
@@ -286,13 +303,15 @@ int parts_merge(struct opk_strlist *made, const struct parts *parts,
 		return OPK_EFAILED;
 	for (size_t i = 0; i < parts->count; i++)
 		paths[i] = parts->items[i].path;
-	avoid_others(output, settings, settings->token);
+	/* Others may take the name meanwhile. */
+	snprintf(merged, sizeof merged, "%s.%s" MERGED_ENDING, output, settings->token);
 	options.join = join;
 	options.original = true;
-	code = opk_merge(ctx, paths, parts->count, &options, output);
+	code = opk_merge(ctx, paths, parts->count, &options, merged);
 	if (code)
 		return say(code, "%s; the processes' own files stay: %s...", outer_cause(ctx),
 		           paths[0]);
+	TRY(place(output, &(struct part){ .path = merged }, settings, settings->token));
 	for (size_t i = 0; i < parts->count; i++)
 		unlink(paths[i]);
 	check(output, settings->verbose);

@@ -154,7 +154,7 @@ unsigned parts_depth(const struct parts *parts)
 }
 
 /* If its process, of this machine, has ended: one elsewhere may still write. */
-static void report_leftover(const char *path)
+static void report_leftover(const struct settings *settings, const char *path)
 {
 	opk_autopeek struct peek peek = { .ctx = NULL };
 	char host[256] = "";
@@ -166,16 +166,24 @@ static void report_leftover(const char *path)
 	if (!peek.meta || strcmp(opk_meta_fact(peek.meta, "hostname"), host)
 	    || still_runs((unsigned)atoi(opk_meta_fact(peek.meta, "process"))))
 		return;
-	if (opk_file_complete(peek.file))
+	if (archive_is_recorders(&peek)) {
+		/* Another recorder deletes it as soon as it is too old. */
+		if (!settings->keep_ns)
+			say(0,
+			    "note: %s is a file of a recorder that was killed: delete it, or 'offpeak "
+			    "merge' joins such files",
+			    path);
+	} else if (opk_file_complete(peek.file)) {
 		say(0,
 		    "note: %s is the whole recording of a process that went on after its run: "
 		    "rename it",
 		    path);
-	else
+	} else {
 		say(0,
 		    "note: %s is what a run that was killed had recorded: 'offpeak recover %s -o "
 		    "OTHER.opk' makes a recording of it; then delete it",
 		    path, path);
+	}
 }
 
 void parts_report_leftovers(const struct settings *settings)
@@ -184,6 +192,6 @@ void parts_report_leftovers(const struct settings *settings)
 
 	find_files(&found, settings, "*");
 	for (size_t i = 0; i < found.gl_pathc; i++)
-		report_leftover(found.gl_pathv[i]);
+		report_leftover(settings, found.gl_pathv[i]);
 	globfree(&found);
 }

@@ -12,20 +12,33 @@
 
 enum { LOOK_NS = 250000000 };
 
-static char self[] = "/proc/self/exe", word[] = WATCH_WORD;
-char *watch_program[] = { self, word, NULL };
+static char self[] = "/proc/self/exe", word[] = WATCH_WORD, launcher[16];
+char *watch_program[] = { self, word, launcher, NULL };
 
 /* What the library does for a watch. */
 struct sampling {
 	/* GPUs that are sampled, or will be, and those that failed meanwhile. */
 	size_t (*count)(size_t *lost);
-	void (*cut)(void);   /* the present file ends soon, and another begins */
-	bool (*full)(void);  /* there is no room for files */
-	void (*pause)(void); /* no more samples */
+	unsigned (*file)(void); /* the number of the present file; 0: none */
+	void (*cut)(void);      /* the present file ends soon, and another begins */
+	bool (*full)(void);     /* there is no room for files */
+	void (*pause)(void);    /* no more samples */
 };
 
+/* As with --probe. */
+static int check_device(void *driver, const struct settings *settings)
+{
+	int (*cuDeviceGetCount)(int *count);
+	int count = 0;
+
+	*(void **)&cuDeviceGetCount = dlsym(driver, "cuDeviceGetCount");
+	if (!cuDeviceGetCount || cuDeviceGetCount(&count) || settings->device < count)
+		return OPK_OK;
+	return say(OPK_EUSAGE, "there is no device %d of %d, from 0 on", settings->device, count);
+}
+
 /* Loads the driver, which loads the library. */
-static int begin(void)
+static int begin(const struct settings *settings)
 {
 	void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
 	int (*cuInit)(unsigned flags);
@@ -35,7 +48,7 @@ static int begin(void)
 	if (!cuInit)
 		return say(OPK_ENVIDIA, "there is no NVIDIA driver here: %s", dlerror());
 	status = cuInit(0);
-	return !status ? OPK_OK
+	return !status ? check_device(driver, settings)
 	               : say(OPK_EFAILED, "cuInit fails with error %d: is there a GPU?", status);
 }
 
@@ -45,23 +58,35 @@ static int find_library(struct sampling *sampling)
 	void *library = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD) : NULL;
 
 	*(void **)&sampling->count = library ? dlsym(library, "offpeak_watched") : NULL;
+	*(void **)&sampling->file = library ? dlsym(library, "offpeak_file") : NULL;
 	*(void **)&sampling->cut = library ? dlsym(library, "offpeak_cut") : NULL;
 	*(void **)&sampling->full = library ? dlsym(library, "offpeak_full") : NULL;
 	*(void **)&sampling->pause = library ? dlsym(library, "offpeak_pause") : NULL;
-	return sampling->count && sampling->cut && sampling->full && sampling->pause
+	return sampling->count && sampling->file && sampling->cut && sampling->full
+	                       && sampling->pause
 	               ? OPK_OK
 	               : say(OPK_EFAILED, "the driver did not load %s",
 	                     path ? path : "the library");
 }
 
+/* Blocked signals would wait although they are ignored, as by nohup. */
+static bool is_ignored(int number)
+{
+	struct sigaction action;
+
+	return !sigaction(number, NULL, &action) && action.sa_handler == SIG_IGN;
+}
+
 /* Signals come only where they are waited for. */
 static void hold(sigset_t *signals)
 {
-	static const int all[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 };
+	static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 
 	sigemptyset(signals);
-	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-		sigaddset(signals, all[i]);
+	sigaddset(signals, SIGUSR1);
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+		if (!is_ignored(ends[i]))
+			sigaddset(signals, ends[i]);
 	sigprocmask(SIG_BLOCK, signals, NULL);
 }
 
@@ -82,7 +107,7 @@ static bool is_ready(const struct dump *dump, const struct settings *settings,
 	enum { ROTATIONS = 2, MOST_S = 20 };
 	double wait_s = ROTATIONS * (double)settings->rotate_ns * 1e-9;
 
-	if (archive_current(settings) > dump->last)
+	if (sampling->file() > dump->last)
 		return true;
 	return sampling->full()
 	       && clock_seconds_since(&dump->asked) > (wait_s < MOST_S ? wait_s : MOST_S)
@@ -97,7 +122,7 @@ static void make_dump(struct dump *dump, const struct settings *settings,
                       const struct sampling *sampling)
 {
 	char last[16];
-	char *const arguments[] = { self, word, last, NULL };
+	char *const arguments[] = { self, word, launcher, last, NULL };
 	int problem;
 
 	snprintf(last, sizeof last, "%u", dump->last);
@@ -125,20 +150,32 @@ static void end_dump(struct dump *dump)
 	*dump = (struct dump){ 0 };
 }
 
+/* Only when a file or a dump has ended, or where there is no room, is there something to do. */
+static void tidy(const struct dump *dump, const struct settings *settings,
+                 const struct sampling *sampling)
+{
+	static unsigned file, held;
+	unsigned now = sampling->file();
+
+	if (settings->rotate_ns && (now != file || dump->last != held || sampling->full()))
+		archive_tidy(settings, false, dump->last);
+	file = now;
+	held = dump->last;
+}
+
 /* What is to be done again and again while sampling goes on. */
 static void go_on(struct dump *dump, const struct settings *settings,
                   const struct sampling *sampling, bool *asked)
 {
 	/* A dump can be made when the next file begins. */
-	if (*asked && !dump->last && (dump->last = archive_current(settings))) {
+	if (*asked && !dump->last && (dump->last = sampling->file())) {
 		dump->asked = clock_now();
 		sampling->cut();
 		*asked = false;
 	}
 	make_dump(dump, settings, sampling);
 	end_dump(dump);
-	if (settings->rotate_ns)
-		archive_tidy(settings, false, dump->last);
+	tidy(dump, settings, sampling);
 }
 
 /*
@@ -162,11 +199,21 @@ static void make_last(struct dump *dump, const struct settings *settings,
 		say(0, "no dump: the watch ends; %s has what it kept", settings->output);
 }
 
+/* Until the next look, at most to the end of the watch; false: it is there. */
+static bool time_left(struct timespec *look, const struct settings *settings,
+                      const struct timespec *begun)
+{
+	double left = (double)settings->duration_ns - clock_seconds_since(begun) * 1e9;
+
+	look->tv_nsec = settings->duration_ns && left < LOOK_NS ? (long)left : LOOK_NS;
+	return look->tv_nsec > 0;
+}
+
 /* Whether all went well: a GPU that fails ends its own samples alone. */
 static bool watch(const struct settings *settings, const struct sampling *sampling,
                   const sigset_t *signals)
 {
-	const struct timespec look = { .tv_nsec = LOOK_NS };
+	struct timespec look = { .tv_nsec = LOOK_NS };
 	/* This begins to sample; the time counts from then on. */
 	size_t lost = 0, any = sampling->count(&lost);
 	struct timespec begun = clock_now();
@@ -175,9 +222,7 @@ static bool watch(const struct settings *settings, const struct sampling *sampli
 	sigset_t pending;
 	int signal = -1;
 
-	while (sampling->count(&lost)
-	       && (!settings->duration_ns
-	           || clock_seconds_since(&begun) * 1e9 < (double)settings->duration_ns)
+	while (sampling->count(&lost) && time_left(&look, settings, &begun)
 	       && (signal < 0 || signal == SIGUSR1)) {
 		signal = sigtimedwait(signals, NULL, &look);
 		asked |= signal == SIGUSR1 && settings->keep_ns;
@@ -202,20 +247,36 @@ int watch_dump(const char *last)
 	                                : archive_dump(&settings, (unsigned)atoi(last));
 }
 
-int watch_gpus(void)
+void watch_prepare(void)
+{
+	snprintf(launcher, sizeof launcher, "%d", (int)getpid());
+	/* It asks a watch for a dump, and stops nothing. */
+	signal(SIGUSR1, signal_forward);
+}
+
+/* Without its launcher, which names the files, a watch ends. */
+static bool has_launcher(const char *number)
+{
+	return !prctl(PR_SET_PDEATHSIG, SIGTERM) && getppid() == atoi(number);
+}
+
+int watch_gpus(const char *number)
 {
 	struct sampling sampling;
 	struct settings settings = { 0 };
 	sigset_t signals;
 
+	snprintf(launcher, sizeof launcher, "%s", number);
 	hold(&signals);
+	if (!has_launcher(number))
+		return OPK_EFAILED;
 	/* A limit on the size of files is an error of writing. */
 	signal(SIGXFSZ, SIG_IGN);
 	/* By this name others learn who has the counters: the file is called "exe" here. */
 	prctl(PR_SET_NAME, "offpeak-collect");
 	if (settings_read(&settings))
 		return OPK_EUSAGE;
-	TRY(begin());
+	TRY(begin(&settings));
 	TRY(find_library(&sampling));
 	return watch(&settings, &sampling, &signals) ? OPK_OK : OPK_EFAILED;
 }

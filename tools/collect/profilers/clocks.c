@@ -32,11 +32,15 @@ struct span {
 /* Each sampler has its own thread. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+struct readings {
+	struct span spans[QUANTITIES];
+	unsigned count, slowed[SLOWDOWNS];
+};
+
 static struct watched {
 	bool asked;
-	nvml_device *handle; /* NULL: unknown to NVML */
-	struct span spans[QUANTITIES];
-	unsigned readings, slowed[SLOWDOWNS];
+	nvml_device *handle;       /* NULL: unknown to NVML */
+	struct readings all, file; /* since the beginning; since clocks_facts() */
 	struct timespec slow_at;   /* power and temperature were read */
 	struct timespec looked_at; /* by clocks_look() */
 } devices[MAX_DEVICES];
@@ -63,13 +67,26 @@ static void note(struct span *span, double value)
 	span->count++;
 }
 
-static uint32_t read_clock(nvml_device *handle, int which, struct span *span)
+static void note_both(struct watched *watched, enum quantity quantity, double value)
+{
+	note(&watched->all.spans[quantity], value);
+	note(&watched->file.spans[quantity], value);
+}
+
+static void note_slowdowns(struct readings *readings, unsigned long long reasons)
+{
+	readings->count++;
+	for (size_t i = 0; i < SLOWDOWNS; i++)
+		readings->slowed[i] += (reasons & slowdowns[i].bits) != 0;
+}
+
+static uint32_t read_clock(struct watched *watched, int which, enum quantity quantity)
 {
 	unsigned mhz = 0;
 
-	if (nvml.nvmlDeviceGetClockInfo(handle, which, &mhz) || !mhz)
+	if (nvml.nvmlDeviceGetClockInfo(watched->handle, which, &mhz) || !mhz)
 		return 0;
-	note(span, mhz);
+	note_both(watched, quantity, mhz);
 	return mhz;
 }
 
@@ -92,9 +109,9 @@ static void read_power(struct watched *watched)
 	if (!is_due(&watched->slow_at))
 		return;
 	if (NVML_ASK(nvmlDeviceGetPowerUsage, watched->handle, &value))
-		note(&watched->spans[POWER], value / 1000.0);
+		note_both(watched, POWER, value / 1000.0);
 	if (NVML_ASK(nvmlDeviceGetTemperature, watched->handle, 0, &value))
-		note(&watched->spans[TEMPERATURE], value);
+		note_both(watched, TEMPERATURE, value);
 }
 
 static unsigned long long reasons_of(const struct watched *watched)
@@ -108,13 +125,12 @@ static unsigned long long reasons_of(const struct watched *watched)
 
 static struct clocks read_clocks(struct watched *watched, unsigned long long reasons)
 {
-	watched->readings++;
-	for (size_t i = 0; i < SLOWDOWNS; i++)
-		watched->slowed[i] += (reasons & slowdowns[i].bits) != 0;
+	note_slowdowns(&watched->all, reasons);
+	note_slowdowns(&watched->file, reasons);
 	read_power(watched);
 	return (struct clocks){
-		.sm_mhz = read_clock(watched->handle, NVML_CLOCK_SM, &watched->spans[SM]),
-		.memory_mhz = read_clock(watched->handle, NVML_CLOCK_MEM, &watched->spans[MEMORY]),
+		.sm_mhz = read_clock(watched, NVML_CLOCK_SM, SM),
+		.memory_mhz = read_clock(watched, NVML_CLOCK_MEM, MEMORY),
 	};
 }
 
@@ -157,15 +173,14 @@ bool clocks_processes(unsigned processes[MOST_USERS], size_t *count, int device)
 }
 
 /* "the power limit in 12 of 40, heat in 1 of 40 readings"; NULL: nothing, or no memory; free() */
-static char *slowed_by(const struct watched *watched)
+static char *slowed_by(const struct readings *readings)
 {
 	struct opk_buf text = { 0 };
 
 	for (size_t i = 0; i < SLOWDOWNS; i++)
-		if (watched->slowed[i])
+		if (readings->slowed[i])
 			opk_buf_add_printf(&text, "%s%s in %u of %u", text.size ? ", " : "",
-			                   slowdowns[i].text, watched->slowed[i],
-			                   watched->readings);
+			                   slowdowns[i].text, readings->slowed[i], readings->count);
 	if (text.size)
 		opk_buf_add_text(&text, " readings");
 	return text.size ? opk_buf_take_text(&text) : NULL;
@@ -185,11 +200,11 @@ static void report(int device, const char *clock, const struct span *span, const
 void clocks_report(void)
 {
 	for (int device = 0; device < MAX_DEVICES; device++) {
-		const struct watched *watched = &devices[device];
-		opk_autofree char *slowed = slowed_by(watched);
+		const struct readings *all = &devices[device].all;
+		opk_autofree char *slowed = slowed_by(all);
 
-		report(device, "SM", &watched->spans[SM], slowed);
-		report(device, "memory", &watched->spans[MEMORY], slowed);
+		report(device, "SM", &all->spans[SM], slowed);
+		report(device, "memory", &all->spans[MEMORY], slowed);
 	}
 }
 
@@ -210,13 +225,14 @@ void clocks_facts(struct facts *facts)
 
 	target.cuDeviceGetCount(&count);
 	for (int device = 0; device < count && device < MAX_DEVICES; device++) {
-		const struct watched *watched = find(device);
+		struct watched *watched = find(device);
 
 		if (!watched)
 			continue;
 		for (size_t i = 0; i < QUANTITIES; i++)
-			add_span(facts, device, quantities[i], &watched->spans[i]);
-		facts_add(facts, slowed_by(watched), "device.%d.slowed_by", device);
+			add_span(facts, device, quantities[i], &watched->file.spans[i]);
+		facts_add(facts, slowed_by(&watched->file), "device.%d.slowed_by", device);
+		watched->file = (struct readings){ 0 };
 		gpu_facts(facts, device, watched->handle);
 	}
 }

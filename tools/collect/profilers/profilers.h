@@ -117,7 +117,7 @@ void users_look(struct users *users);
 void users_end(struct users *users);
 /* Reports on stderr which of the clocks read have drifted. */
 void clocks_report(void);
-/* Adds what was read of each device during the run, and what NVML knows of it. */
+/* Adds what was read of each device since the last call, and what NVML knows of it. */
 void clocks_facts(struct facts *facts);
 /*
  * clock_lock.c: locks the clocks of the wanted devices, writes what it locked to, waits until the
@@ -228,6 +228,22 @@ void sample_clock_read(struct sample_clock *clock);
 struct opk_time sample_clock_convert(struct sample_clock *clock, struct opk_time time,
                                      uint64_t interval_ns);
 
+/* sample_image.c: as many samples as one call may decode; it drops those that do not fit. */
+struct sample_image {
+	const struct collect_set *set;
+	CUpti_PmSampling_Object *object;
+	int device;
+	bool instances; /* CUPTI makes the images: with all instances */
+	uint8_t *bytes;
+	uint8_t *blank; /* initialised once by CUPTI: doing so after cuptiFinalize() would crash */
+	size_t size;
+	uint32_t slots;
+};
+/* Makes one without instances if the set was built so and libnvperf_host can. */
+bool sample_image_make(struct sample_image *image);
+bool sample_image_empty(struct sample_image *image);
+void sample_image_clear(struct sample_image *image);
+
 /* threshold.c: --dump-when. NULL does nothing. */
 
 struct threshold;
@@ -247,8 +263,8 @@ struct sampler;
 struct sampler *sampler_new(const struct profiling *profiling, int device, bool at_once);
 /* Starts or stops sampling; when this returns, it has started or stopped. */
 void sampler_want(struct sampler *sampler, bool wanted);
-/* Whether more samples may come; *lost: none will, because the GPU or CUPTI failed. */
-bool sampler_works(struct sampler *sampler, bool *lost);
+/* Whether more samples may come; sets *why if none will because the GPU or CUPTI failed. */
+bool sampler_works(struct sampler *sampler, enum drop *why);
 
 /* Ends sampling, hands on the rest of the buffer, and frees the sampler. */
 void sampler_close(struct sampler *sampler, struct counts *counts);

@@ -10,9 +10,6 @@
  * sampling pauses before the buffer can be full, until it is decoded: that gap is counted.
  */
 enum {
-	IMAGE_BYTES = 192 << 20,
-	MAX_SLOTS = 500000,
-	MIN_SLOTS = 256,
 	MIN_BUFFER = 16 << 20,
 	MAX_BUFFER_MB = 4095, /* CUPTI 13.0 takes larger numbers as 4 GB */
 	RECORD_BYTES = 16384, /* of a sample, if unknown */
@@ -27,11 +24,8 @@ struct sampler {
 	struct segments *segments;
 	CUpti_PmSampling_Object *object;
 	int device;
-	bool instances; /* CUPTI makes the images: with all instances */
-	uint8_t *image;
-	uint8_t *blank; /* initialised once by CUPTI: doing so after cuptiFinalize() would crash */
-	size_t image_size;
-	uint32_t slots;
+	bool cycles; /* the hardware counts cycles: intervals are measured */
+	struct sample_image image;
 	uint64_t interval_ns, buffer_bytes;
 	uint64_t buffer_samples; /* samples that surely fit into the hardware's buffer */
 	uint64_t decoded;        /* samples since `started`, including those known to be missing */
@@ -41,11 +35,14 @@ struct sampler {
 	double start_s;          /* for starting: the exact start is within this time */
 	uint64_t expected;       /* samples from `started` to the stop */
 	struct timespec started, handed_on;
+	struct timespec known_at; /* so many samples were made since `started` */
+	uint64_t known;
 	struct sample_clock clock;
 	uint64_t last_end; /* end of the last sample handed on */
 	bool fresh;        /* no sample since `started` yet */
 	struct counts counts;
-	struct users *users; /* processes on the GPU, in a watch */
+	uint64_t told[DROPS]; /* of the counts: handed on */
+	struct users *users;  /* processes on the GPU, in a watch */
 	struct threshold *threshold;
 	pthread_t thread;
 	bool ending;             /* set by the program's thread, read by the sampler's */
@@ -57,76 +54,22 @@ struct sampler {
 	bool overflowed, broken; /* no more samples will come */
 };
 
-static size_t size_of_image(struct sampler *sampler, uint32_t slots)
-{
-	TARGET_PARAMS(params, PmSampling_GetCounterDataSize, .pPmSamplingObject = sampler->object,
-	              .pMetricNames = (const char **)sampler->set->meta->metrics,
-	              .numMetrics = sampler->set->meta->metric_count, .maxSamples = slots);
-
-	if (!sampler->instances)
-		return perfworks_image_size(&sampler->set->images, slots, (size_t)sampler->device);
-	return TARGET_CALL(cuptiPmSamplingGetCounterDataSize, &params) ? params.counterDataSize : 0;
-}
-
-static bool empty_image(struct sampler *sampler)
-{
-	TARGET_PARAMS(params, PmSampling_CounterDataImage_Initialize,
-	              .pPmSamplingObject = sampler->object, .counterDataSize = sampler->image_size,
-	              .pCounterData = sampler->image);
-
-	if (!sampler->instances)
-		return perfworks_image_init(&sampler->set->images, sampler->slots,
-		                            (size_t)sampler->device, sampler->image,
-		                            sampler->image_size);
-	if (sampler->blank) {
-		memcpy(sampler->image, sampler->blank, sampler->image_size);
-		return true;
-	}
-	sampler->blank = malloc(sampler->image_size);
-	if (!sampler->blank || !TARGET_CALL(cuptiPmSamplingCounterDataImageInitialize, &params))
-		return false;
-	memcpy(sampler->blank, sampler->image, sampler->image_size);
-	return true;
-}
-
-static bool init_image(struct sampler *sampler)
+static bool make_image(struct sampler *sampler)
 {
 	struct timespec begun = clock_now();
-	bool good = empty_image(sampler);
+	bool good = sample_image_make(&sampler->image);
 
 	sampler->init_s = clock_seconds_since(&begun);
 	return good;
 }
 
-static uint32_t slots_for(struct sampler *sampler)
+static bool init_image(struct sampler *sampler)
 {
-	size_t one = size_of_image(sampler, 1), two = one ? size_of_image(sampler, 2) : 0;
-	size_t slots = two > one ? IMAGE_BYTES / (two - one) : 0;
+	struct timespec begun = clock_now();
+	bool good = sample_image_empty(&sampler->image);
 
-	return slots < MIN_SLOTS ? MIN_SLOTS : slots > MAX_SLOTS ? MAX_SLOTS : (uint32_t)slots;
-}
-
-static bool new_image(struct sampler *sampler)
-{
-	free(sampler->image);
-	sampler->slots = slots_for(sampler);
-	sampler->image_size = size_of_image(sampler, sampler->slots);
-	sampler->image = sampler->image_size ? calloc(1, sampler->image_size) : NULL;
-	return sampler->image && init_image(sampler);
-}
-
-/* Makes an image without instances if the set was built so; CUPTI's own images have them all. */
-static bool make_image(struct sampler *sampler)
-{
-	sampler->instances = sampler->set->meta->keep_instances;
-	if (new_image(sampler))
-		return true;
-	if (sampler->instances)
-		return false;
-	say(0, "note: libnvperf_host makes no images without instances here: the recording will be "
-	       "large");
-	sampler->instances = true;
-	return new_image(sampler);
+	sampler->init_s = clock_seconds_since(&begun);
+	return good;
 }
 
 /*
@@ -142,8 +85,8 @@ static uint64_t choose_buffer(const struct sampler *sampler, size_t record)
 	                 : record * (500000000 / sampler->interval_ns + 1);
 	if (sampler->settings->buffer_bytes)
 		wanted = sampler->settings->buffer_bytes;
-	if (wanted > record * sampler->slots * 9 / 10)
-		wanted = record * sampler->slots * 9 / 10;
+	if (wanted > record * sampler->image.slots * 9 / 10)
+		wanted = record * sampler->image.slots * 9 / 10;
 	return wanted < MIN_BUFFER ? MIN_BUFFER : wanted > most ? most : wanted;
 }
 
@@ -156,10 +99,16 @@ static bool enable(struct sampler *sampler)
 	if (!TARGET_CALL(cuptiPmSamplingEnable, &params))
 		return false;
 	sampler->object = params.pPmSamplingObject;
+	sampler->image = (struct sample_image){ .set = sampler->set,
+		                                .object = sampler->object,
+		                                .device = sampler->device };
 	return true;
 }
 
-/* Turing and GA100 count the interval in SYSCLK cycles: about the SM's clock. */
+/*
+ * Turing and GA100 count the interval in SYSCLK cycles, about the SM's clock: the number is for the
+ * highest clock, so that samples can be longer than asked for, and not shorter.
+ */
 static bool set_config(struct sampler *sampler)
 {
 	TARGET_PARAMS(params, PmSampling_SetConfig, .pPmSamplingObject = sampler->object,
@@ -168,14 +117,18 @@ static bool set_config(struct sampler *sampler)
 	              .hardwareBufferSize = sampler->buffer_bytes,
 	              .samplingInterval = sampler->interval_ns,
 	              .triggerMode = CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_TIME_INTERVAL);
+	CUptiResult status;
 	int khz = 0;
 
 	/* CUPTI 12.6 refuses the larger struct of later releases. */
 	if (target.cupti_version < CUPTI_12_8)
 		params.structSize = CUPTI_PROFILER_STRUCT_SIZE(CUpti_PmSampling_SetConfig_Params,
 		                                               triggerMode);
-	if (!target.cuptiPmSamplingSetConfig(&params))
-		return true;
+	target_begin();
+	status = target.cuptiPmSamplingSetConfig(&params);
+	if (status != CUPTI_ERROR_NOT_SUPPORTED)
+		return target_check("cuptiPmSamplingSetConfig", status);
+	sampler->cycles = true;
 	target.cuDeviceGetAttribute(&khz, CU_DEVICE_ATTRIBUTE_CLOCK_RATE, sampler->device);
 	params.triggerMode = CUPTI_PM_SAMPLING_TRIGGER_MODE_GPU_SYSCLK_INTERVAL;
 	params.samplingInterval = sampler->interval_ns * (uint64_t)khz / 1000000;
@@ -186,8 +139,8 @@ static bool start(struct sampler *sampler)
 {
 	TARGET_PARAMS(params, PmSampling_Start, .pPmSamplingObject = sampler->object);
 
-	sampler->started = clock_now();
-	sampler->decoded = sampler->waiting = 0;
+	sampler->started = sampler->known_at = clock_now();
+	sampler->decoded = sampler->waiting = sampler->known = 0;
 	sampler->fresh = true;
 	sampler->clock.last_end = 0;
 	sampler->sampling = TARGET_CALL(cuptiPmSamplingStart, &params);
@@ -198,8 +151,21 @@ static bool start(struct sampler *sampler)
 /* The number of samples that the hardware must have made since its start. */
 static uint64_t made(const struct sampler *sampler)
 {
-	return (uint64_t)(clock_seconds_since(&sampler->started) * 1e9
-	                  / (double)sampler->interval_ns);
+	return sampler->known
+	       + (uint64_t)(clock_seconds_since(&sampler->known_at) * 1e9
+	                    / (double)sampler->interval_ns);
+}
+
+/* The clock changes: the length of the last samples is the best guess for those that follow. */
+static void measure_interval(struct sampler *sampler, const struct opk_time *times, size_t count)
+{
+	uint64_t now = clock_host_ns(), last = times[count - 1].end;
+
+	if (!sampler->cycles || count < 2 || !times[0].end || last <= times[0].end || now < last)
+		return;
+	sampler->interval_ns = (last - times[0].end) / (count - 1);
+	sampler->known = sampler->decoded + (now - last) / sampler->interval_ns;
+	sampler->known_at = clock_now();
 }
 
 /*
@@ -232,8 +198,9 @@ static bool stop(struct sampler *sampler)
 static struct opk_time time_of(struct sampler *sampler, size_t index)
 {
 	TARGET_PARAMS(params, PmSampling_CounterData_GetSampleInfo,
-	              .pPmSamplingObject = sampler->object, .pCounterDataImage = sampler->image,
-	              .counterDataImageSize = sampler->image_size, .sampleIndex = index);
+	              .pPmSamplingObject = sampler->object,
+	              .pCounterDataImage = sampler->image.bytes,
+	              .counterDataImageSize = sampler->image.size, .sampleIndex = index);
 
 	if (target.cuptiPmSamplingCounterDataGetSampleInfo(&params))
 		return (struct opk_time){ .device = sampler->device };
@@ -293,13 +260,23 @@ static struct opk_time *read_times(struct sampler *sampler, size_t count)
 		times[i] = time_of(sampler, i);
 		/* The first sample spans more than the others. */
 		if (!sampler->fresh)
-			threshold_look(sampler->threshold, sampler->image, sampler->image_size, i);
+			threshold_look(sampler->threshold, sampler->image.bytes,
+			               sampler->image.size, i);
 		count_missing(sampler, &times[i]);
 		/* Afterwards the image has to be copied, which takes about as long, and emptied. */
 		if (i % CHECK_EVERY == 0 && is_late(sampler, 2 * sampler->init_s))
 			sampler->broken |= !stop(sampler);
 	}
 	return times;
+}
+
+/* The file that gets a segment says what is missing before its end. */
+static void tell_drops(struct sampler *sampler, struct segment *segment)
+{
+	for (size_t i = 0; i < DROPS; i++) {
+		segment->drops[i] = sampler->counts.drops[i] - sampler->told[i];
+		sampler->told[i] = sampler->counts.drops[i];
+	}
 }
 
 /* Copies the image's samples to the writer, and empties the image. */
@@ -309,10 +286,14 @@ static void hand_on(struct sampler *sampler, size_t completed)
 
 	sample_clock_read(&sampler->clock);
 	segment.times = read_times(sampler, completed);
-	segment.image_size = perfworks_trim(sampler->image, sampler->image_size);
+	segment.image_size = perfworks_trim(sampler->image.bytes, sampler->image.size);
+	sampler->decoded += completed;
+	if (segment.times && completed)
+		measure_interval(sampler, segment.times, completed);
 	segment.image = segment.times ? malloc(segment.image_size) : NULL;
 	if (segment.image) {
-		memcpy(segment.image, sampler->image, segment.image_size);
+		memcpy(segment.image, sampler->image.bytes, segment.image_size);
+		tell_drops(sampler, &segment);
 		__atomic_fetch_add(&tally->ranges, completed, __ATOMIC_RELAXED);
 		segments_add(sampler->segments, &segment);
 		sampler->counts.ranges += completed;
@@ -321,7 +302,6 @@ static void hand_on(struct sampler *sampler, size_t completed)
 		segment_clear(&segment);
 		sampler->counts.drops[DROP_OVERFLOW] += completed;
 	}
-	sampler->decoded += completed;
 	sampler->waiting = 0;
 	sampler->handed_on = clock_now();
 	/* Without a fresh image the same samples would be handed on again. */
@@ -334,8 +314,10 @@ static void hand_on(struct sampler *sampler, size_t completed)
  */
 static size_t hand_on_if_due(struct sampler *sampler, bool last)
 {
-	TARGET_PARAMS(info, PmSampling_GetCounterDataInfo, .pCounterDataImage = sampler->image,
-	              .counterDataImageSize = sampler->image_size);
+	TARGET_PARAMS(info, PmSampling_GetCounterDataInfo,
+	              .pCounterDataImage = sampler->image.bytes,
+	              .counterDataImageSize = sampler->image.size);
+	enum { ENOUGH = 50 }; /* for a first measurement of the interval */
 	size_t completed;
 	bool whole, due;
 
@@ -345,8 +327,10 @@ static size_t hand_on_if_due(struct sampler *sampler, bool last)
 	completed = info.numCompletedSamples;
 	sampler->waiting = completed;
 	whole = completed == info.numPopulatedSamples;
-	due = completed >= sampler->slots / 4 || clock_seconds_since(&sampler->handed_on) > 0.75;
-	if (!completed || !(last || (whole && due) || completed > sampler->slots / 3))
+	due = completed >= sampler->image.slots / 4
+	      || clock_seconds_since(&sampler->handed_on) > 0.75
+	      || (sampler->cycles && !sampler->known && completed >= ENOUGH);
+	if (!completed || !(last || (whole && due) || completed > sampler->image.slots / 3))
 		return completed;
 	hand_on(sampler, completed);
 	return 0;
@@ -356,8 +340,8 @@ static size_t hand_on_if_due(struct sampler *sampler, bool last)
 static bool decode(struct sampler *sampler)
 {
 	TARGET_PARAMS(params, PmSampling_DecodeData, .pPmSamplingObject = sampler->object,
-	              .pCounterDataImage = sampler->image,
-	              .counterDataImageSize = sampler->image_size);
+	              .pCounterDataImage = sampler->image.bytes,
+	              .counterDataImageSize = sampler->image.size);
 	CUptiResult status;
 
 	target_begin();
@@ -458,7 +442,8 @@ static void count_rest(struct sampler *sampler)
 	uint64_t missing = expected > sampler->decoded ? expected - sampler->decoded : 0;
 
 	if (missing > doubtful)
-		sampler->counts.drops[DROP_ENDED] += missing;
+		sampler->counts
+			.drops[sampler->overflowed ? DROP_OVERFLOWED : DROP_ENDED] += missing;
 }
 
 /* Sets a flag for which the program's thread may wait. */
@@ -499,8 +484,6 @@ static void *run(void *data)
 		if (sampler->on && working(sampler))
 			work(sampler);
 	}
-	if (sampler->settings->watch && (sampler->broken || sampler->overflowed))
-		say(0, "GPU %d gives no more samples: its recording ends here", sampler->device);
 	tell(sampler, &sampler->ended, true);
 	return NULL;
 }
@@ -514,11 +497,12 @@ void sampler_want(struct sampler *sampler, bool wanted)
 		pthread_cond_wait(&sampler->changed, &sampler->lock);
 }
 
-bool sampler_works(struct sampler *sampler, bool *lost)
+bool sampler_works(struct sampler *sampler, enum drop *why)
 {
 	opk_autounlock pthread_mutex_t *held = opk_lock(&sampler->lock);
 
-	*lost = sampler->ended && (sampler->broken || sampler->overflowed);
+	if (sampler->ended && (sampler->broken || sampler->overflowed))
+		*why = sampler->overflowed ? DROP_OVERFLOWED : DROP_ENDED;
 	return !sampler->ended;
 }
 
@@ -529,8 +513,7 @@ static void free_sampler(struct sampler *sampler)
 	if (sampler->object)
 		TARGET_CALL(cuptiPmSamplingDisable, &params);
 	threshold_free(sampler->threshold);
-	free(sampler->image);
-	free(sampler->blank);
+	sample_image_clear(&sampler->image);
 	free(sampler);
 }
 
@@ -550,13 +533,13 @@ struct sampler *sampler_new(const struct profiling *profiling, int device, bool 
 	perfworks_open(target.cupti_path);
 	sampler->interval_ns = profiling->settings->interval_ns;
 	sampler->handed_on = clock_now();
-	if (sampler->settings->watch)
-		sampler->users = users_new(device, sampler->segments, &sampler->counts);
 	if (enable(sampler) && make_image(sampler)
 	    && threshold_new(&sampler->threshold, profiling, device)) {
 		size_t record = perfworks_record_bytes(&profiling->set->images);
 
 		record = record ? record : RECORD_BYTES;
+		if (sampler->settings->watch)
+			sampler->users = users_new(device, sampler->segments, &sampler->counts);
 		sampler->buffer_bytes = choose_buffer(sampler, record);
 		sampler->buffer_samples = sampler->buffer_bytes / record * 19 / 20;
 		sampler->wanted = sampler->on = at_once;
@@ -564,12 +547,15 @@ struct sampler *sampler_new(const struct profiling *profiling, int device, bool 
 		    && thread_start(&sampler->thread, run, sampler))
 			return sampler;
 	}
+	free(sampler->users);
 	free_sampler(sampler);
 	return NULL;
 }
 
 void sampler_close(struct sampler *sampler, struct counts *counts)
 {
+	struct segment rest = { .count = 0 };
+
 	__atomic_store_n(&sampler->ending, true, __ATOMIC_RELEASE);
 	pthread_join(sampler->thread, NULL);
 	stop(sampler);
@@ -578,6 +564,9 @@ void sampler_close(struct sampler *sampler, struct counts *counts)
 	if ((sampler->on || sampler->overflowed) && !enough(sampler, 0))
 		count_rest(sampler);
 	users_end(sampler->users);
+	tell_drops(sampler, &rest);
+	if (sampler->settings->watch)
+		segments_add(sampler->segments, &rest);
 	counts_add(counts, &sampler->counts);
 	free_sampler(sampler);
 }

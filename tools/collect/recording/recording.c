@@ -5,6 +5,12 @@
 #include <limits.h>
 #include <sys/stat.h>
 
+const char *const drop_reasons[DROPS] = {
+#define X(id, reason) reason,
+	DROP_REASONS(X)
+#undef X
+};
+
 int recording_rank(void)
 {
 	for (size_t i = 0; opk_rank_variable(i); i++) {

@@ -6,88 +6,13 @@
 #include "collect/shared/shared.h"
 #include "collect/shared/target.h"
 
-/*
- * The recording of one process: a thread compresses and appends each segment, which is a counter
- * data image with a row per range or the times of its samples, while the program continues.
- */
-
-struct segments;
-
-/*
- * Begins the file with its metadata and, unless NULL, the counter-availability image. NULL with a
- * message, or with *taken: another process has just made a file with that name.
- */
-struct segments *segments_new(bool *taken, const char *path, const struct opk_meta *meta,
-                              const void *availability, size_t availability_size);
-
-/*
- * From now on, a file ends where it has as much time as the settings say, or was asked for, and the
- * next one begins; this one has that path and number. A file that can't be written
- * ends at once, and the next ones are tried until there is room.
- */
-void segments_rotate(struct segments *segments, const struct settings *settings, const char *path,
-                     unsigned image);
-/* Ends the file after the segments that were added so far; another one may follow them in it. */
-void segments_cut(struct segments *segments);
-/* Whether nothing could be written since some failure, with several files. */
-bool segments_full(const struct segments *segments);
-
-/*
- * An image with its ranges, or with the times of its samples; or records of what ran; or a module,
- * whose bytes are the image; or counts of instructions, whose strings outlive the recording.
- */
-struct segment {
-	void *image;
-	size_t image_size;
-	bool mapped; /* the image is a mapping, and not malloc'ed */
-	struct opk_range *ranges;
-	struct opk_time *times;
-	struct opk_activity *activities;
-	size_t count;
-	struct opk_module module;                  /* data: NULL unless it is one */
-	struct opk_instruction_table instructions; /* rows: NULL unless it is one */
-};
-
-/*
- * Takes over the segment's contents, including the ranges' names and nvtx strings, and the names of
- * NVTX ranges among the records; waits only while several segments are already queued.
- */
-void segments_add(struct segments *segments, const struct segment *segment);
-/* Waits until all segments are in the file. */
-void segments_settle(struct segments *segments);
-/* Frees the contents of a segment that segments_add() does not get. */
-void segment_clear(struct segment *segment);
-void segments_clear_range(struct opk_range *range);
-/* Writes the rest and the counts, and ends the file. */
-void segments_finish(struct segments *segments, const struct opk_stats *stats);
-
-/* Code: modules, and what was counted at their instructions. */
-
-/* Keeps a module that the driver loads, with or without its code. */
-void modules_loaded(const void *cubin, size_t size, bool code);
-/* Writes a module of which something ran, once. */
-void modules_use(struct segments *segments, uint64_t crc);
-
-/* Counts of instructions in the making. Begins with its metrics, which outlive the recording. */
-struct code_rows {
-	const char *const *metrics;
-	size_t metric_count;
-	struct opk_instruction *rows; /* their functions are compared by address */
-	uint64_t *values;             /* metric_count for each row */
-	size_t count, room;
-	size_t *slots, slot_count;
-};
-/* The values of the row of that place, which is added if it is new; NULL: out of memory. */
-uint64_t *code_rows_at(struct code_rows *rows, const struct opk_instruction *place);
-void code_rows_clear(struct code_rows *rows);
-/* Writes all rows with their modules, and begins again. */
-void code_rows_hand_on(struct code_rows *rows, struct segments *segments);
-
 /* Losses of ranges, samples and records, by reason; some reasons count events instead. */
 #define DROP_REASONS(X)                                                                            \
 	X(PROFILER, "the profiler refused or dropped them")                                        \
 	X(OVERFLOW, "samples came faster than they could be decoded, and sampling paused; a "      \
 	            "longer --interval or fewer metrics help")                                     \
+	X(OVERFLOWED, "the hardware's buffer of samples overflowed, as where the disk or this "    \
+	              "process stood still; a longer --interval or a larger --buffer helps")       \
 	X(OTHER_RANGE, "another range was open")                                                   \
 	X(OTHER_DOMAIN, "a range of another NVTX domain was open; --nvtx-include RANGE/ takes "    \
 	                "those of one domain")                                                     \
@@ -127,6 +52,93 @@ enum drop {
 #undef X
 		DROPS
 };
+extern const char *const drop_reasons[DROPS];
+
+/*
+ * The recording of one process: a thread compresses and appends each segment, which is a counter
+ * data image with a row per range or the times of its samples, while the program continues.
+ */
+
+struct segments;
+
+/*
+ * Begins the file with its metadata and, unless NULL, the counter-availability image. NULL with a
+ * message, or with *taken: another process has just made a file with that name.
+ */
+struct segments *segments_new(bool *taken, const char *path, const struct opk_meta *meta,
+                              const void *availability, size_t availability_size);
+
+/*
+ * From now on, a file ends where it has as much time as the settings say, or was asked for, and the
+ * next one begins; this one has that path and number. A file that can't be written
+ * ends at once, and the next ones are tried until there is room.
+ */
+void segments_rotate(struct segments *segments, const struct settings *settings, const char *path,
+                     unsigned image);
+/*
+ * Each of several files has what this adds when it ends, as readings since the last call, beside
+ * its own losses.
+ */
+struct facts;
+void segments_describe(struct segments *segments, void (*describe)(struct facts *facts));
+/* Ends the file after the segments that were added so far; another one may follow them in it. */
+void segments_cut(struct segments *segments);
+/* The number of the present file. */
+unsigned segments_file(const struct segments *segments);
+/* Whether nothing could be written since some failure, with several files. */
+bool segments_full(const struct segments *segments);
+
+/*
+ * An image with its ranges, or with the times of its samples; or records of what ran; or a module,
+ * whose bytes are the image; or counts of instructions, whose strings outlive the recording.
+ */
+struct segment {
+	void *image;
+	size_t image_size;
+	bool mapped; /* the image is a mapping, and not malloc'ed */
+	struct opk_range *ranges;
+	struct opk_time *times;
+	struct opk_activity *activities;
+	size_t count;
+	struct opk_module module;                  /* data: NULL unless it is one */
+	struct opk_instruction_table instructions; /* rows: NULL unless it is one */
+	uint64_t drops[DROPS]; /* known since the last segment; it may have these alone */
+};
+
+/*
+ * Takes over the segment's contents, including the ranges' names and nvtx strings, and the names of
+ * NVTX ranges among the records; waits only while several segments are already queued.
+ */
+void segments_add(struct segments *segments, const struct segment *segment);
+/* Waits until all segments are in the file. */
+void segments_settle(struct segments *segments);
+/* Frees the contents of a segment that segments_add() does not get. */
+void segment_clear(struct segment *segment);
+void segments_clear_range(struct opk_range *range);
+/* Writes the rest and the counts, less those that earlier files have, and ends the file. */
+void segments_finish(struct segments *segments, const struct opk_stats *stats);
+
+/* Code: modules, and what was counted at their instructions. */
+
+/* Keeps a module that the driver loads, with or without its code. */
+void modules_loaded(const void *cubin, size_t size, bool code);
+/* Writes a module of which something ran, once. */
+void modules_use(struct segments *segments, uint64_t crc);
+
+/* Counts of instructions in the making. Begins with its metrics, which outlive the recording. */
+struct code_rows {
+	const char *const *metrics;
+	size_t metric_count;
+	struct opk_instruction *rows; /* their functions are compared by address */
+	uint64_t *values;             /* metric_count for each row */
+	size_t count, room;
+	size_t *slots, slot_count;
+};
+/* The values of the row of that place, which is added if it is new; NULL: out of memory. */
+uint64_t *code_rows_at(struct code_rows *rows, const struct opk_instruction *place);
+void code_rows_clear(struct code_rows *rows);
+/* Writes all rows with their modules, and begins again. */
+void code_rows_hand_on(struct code_rows *rows, struct segments *segments);
 
 struct counts {
 	uint64_t ranges; /* or samples */

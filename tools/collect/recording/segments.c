@@ -13,14 +13,17 @@ enum { MAX_WAITING = 4 };
 /* How one file follows the other; settings: NULL if there is one file. */
 struct rotating {
 	const struct settings *settings;
-	unsigned image;
+	_Atomic unsigned image;
 	char path[4096];
 	struct timespec begun;
 	uint64_t here, records; /* samples, and records of what ran, in this file */
 	uint64_t lost;          /* of both, not written, and not yet counted in a file */
-	uint64_t last;          /* the segment with which the file shall end */
-	bool cut;               /* it shall */
-	_Atomic bool full;      /* nothing could be written since */
+	uint64_t drops[DROPS];  /* known, and not yet counted in a file */
+	uint64_t told[DROPS];   /* counted in the files before */
+	void (*describe)(struct facts *facts);
+	uint64_t last;     /* the segment with which the file shall end */
+	bool cut;          /* it shall */
+	_Atomic bool full; /* nothing could be written since */
 	/* A file that could not be ended then, and what it has: it is tried again. */
 	char unended[4096];
 	struct opk_stats unended_stats;
@@ -52,7 +55,7 @@ static void fail(struct segments *segments)
 
 	if (!segments->failed && !rotating->full)
 		say(0, "%s: %s",
-		    rotating->settings ? "nothing can be recorded until there is room again"
+		    rotating->settings ? "nothing can be recorded for now"
 		                       : "the recording ends here",
 		    outer_cause(segments->ctx));
 	segments->failed = tally->failed = true;
@@ -91,6 +94,8 @@ static int write_segment(struct opk_writer *writer, const struct segment *segmen
 		return opk_writer_add_module(writer, &segment->module);
 	if (segment->instructions.rows)
 		return opk_writer_add_instructions(writer, &segment->instructions);
+	if (!segment->count)
+		return OPK_OK;
 	if (segment->activities)
 		return opk_writer_add_activities(writer, segment->activities, segment->count);
 	TRY(opk_writer_add(writer, OPK_SECTION_DATA, segment->image, segment->image_size));
@@ -194,23 +199,51 @@ static void end_earlier_file(struct segments *segments)
 	opk_clear_errors(segments->ctx);
 }
 
-/* Ends one of several files; `drops`: those of `stats`, with room for one more. */
-static void end_one(struct segments *segments, struct opk_stats *stats, struct opk_drop *drops)
+/* The drops that a file has: room for each reason, and one more. */
+static size_t list_drops(struct opk_drop *drops, const struct rotating *rotating)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < DROPS; i++)
+		if (rotating->drops[i])
+			drops[count++] = (struct opk_drop){ drop_reasons[i], rotating->drops[i] };
+	if (rotating->lost)
+		drops[count++] = (struct opk_drop){ unwritten, rotating->lost };
+	return count;
+}
+
+/* What is missing is counted in a file now. */
+static void forget_drops(struct rotating *rotating)
+{
+	for (size_t i = 0; i < DROPS; i++) {
+		rotating->told[i] += rotating->drops[i];
+		rotating->drops[i] = 0;
+	}
+	rotating->lost = 0;
+}
+
+/* Ends one of several files. */
+static void end_one(struct segments *segments, struct opk_stats *stats)
 {
 	struct rotating *rotating = &segments->rotating;
 	bool begun = segments->writer, ended;
+	struct opk_drop drops[DROPS + 1];
+	opk_autofacts struct facts facts = { 0 };
 
+	if (rotating->describe)
+		rotating->describe(&facts);
+	stats->run = facts.items;
+	stats->run_count = facts.count;
 	stats->ranges = rotating->here;
 	stats->activities = rotating->records;
 	stats->drops = drops;
-	if (rotating->lost)
-		drops[stats->drop_count++] = (struct opk_drop){ unwritten, rotating->lost };
+	stats->drop_count = list_drops(drops, rotating);
 	ended = !segments->failed && !end_file(segments, stats);
 	if (!ended)
 		fail(segments);
 	opk_writer_free(opk_take(segments->writer));
 	if (begun && (ended || end_failed_file(segments, stats)))
-		rotating->lost = 0;
+		forget_drops(rotating);
 	opk_clear_errors(segments->ctx);
 	rotating->here = rotating->records = 0;
 }
@@ -220,10 +253,9 @@ static void next_file(struct segments *segments)
 {
 	struct rotating *rotating = &segments->rotating;
 	struct opk_stats stats = { 0 };
-	struct opk_drop drop;
 	unsigned image;
 
-	end_one(segments, &stats, &drop);
+	end_one(segments, &stats);
 	end_earlier_file(segments);
 	rotating->begun = clock_now();
 	image = recording_path(rotating->path, sizeof rotating->path, rotating->settings,
@@ -248,25 +280,36 @@ static void write_one(struct segments *segments, const struct segment *segment)
 	rotating->here += !segments->failed && segment->times ? segment->count : 0;
 	rotating->records += !segments->failed && segment->activities ? segment->count : 0;
 	rotating->lost += segments->failed ? segment->count : 0;
+	for (size_t i = 0; i < DROPS; i++)
+		rotating->drops[i] += segment->drops[i];
 	if (segments->failed || !rotating->full)
 		return;
 	rotating->full = false;
-	say(0, "there is room again, and recording goes on");
+	say(0, "files can be written again, and recording goes on");
+}
+
+/* What all files are missing, less what earlier ones say. */
+static uint64_t left(const struct rotating *rotating, const struct opk_stats *stats, size_t reason)
+{
+	for (size_t i = 0; i < stats->drop_count; i++)
+		if (stats->drops[i].reason == drop_reasons[reason])
+			return stats->drops[i].count - rotating->told[reason];
+	return 0;
 }
 
 static void end(struct segments *segments)
 {
 	struct opk_stats stats = *segments->stats;
-	struct opk_drop drops[DROPS + 1];
+	struct rotating *rotating = &segments->rotating;
 
-	if (!segments->rotating.settings) {
+	if (!rotating->settings) {
 		if (!segments->failed && end_file(segments, &stats))
 			fail(segments);
 		return;
 	}
-	for (size_t i = 0; i < stats.drop_count; i++)
-		drops[i] = stats.drops[i];
-	end_one(segments, &stats, drops);
+	for (size_t i = 0; i < DROPS; i++)
+		rotating->drops[i] = left(rotating, &stats, i);
+	end_one(segments, &stats);
 	end_earlier_file(segments);
 }
 
@@ -296,12 +339,22 @@ void segments_rotate(struct segments *segments, const struct settings *settings,
 	segments->rotating.settings = settings;
 }
 
+void segments_describe(struct segments *segments, void (*describe)(struct facts *facts))
+{
+	segments->rotating.describe = describe;
+}
+
 void segments_cut(struct segments *segments)
 {
 	opk_autounlock pthread_mutex_t *held = opk_lock(&segments->lock);
 
 	segments->rotating.cut = true;
 	segments->rotating.last = segments->added;
+}
+
+unsigned segments_file(const struct segments *segments)
+{
+	return segments->rotating.image;
 }
 
 bool segments_full(const struct segments *segments)

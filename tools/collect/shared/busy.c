@@ -3,6 +3,7 @@
 #include "collect/shared/target.h"
 
 #include <ctype.h>
+#include <signal.h>
 
 #include "collect/shared/shared.h"
 
@@ -76,11 +77,24 @@ static void tell(const struct patience *patience)
 	    patience->seconds);
 }
 
+/* Whether a signal waits that ends a watch. */
+static bool is_stopped(void)
+{
+	static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	sigset_t pending;
+	bool stopped = false;
+
+	sigpending(&pending);
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+		stopped |= sigismember(&pending, ends[i]) == 1;
+	return stopped;
+}
+
 bool patience_left(struct patience *patience)
 {
 	enum { RETRY_US = 200000 };
 
-	if (!tolerated || !met)
+	if (!tolerated || !met || (patience->signals && is_stopped()))
 		return false;
 	met = false;
 	if (!patience->told)

@@ -139,6 +139,13 @@ static const char *advice_for(const char *call, CUptiResult status)
 	return busy;
 }
 
+static __thread bool is_quiet;
+
+void target_be_quiet(bool quiet)
+{
+	is_quiet = quiet;
+}
+
 bool target_check(const char *call, CUptiResult status)
 {
 	const char *name = NULL, *advice;
@@ -146,7 +153,7 @@ bool target_check(const char *call, CUptiResult status)
 	tell_time(call);
 	if (!status)
 		return true;
-	if (busy_tolerate(status))
+	if (is_quiet || busy_tolerate(status))
 		return false;
 	advice = advice_for(call, status);
 	if (target.cuptiGetResultString(status, &name) || !name)

@@ -233,6 +233,7 @@ struct patience {
 	double seconds;
 	struct timespec begun;
 	bool told;
+	bool signals; /* one that is blocked and pending ends the wait */
 };
 void patience_begin(struct patience *patience, uint64_t seconds);
 bool patience_left(struct patience *patience);
@@ -242,6 +243,8 @@ void patience_end(const struct patience *patience, bool good);
 /* Whether not to report this status now. */
 bool busy_tolerate(CUptiResult status);
 
+/* This thread's failures are not reported from now on, or are. */
+void target_be_quiet(bool quiet);
 /* Call it before a call, so that target_check() can measure the call. */
 void target_begin(void);
 /* target_check() of a call, with the call's name. */
