@@ -168,7 +168,7 @@ refuses 4 'no line begins with "ID"' import --ncu "$SOURCE/README.md" -o no.opk
 refuses 4 "can't open" import --ncu nowhere.csv -o no.opk
 refuses 2 'the report says that device 0 has compute capability 9.0, and GB100 has 10.0$' import --ncu "$reports/simple.csv" --chip B200 -o no.opk
 refuses 2 "'XX1' is not a chip" import --ncu "$reports/simple.csv" --chip XX1 -o no.opk
-refuses 2 '--ncu REPORT.csv goes with -o OUT.opk and --chip alone' import --ncu "$reports/simple.csv"
+refuses 2 "import: -o OUT.opk is needed" import --ncu "$reports/simple.csv"
 refuses 2 '--ncu REPORT.csv goes with -o OUT.opk and --chip alone' import --ncu "$reports/simple.csv" --raw x -o no.opk
 echo precious >mine.txt
 refuses 2 'mine.txt' import --ncu "$reports/simple.csv" -o mine.txt

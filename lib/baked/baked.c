@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* BAKE sections: how the values in a file were made. */
 #include "baked/baked_inside.h"
+#include "base/nearest.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -167,9 +168,18 @@ int opk_baked_check_images(struct opk_ctx *ctx, const struct opk_file *file, con
 
 int opk_baked_lacks(struct opk_ctx *ctx, const struct opk_file *file, const char *what)
 {
+	opk_autostrlist struct opk_strlist known = { 0 };
+	struct opk_nearest near = { .name = what };
 	struct opk_values_origin origin;
 
 	TRY(opk_values_origin_find(&origin, ctx, file));
+	TRY(opk_value_row_metrics(&known, ctx, file));
+	for (size_t i = 0; i < known.count; i++)
+		opk_nearest_try(&near, known.items[i]);
+	/* Two letters make another metric of many. */
+	if (near.best && near.distance == 1)
+		return opk_fail(ctx, OPK_EUSAGE, "%s is not among its values" OPK_DID_YOU_MEAN, what,
+		                OPK_NEAR(near.best));
 	if (!origin.cupti_version)
 		return opk_fail(
 			ctx, OPK_EUSAGE,

@@ -145,8 +145,9 @@ static int run(struct app *app, void *data)
 	const char *slash;
 	int code;
 
-	if ((args->ncu || args->nsys)
-	    && (is_raw(args) || !app->output || (args->ncu && args->nsys)))
+	if ((args->ncu || args->nsys) && !app->output)
+		return app_error(app, OPK_EUSAGE, "import: -o OUT.opk is needed");
+	if ((args->ncu || args->nsys) && (is_raw(args) || (args->ncu && args->nsys)))
 		return app_error(app, OPK_EUSAGE,
 		                 "import: %s goes with -o OUT.opk and --chip alone",
 		                 args->ncu ? "--ncu REPORT.csv" : "--nsys DATABASE");
