@@ -110,8 +110,12 @@ static int import_database(struct app *app, const struct import_args *args)
 	opk_autonsysimported struct opk_nsys_imported imported = { 0 };
 	int code = opk_nsys_import(&imported, app->ctx, args->nsys, args->raw.chip, app->output);
 
+	if (imported.odd_records)
+		app_note("records of what ran whose times can't be are left out: %ju",
+		         (uintmax_t)imported.odd_records);
 	if (code)
-		return opk_add(app->ctx, code, "can't import %s", args->nsys);
+		return opk_add(app->ctx, code, "can't import %s%s", args->nsys,
+		               imported.needs_chip ? " without --chip" : "");
 	if (imported.no_clock)
 		app_note("it does not say when it was recorded: times count from 0");
 	if (imported.graphs)
@@ -130,6 +134,10 @@ static int import_database(struct app *app, const struct import_args *args)
 	if (imported.negative)
 		app_note("%ju values of GPU metrics are negative, which they can't be: nan",
 		         (uintmax_t)imported.negative);
+	if (imported.texts)
+		app_note("values of GPU metrics that are texts and no numbers, and so nan: %ju",
+		         (uintmax_t)imported.texts);
+	note_names("left out, since another label means the same metric", &imported.second);
 	note_names("left out, since it is not documented which metrics these labels mean",
 	           &imported.labels);
 	return OPK_OK;
