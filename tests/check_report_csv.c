@@ -264,9 +264,9 @@ static const struct bad {
 	{ HERE, LONG ROW("0", "a__b.sum", "", "1") ROW("99999999999", "a__b.sum", "", "1"),
 	  "r.csv:3: '99999999999' is not a number, in the column ID" },
 	{ HERE, LONG ROW("0", "a__b.sum", "byte", "1") ROW("1", "a__b.sum", "inst", "1"),
-	  "r.csv:3: a__b.sum is in instructions, but in line 2 in bytes" },
+	  "r.csv:3: a__b.sum has the unit instructions here, and in line 2 bytes" },
 	{ HERE, LONG ROW("0", "a__b.sum", "", "1") ROW("0", "a__b.sum", "", "2"),
-	  "r.csv:3: a__b.sum is '2', but '1' in line 2" },
+	  "r.csv:3: the launch has two values of a__b.sum: '2' here, and '1' in line 2" },
 	{ HERE, LONG ROW("0", "a__b.sum", "", "1,5") ROW("0", "a__c.sum", "", "2.5"),
 	  "r.csv:2: the decimal mark is a comma here, but a point in line 3" },
 	{ HERE, TITLES "\"a__b.sum\"\n\"0\",\"1\",\"k\",\"256\",\"\",\"0\",\"9.0\",\"1\"\n",
@@ -280,7 +280,7 @@ static const struct bad {
 	{ HERE,
 	  TITLES "\"a__b.sum\"\n\"0\",\"1\",\"k\",\"\",\"\",\"0\",\"9.0\",\"1\"\n"
 	         "\"1\",\"1\",\"k\",\"\",\"\",\"0\",\"8.0\",\"1\"\n",
-	  "r.csv:3: device 0 has the compute capability 8.0, but above 9.0" },
+	  "r.csv:3: device 0 has the compute capability 8.0 here, and 9.0 in a line above" },
 	{ HERE, LONG "\"0\",\"\xff\"\n", "r.csv:2: a cell is not UTF-8" },
 };
 

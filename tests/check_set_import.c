@@ -328,7 +328,7 @@ CTX_TEST(limits_of_files)
 	ck_assert_str_eq(refusal(ctx, "x", &large, OPK_EINPUT), ": more than 8388608 bytes");
 	opk_buf_add_text(&none, "# nothing\n");
 	ck_assert_str_eq(refusal(ctx, "x", &none, OPK_EFAILED),
-	                 ": there is no metric of the hardware's in it (0 others)");
+	                 ": it names nothing that a metric set can collect");
 	opk_buf_add_text(&defined, "Identifier: 'x' MetricDefinitions {");
 	for (size_t i = 0; i < 1001; i++)
 		opk_buf_add_text(&defined, "MetricDefinitions { Name: 'x' Expression: '1' }");

@@ -101,11 +101,23 @@ refuses 4 "ncu:1:26: .* no section 'SpeedOfLite', did you mean SpeedOfLight\?; a
 # Sections and sets of the user's own files are not known.
 run 0 sets --import 'ncu --section-folder mine --section Mine --set ours --set full ./app'
 out_has 'section Mine' 'set ours'
-for line in 'nsys profile -o x ./app' 'sudo -E /opt/bin/nsys profile --gpu-metrics-devices=all ./app'; do
-	refuses 4 'ncu:1:[0-9]*: this is a command line of Nsight Systems, not of Nsight Compute: .*offpeak-collect --trace' sets --import "$line"
+run 0 sets --import 'ncu --section MySection --section SpeedOfLight ./app'
+out_has '^# .*sections that are not known here' 'section MySection' '^include: \[speed-of-light'
+refuses 1 'it names nothing that a metric set can collect: section MySection .sections that are not known here; ' \
+	sets --import 'ncu --section MySection ./app'
+
+section 'other tools'
+nsys='ncu:1:[0-9]*: this is a command line of Nsight Systems, not of Nsight Compute: it asks'
+for line in 'nsys profile -o x ./app' 'nsys profile --gpu-metrics-devices=none ./app'; do
+	refuses 4 "$nsys what runs when, and needs no metric set; record it with offpeak-collect --trace" sets --import "$line"
 done
-refuses 4 'ncu:1:1: this is a command line of nvprof, not' sets --import 'nvprof --metrics achieved_occupancy ./app'
-refuses 1 "no metric of the hardware's in it \(1 others\)" sets --import 'ncu --metrics launch__grid_size ./app'
+for line in 'sudo -E /opt/bin/nsys profile --gpu-metrics-devices=all ./app' 'nsys profile --gpu-metrics-device 0 ./app'; do
+	refuses 4 "$nsys for samples of GPU metrics, for which a set such as pm-overview is built .*offpeak-collect, and what runs when, .*--trace kernels" sets --import "$line"
+done
+refuses 4 "ncu:1:1: this is a command line of nvprof, not .*: build takes nvprof's names, 'achieved_occupancy', in the place of a set" \
+	sets --import 'nvprof --metrics achieved_occupancy ./app'
+refuses 4 'ncu:1:1: this is a command line of nvprof, .*needs no metric set; record it with offpeak-collect --trace' sets --import 'nvprof ./app'
+refuses 1 'ncu: it names nothing that a metric set can collect: launch__grid_size .of the launch' sets --import 'ncu --metrics launch__grid_size ./app'
 
 if have_cupti; then
 	section 'with a chip'

@@ -64,6 +64,40 @@ out_has ',gpu__time_duration.sum,nanoseconds,117344$' ',sm__throughput.avg.pct_o
 	',dram__throughput.avg.pct_of_peak_sustained_elapsed,,nan$'
 gives 'j["chip"] == "AD102"' info comma.opk
 
+section 'GPUs of several chips'
+heading='"ID","Kernel Name","CC","Device","device__attribute_display_name","a__b.sum"'
+# gpus FILE ROW...: a report with such rows.
+gpus() {
+	gpus_file=$1
+	shift
+	printf '%s\n' "$heading" '"","","","","","inst"' "$@" >"$gpus_file"
+}
+gpus two.csv '"0","k","9.0","0","NVIDIA H100","5"' '"1","l","8.0","1","NVIDIA A100","6"' '"2","l","8.0","1","NVIDIA A100","7"'
+refuses 1 "can't import two.csv without --chip$" import --ncu two.csv -o no.opk
+err_has 'GPUs of several chips, GH100 and GA100: a recording has one: name the chip$'
+notes 'launches left out, since a recording has one chip: 2 on device 1 .NVIDIA A100. of compute capability 8.0$' \
+	import --ncu two.csv --chip GH100 -o two.opk
+same 'the launches of one chip' "$("$OFFPEAK" eval two.opk --columns kernel,device,a__b.sum)" 'kernel,device,a__b.sum
+k,0,5'
+works verify two.opk
+pass 'no facts of the other GPU' sh -c '"$0" info two.opk --format json >info; ! grep -q A100 info' "$OFFPEAK"
+run 0 import --ncu two.csv --chip A100 -o two.opk --force
+works eval two.opk
+lines_are 3
+refuses 2 'the report says that device 0 .NVIDIA H100. has compute capability 9.0, and GB100 has 10.0$' import --ncu two.csv --chip GB100 -o no.opk
+# The names tell chips with the same compute capability apart.
+gpus two.csv '"0","k","8.6","0","NVIDIA A10","5"' '"1","l","8.6","1","NVIDIA GeForce RTX 3070","6"'
+run 0 import --ncu two.csv --chip GA104 -o two.opk --force
+same 'by the name' "$("$OFFPEAK" eval two.opk --columns kernel | tail -n +2)" l
+# CUDA 12.8 called Thor's 10.1.
+gpus thor.csv '"0","k","10.1","0","n/a","5"'
+works import --ncu thor.csv -o thor.opk
+gives 'j["chip"] == "GB10B"' info thor.opk
+gpus later.csv '"0","k","13.0","0","n/a","5"'
+refuses 1 'no chip is known for compute capability 13.0: name the chip' import --ncu later.csv -o no.opk
+notes 'no known chip has this compute capability, .*: device 0 has compute capability 13.0$' import --ncu later.csv --chip GH100 -o later.opk
+works import --ncu later.csv --chip GR100 -o later.opk --force
+
 section 'what is left out'
 sed 's/gpu__time_duration.sum/Duration/' "$reports/simple.csv" >labels.csv
 notes "left out, since they are labels: 'ncu --page raw --csv' has the metrics' names: Duration" import --ncu labels.csv -o labels.opk
@@ -121,7 +155,7 @@ refuses 4 'denied.csv:2: the table has no launches; ncu says: ==ERROR== ERR_NVGP
 	cat "$reports/simple.csv"
 	echo '==ERROR== The application returned an error code (1).'
 } >failed.csv
-notes "launches may be missing: line 37 of it is '==ERROR== The application returned an error code .1..'" import --ncu failed.csv -o failed.opk
+notes 'ncu reports an error in line 37, so launches may be missing: ==ERROR== The application returned an error code .1..' import --ncu failed.csv -o failed.opk
 
 section 'facts of devices are in the units of CUDA'
 printf '%s\n' '"ID","Kernel Name","CC","device__attribute_clock_rate","device__attribute_max_mem_frequency_khz","device__attribute_l2_cache_size","a__b.sum"' \

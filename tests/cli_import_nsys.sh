@@ -127,10 +127,52 @@ database cudagpu.sqlite cudagpu
 works import --nsys cudagpu.sqlite --chip V100 -o cudagpu.opk
 run 0 show cudagpu.opk
 out_has '^machine   Tesla V100-SXM2-16GB \(GV100\), '
-database bad.sqlite backwards
-refuses 4 'a record from 9000 to 8000 ns' import --nsys bad.sqlite -o no.opk
-database bad.sqlite late
-refuses 4 'a record from -[0-9]* to 1 ns' import --nsys bad.sqlite -o no.opk
+# altered FILE SQL [WORD...]: a database in which this was run.
+altered() {
+	altered_sql=$2
+	altered_file=$1
+	shift 2
+	database "$altered_file" "$@"
+	"$tap_python" -c 'import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); db.executescript(sys.argv[2]); db.commit()' "$altered_file" "$altered_sql"
+}
+kernels=CUPTI_ACTIVITY_KIND_KERNEL
+
+section 'chips as the database names them'
+for name in GA102GL GA102 A10; do
+	altered named.sqlite "UPDATE TARGET_INFO_GPU SET chipName = '$name'"
+	works import --nsys named.sqlite -o named.opk --force
+	gives 'j["chip"] == "GA102"' info named.opk
+done
+altered named.sqlite "UPDATE TARGET_INFO_GPU SET chipName = 'GX999'"
+refuses 4 "can't import named.sqlite without --chip$" import --nsys named.sqlite -o no.opk
+err_has "named.sqlite says that its GPUs have the chip 'GX999', which is not known: name the chip; 'offpeak chips' lists them$"
+works import --nsys named.sqlite --chip H100 -o named.opk --force
+
+section 'odd records'
+for word in backwards:5 late:6; do
+	database bad.sqlite "${word%:*}"
+	notes "records of what ran whose times can't be are left out: 1$" import --nsys bad.sqlite -o bad.opk --force
+	works verify bad.opk
+	works eval bad.opk
+	lines_are "${word#*:}"
+done
+altered bad.sqlite "CREATE TABLE k AS SELECT * FROM $kernels; DROP TABLE $kernels; ALTER TABLE k RENAME TO $kernels;
+	UPDATE $kernels SET end = NULL WHERE start = 1000; UPDATE $kernels SET start = 'x' WHERE start = 2500"
+notes "records of what ran whose times can't be are left out: 2$" import --nsys bad.sqlite -o bad.opk --force
+works eval bad.opk
+lines_are 4
+altered bad.sqlite 'DROP TABLE NVTX_EVENTS; CREATE TABLE NVTX_EVENTS (start, end, text)'
+refuses 4 "the table NVTX_EVENTS has no column 'eventType'" import --nsys bad.sqlite -o no.opk
+altered bad.sqlite 'DROP TABLE StringIds; CREATE TABLE StringIds (a)'
+refuses 4 "the table StringIds has no column 'id'" import --nsys bad.sqlite -o no.opk
+
+section 'odd values'
+altered odd.sqlite "UPDATE GPU_METRICS SET value = 'x' WHERE timestamp = 1200 AND metricId = 0 AND typeId % 256 = 1;
+	UPDATE TARGET_INFO_GPU_METRICS SET metricName = 'SM Active' WHERE metricName = 'Some Other Thing'" metrics
+notes 'values of GPU metrics that are texts and no numbers, and so nan: 1$' import --nsys odd.sqlite -o odd.opk
+err_has 'left out, since another label means the same metric: SMs Active .Throughput %., SM Active$'
+run 0 eval odd.opk --columns "start_ns,device,$sm"
+out_has '000001100,0,nan$' '000001200,0,80$'
 "$tap_python" -c 'import sqlite3; sqlite3.connect("other.sqlite").execute("CREATE TABLE t (a)")'
 refuses 4 'other.sqlite is not a database of Nsight Systems' import --nsys other.sqlite -o no.opk
 refuses 4 'README.md: SQLite: file is not a database' import --nsys "$SOURCE/README.md" -o no.opk

@@ -308,12 +308,12 @@ same 'files' "$(echo x.*)" x.html
 for name in torn.opk recovered.bin; do
 	run 0 recover other.opk -o $name
 done
-refuses 2 "^offpeak: q.csv: a baked recording is an .opk file: use .opk; then 'offpeak eval' makes tables" bake other.opk -o q.csv
+refuses 2 "^offpeak: q.csv: the output is a baked recording, whose name ends in .opk; then 'offpeak eval' makes tables" bake other.opk -o q.csv
 for command in 'merge self.opk' 'trim self.opk' 'split self.opk --by kernel' 'recover self.opk' 'import --ncu no.csv' \
 	'bake self.opk --only'; do
-	refuses 2 "^offpeak: Q[-1]*.DB: an? .* is an .opk file: use .opk; then 'offpeak eval' makes tables" $command -o Q.DB --force
+	refuses 2 "^offpeak: Q[-1]*.DB: the output is an? .*, whose name ends in .opk; then 'offpeak eval' makes tables" $command -o Q.DB --force
 done
-refuses 2 '^offpeak: q.html: a built set is an .opk file: use .opk$' build --chip GH100 mine.yaml -o q.html
+refuses 2 '^offpeak: q.html: the output is a built set, whose name ends in .opk$' build --chip GH100 mine.yaml -o q.html
 
 section 'a name as before'
 # A set's name does not mean a file of that name.

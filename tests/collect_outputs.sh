@@ -312,7 +312,7 @@ err_has "nothing is recorded of process [0-9]*: the value of an item of the name
 long=$(printf '%0220d' 0)
 tells 2 'the name is too long$' -c one.opk -o "$long.opk" -- "$prog" out:ran
 for name in 'none.csv' 'none-%p.db'; do
-	tells 2 'none.*: a recording is an .opk file: use .opk$' -c one.opk -o "$name" -- "$prog" out:ran
+	tells 2 'none.*: the output is a recording, whose name ends in .opk$' -c one.opk -o "$name" -- "$prog" out:ran
 	out_is ''
 done
 finish

@@ -21,12 +21,18 @@ bool opk_strlist_add(struct opk_strlist *list, const char *text)
 	return opk_strlist_take(list, opk_strdup(text));
 }
 
+size_t opk_texts_find(const char *const *texts, size_t count, const char *text)
+{
+	size_t i = 0;
+
+	while (i < count && strcmp(texts[i], text) != 0)
+		i++;
+	return i;
+}
+
 bool opk_texts_contain(const char *const *texts, size_t count, const char *text)
 {
-	for (size_t i = 0; i < count; i++)
-		if (!strcmp(texts[i], text))
-			return true;
-	return false;
+	return opk_texts_find(texts, count, text) < count;
 }
 
 bool opk_strlist_contains(const struct opk_strlist *list, const char *text)

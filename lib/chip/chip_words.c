@@ -68,14 +68,17 @@ static bool begins_a_number(const char *piece, const char *ending)
 /* Words that nvidia-smi and shops add, and that don't tell chips apart. */
 static bool is_noise(const char *piece)
 {
-	static const char *const noise[] = { "nvidia", "geforce",     "gpu",     "pcie",      "nvl",
-		                             "server", "workstation", "edition", "generation" };
+	static const char *const noise[] = { "nvidia",      "geforce", "grid",       "gpu",
+		                             "pcie",        "nvl",     "server",     "max",
+		                             "workstation", "edition", "generation", "q" };
+	/* Sizes of memory, as those of virtual GPUs: "A40-8Q". */
+	static const char *const sizes[] = { "gb", "g", "q", "c", "a", "b" };
 
-	for (size_t i = 0; i < sizeof noise / sizeof *noise; i++)
-		if (!strcmp(piece, noise[i]))
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+		if (begins_a_number(piece, sizes[i]))
 			return true;
-	return !strncmp(piece, "sxm", 3) || !strncmp(piece, "hbm", 3)
-	       || begins_a_number(piece, "gb") || begins_a_number(piece, "g");
+	return opk_texts_contain(noise, sizeof noise / sizeof *noise, piece)
+	       || !strncmp(piece, "sxm", 3) || !strncmp(piece, "hbm", 3);
 }
 
 /* The letters and digits of a product's name that count: "rtx4090" of "GeForce RTX 4090". */
@@ -93,6 +96,30 @@ static void squeeze(char out[MAX_WORD], const char *name)
 			strcat(out, piece);
 }
 
+/* Leaves "laptop" out after cards whose laptop GPU of the same name has the same chip. */
+static void cut_laptop(char *squeezed)
+{
+	static const char *const same[] = { "rtx3060", "rtx3070",    "rtx3070ti",  "rtxa4000",
+		                            "rtx4060", "rtx2000ada", "rtx4000ada", "rtx5080",
+		                            "rtx5060", "rtx5050" };
+	size_t size = strlen(squeezed), ending = strlen("laptop");
+
+	if (!opk_ends(squeezed, "laptop"))
+		return;
+	squeezed[size - ending] = '\0';
+	if (!opk_texts_contain(same, sizeof same / sizeof *same, squeezed))
+		strcat(squeezed, "laptop");
+}
+
+/* Whether the end of a product's name means it: "SUPER" does not, and "Orin" does for drivers. */
+static bool is_name(const char *ending)
+{
+	static const char *const systems[] = { "orin", "xavier", "spark" };
+
+	return opk_texts_contain(systems, sizeof systems / sizeof *systems, ending)
+	       || (strlen(ending) > 1 && strpbrk(ending, "0123456789"));
+}
+
 /* Whether a word is a product's whole name, or the end of it: "T4" of Tesla-T4. */
 enum fit { FITS_NOT, FITS_END, FITS_WHOLE };
 
@@ -105,7 +132,7 @@ static enum fit fit_of_product(const char *product, const char *squeezed)
 		return *squeezed ? FITS_WHOLE : FITS_NOT;
 	while ((product = strchr(product, '-'))) {
 		squeeze(text, ++product);
-		if (!strcmp(text, squeezed))
+		if (!strcmp(text, squeezed) && is_name(text))
 			return FITS_END;
 	}
 	return FITS_NOT;
@@ -130,6 +157,7 @@ static opk_chip_mask of_product(const char *word)
 	char squeezed[MAX_WORD];
 
 	squeeze(squeezed, word);
+	cut_laptop(squeezed);
 	for (size_t i = 0; i < OPK_CHIP_MASK_LATER && opk_chip_known(i); i++) {
 		enum fit fit = fit_of_chip(i, squeezed);
 		opk_chip_mask bit = (opk_chip_mask)1 << i;
@@ -180,7 +208,7 @@ bool opk_chip_is_meant(const char *chip, const char *word)
 
 bool opk_chip_is_older(const char *word)
 {
-	static const char *const architectures[] = { "Pascal", "Maxwell", "Kepler" };
+	static const char *const architectures[] = { "Pascal", "Maxwell", "Kepler", "Fermi" };
 	static const char *const products[] = {
 		"Tesla-P100", "Tesla-P40", "Tesla-P4", "Tesla-M60",  "Tesla-M40",
 		"Tesla-K80",  "Tesla-K40", "TITAN-Xp", "TITAN-X",    "GTX-1080-Ti",
@@ -190,8 +218,8 @@ bool opk_chip_is_older(const char *word)
 	unsigned capability = capability_of(word);
 	char squeezed[MAX_WORD];
 
-	/* From Kepler's 3.0 to Pascal's 6.2. */
-	if (capability >= 30 && capability <= 62)
+	/* From Fermi's 2.0 to Pascal's 6.2. */
+	if (capability >= 20 && capability <= 62)
 		return true;
 	for (size_t i = 0; i < sizeof architectures / sizeof *architectures; i++)
 		if (!strcasecmp(architectures[i], word))
@@ -200,11 +228,11 @@ bool opk_chip_is_older(const char *word)
 	for (size_t i = 0; i < sizeof products / sizeof *products; i++)
 		if (fit_of_product(products[i], squeezed))
 			return true;
-	/* A chip of Pascal, Maxwell or Kepler, such as GP100. */
+	/* A chip of Pascal, Maxwell, Kepler or Fermi, such as GP100. */
 	return strlen(word) == 5
 	       && (!strncasecmp(word, "GP1", 3) || !strncasecmp(word, "GM1", 3)
 	           || !strncasecmp(word, "GM2", 3) || !strncasecmp(word, "GK1", 3)
-	           || !strncasecmp(word, "GK2", 3));
+	           || !strncasecmp(word, "GK2", 3) || !strncasecmp(word, "GF1", 3));
 }
 
 /* ---- misspelt words */
@@ -254,6 +282,8 @@ const char *opk_chip_nearest(const struct opk_strlist *names, const char *word)
 {
 	struct opk_nearest nearest = { .name = word };
 
+	if (opk_chip_is_older(word))
+		return NULL;
 	for (size_t i = 0; i < names->count; i++)
 		if (may_be_chip(word, names->items[i]))
 			opk_nearest_try(&nearest, names->items[i]);

@@ -20,11 +20,8 @@ struct said {
 static bool is_filler(const char *word)
 {
 	static const char *const fillers[] = { "kernel", "gpu", "total", "mean", "of", "a", "the" };
-	size_t i = 0;
 
-	while (i < sizeof fillers / sizeof *fillers && strcmp(word, fillers[i]))
-		i++;
-	return i < sizeof fillers / sizeof *fillers;
+	return opk_texts_contain(fillers, sizeof fillers / sizeof *fillers, word);
 }
 
 static void split(struct said *said, const char *text, bool fillers)
@@ -40,20 +37,11 @@ static void split(struct said *said, const char *text, bool fillers)
 			said->words[said->count++] = word;
 }
 
-static bool has_word(const struct said *said, const char *word)
-{
-	size_t i = 0;
-
-	while (i < said->count && strcmp(said->words[i], word))
-		i++;
-	return i < said->count;
-}
-
 static bool has_all(const struct said *said, const struct said *wanted)
 {
 	size_t i = 0;
 
-	while (i < wanted->count && has_word(said, wanted->words[i]))
+	while (i < wanted->count && opk_texts_contain(said->words, said->count, wanted->words[i]))
 		i++;
 	return i == wanted->count;
 }

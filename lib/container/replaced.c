@@ -448,8 +448,10 @@ static int find_kind(const struct kind **out, struct opk_ctx *ctx, const struct 
 
 /* Files that other programs would read as something else: .opk files don't get such names. */
 static const char *const foreign_endings[] = {
-	".csv",    ".tsv",     ".json",    ".ndjson", ".jsonl", ".txt", ".prom", ".db",
-	".sqlite", ".sqlite3", ".parquet", ".html",   ".htm",   ".svg", ".xml",  NULL,
+	".csv",      ".tsv",     ".json",      ".ndjson", ".jsonl", ".txt",  ".prom", ".db",
+	".sqlite",   ".sqlite3", ".parquet",   ".html",   ".htm",   ".svg",  ".xml",  ".yaml",
+	".yml",      ".gz",      ".png",       ".jpg",    ".pdf",   ".xlsx", ".md",   ".ncu-rep",
+	".nsys-rep", ".qdrep",   ".sqlite-db", ".arrow",  NULL,
 };
 
 static int check_ending(struct opk_ctx *ctx, const char *path, const struct kind *kind)
@@ -463,7 +465,8 @@ static int check_ending(struct opk_ctx *ctx, const char *path, const struct kind
 		return opk_fail(ctx, OPK_EUSAGE, "%s: %s", path, kind->hint);
 	if (kind->is != is_opk || !has_ending(path, foreign_endings))
 		return OPK_OK;
-	code = opk_fail(ctx, OPK_EUSAGE, "%s: %s is an .opk file: use .opk", path, kind->name);
+	code = opk_fail(ctx, OPK_EUSAGE, "%s: the output is %s, whose name ends in .opk", path,
+	                kind->name);
 	return before_values ? code : opk_advise(ctx, code, OPK_REMEDY_EVALUATE);
 }
 

@@ -13,6 +13,10 @@ struct opk_ncu_imported {
 	size_t open_line; /* the first with a point that begins decimals, or else thousands; or 0 */
 	char *error;      /* the first line in which ncu itself reports one; or NULL */
 	size_t error_line;
+	bool needs_chip; /* it failed, since the report does not say which chip to take */
+	/* GPUs of other chips with the number of their launches, which were left out. */
+	struct opk_strlist other_gpus;
+	struct opk_strlist unknown_gpus; /* no known chip has their compute capability */
 	/* Names that were left out. */
 	struct opk_strlist labels;  /* are for people: no name of a metric looks so */
 	struct opk_strlist texts;   /* have texts as values */

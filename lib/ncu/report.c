@@ -103,7 +103,7 @@ static int take_unit(int *power, struct reader *r, struct opk_ncu_metric *metric
 	if (!*unit)
 		return OPK_OK;
 	if (metric->unit && strcmp(metric->unit, unit) != 0)
-		return FAIL(r, "%s is in %s, but in line %zu in %s", metric->name, unit,
+		return FAIL(r, "%s has the unit %s here, and in line %zu %s", metric->name, unit,
 		            metric->unit_line, metric->unit);
 	if (!metric->unit) {
 		metric->unit = opk_take(unit);
@@ -178,8 +178,10 @@ static int take_capability(struct reader *r, uint64_t device)
 	if (!*text)
 		return OPK_OK;
 	if (*known && strcmp(*known, text) != 0)
-		return FAIL(r, "device %ju has the compute capability %.20s, but above %.20s",
-		            (uintmax_t)device, text, *known);
+		return FAIL(
+			r,
+			"device %ju has the compute capability %.20s here, and %.20s in a line above",
+			(uintmax_t)device, text, *known);
 	*known = text;
 	return OPK_OK;
 }
@@ -314,7 +316,8 @@ static int find_repeated(bool *out, struct reader *r, size_t launch, size_t metr
 
 	*out = last && last->launch == launch;
 	if (*out && strcmp(last->text, text) != 0)
-		return FAIL(r, "%s is '%.50s', but '%.50s' in line %u",
+		return FAIL(r,
+		            "the launch has two values of %s: '%.50s' here, and '%.50s' in line %u",
 		            report->metrics.items[metric].name, text, last->text, last->line);
 	r->last[metric] = *out ? r->last[metric] : report->values.count + 1;
 	return OPK_OK;

@@ -74,5 +74,6 @@ int opk_ncu_fail_without_table(const struct opk_csv *csv, const struct opk_ncu_s
 		if (memmem(csv->text, csv->size, others[i].mark, strlen(others[i].mark)))
 			return opk_fail(csv->ctx, OPK_EINPUT, "%s: this is %s", csv->name,
 			                others[i].what);
-	return opk_ncu_fail_empty(csv, said, "no line begins with \"ID\", as a table of Nsight Compute in CSV does");
+	return opk_ncu_fail_empty(
+		csv, said, "no line begins with \"ID\", as a table of Nsight Compute in CSV does");
 }

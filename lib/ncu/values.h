@@ -15,6 +15,15 @@ struct opk_ncu_values {
 	struct opk_strlist texts; /* metrics that have texts as values, which are left out */
 };
 
+struct opk_ncu_imported;
+/*
+ * Finds the report's chip where `*chip` is NULL; otherwise takes the launches on GPUs of other
+ * chips out of the report. OPK_EFAILED: the report does not say the chip, or has several;
+ * OPK_EUSAGE: it has no GPU with the chip that is named.
+ */
+int opk_ncu_choose_chip(const char **chip, struct opk_ncu_imported *out, struct opk_ctx *ctx,
+                        struct opk_ncu_report *report);
+
 /* Facts about launches go into the report's ranges. */
 int opk_ncu_values_init(struct opk_ncu_values *out, struct opk_ctx *ctx,
                         struct opk_ncu_report *report);

@@ -229,7 +229,11 @@ static void put_sections(struct reader *r, const char *expression, const struct 
 		                     NULL);
 }
 
-/* With an option for folders of sections, the user's own files have other sections and sets. */
+/*
+ * With an option for folders of sections, the user's own files have other sections and sets.
+ * Without it, the user's documents folder and later releases have other sections, too: only a name
+ * that is close to a known one is a misspelling.
+ */
 static bool has_own_files(const struct reader *r)
 {
 	static const char option[] = "section-folder";
@@ -246,14 +250,13 @@ static bool has_own_files(const struct reader *r)
 static void put_section(struct reader *r, const char *name, const struct opk_place *place)
 {
 	const struct opk_ncu_section *section = opk_ncu_section_find(name);
+	const char *near = has_own_files(r) ? NULL : opk_ncu_section_like(name);
 
 	if (!strncmp(name, "regex:", 6)) {
 		put_sections(r, name + 6, place);
 	} else if (section) {
 		include_section(r, section);
-	} else if (!has_own_files(r)) {
-		const char *near = opk_ncu_section_like(name);
-
+	} else if (near) {
 		r->drafts->code = opk_fail_at(
 			r->drafts->ctx, place,
 			"Nsight Compute's files have no section '%.200s'" OPK_DID_YOU_MEAN
@@ -445,6 +448,66 @@ static bool is_nsys(const char *word)
 	return is_named(word, strlen(word), "nsys") || is_named(word, strlen(word), "nsight-sys");
 }
 
+/* Whether it asks for samples of GPU metrics of a device. */
+static bool has_samples(const struct opk_shell_words *words)
+{
+	static const char option[] = "gpu-metrics-device";
+
+	for (size_t i = 0; i < words->count; i++) {
+		const char *word = words->items[i].text, *value = strchr(word, '=');
+		const char *next = i + 1 < words->count ? words->items[i + 1].text : "";
+
+		if (strspn(word, "-") == 2 && !strncmp(word + 2, option, strlen(option)))
+			return strcmp(value ? value + 1 : next, "none") != 0;
+	}
+	return false;
+}
+
+/* The metrics or events that a command line of nvprof names; NULL: none. */
+static const char *names_for_nvprof(const struct opk_shell_words *words)
+{
+	static const char *const options[] = { "metrics", "events", "m", "e" };
+
+	for (size_t i = 0; i + 1 < words->count; i++) {
+		const char *word = words->items[i].text;
+
+		if (*word == '-'
+		    && opk_texts_contain(options, sizeof options / sizeof *options,
+		                         word + strspn(word, "-")))
+			return words->items[i + 1].text;
+	}
+	return NULL;
+}
+
+static int fail_nvprof(struct opk_ctx *ctx, const struct opk_place *place, const char *names)
+{
+	if (names)
+		return opk_fail_at(ctx, place,
+		                   "this is a command line of nvprof, not of Nsight Compute: build "
+		                   "takes nvprof's names, '%.200s', in the place of a set",
+		                   names);
+	return opk_advise(ctx,
+	                  opk_fail_at(ctx, place,
+	                              "this is a command line of nvprof, not of Nsight Compute: it "
+	                              "asks what runs when, and needs no metric set"),
+	                  OPK_REMEDY_TRACE);
+}
+
+static int fail_nsys(struct opk_ctx *ctx, const struct opk_place *place, bool samples)
+{
+	return opk_advise(
+		ctx,
+		opk_fail_at(
+			ctx, place,
+			"this is a command line of Nsight Systems, not of Nsight Compute: it "
+			"asks %swhat runs when, %s needs no metric set",
+			samples ? "for samples of GPU metrics, for which a set such as pm-overview "
+				  "is built and given to offpeak-collect, and "
+				: "",
+			samples ? "which" : "and"),
+		OPK_REMEDY_TRACE);
+}
+
 /* The tool that a command starts; NULL: neither of these. */
 static const struct opk_shell_word *find_other(const struct opk_shell_words *words, bool *nsys)
 {
@@ -481,14 +544,8 @@ int opk_check_other_tools(struct opk_ctx *ctx, struct opk_source *source)
 	if (!tool)
 		return OPK_OK;
 	place = opk_place_of_byte(source, tool->at);
-	if (!nsys)
-		return opk_fail_at(ctx, &place,
-		                   "this is a command line of nvprof, not of Nsight Compute: its "
-		                   "names of metrics are understood wherever metrics are named");
-	code = opk_fail_at(ctx, &place,
-	                   "this is a command line of Nsight Systems, not of Nsight Compute: it "
-	                   "asks what runs when, and needs no metric set");
-	return opk_advise(ctx, code, OPK_REMEDY_TRACE);
+	return nsys ? fail_nsys(ctx, &place, has_samples(&words))
+	            : fail_nvprof(ctx, &place, names_for_nvprof(&words));
 }
 
 void opk_command_import(struct opk_ncu_command *out, struct opk_drafts *drafts,

@@ -281,6 +281,36 @@ static void give_reasons(struct opk_draft *to, struct opk_draft *from)
 	from->reasons = (struct opk_draft_reasons){ 0 };
 }
 
+/* "section Tile (reason), a, b and 3 more (reason)". */
+static char *name_left_out(const struct opk_draft_reasons *reasons)
+{
+	enum { NAMED = 3 };
+	opk_autobuf struct opk_buf text = { 0 };
+
+	for (size_t i = 0; i < reasons->count; i++) {
+		const struct opk_strlist *names = &reasons->items[i].names;
+
+		for (size_t k = 0; k < names->count && k < NAMED; k++)
+			opk_buf_add_printf(&text, "%s%.100s", text.size ? ", " : "",
+			                   names->items[k]);
+		if (names->count > NAMED)
+			opk_buf_add_printf(&text, " and %zu more", names->count - NAMED);
+		opk_buf_add_printf(&text, " (%s)", reasons->items[i].reason);
+	}
+	return opk_buf_take_text(&text);
+}
+
+static int fail_empty(const struct opk_drafts *drafts)
+{
+	opk_autofree char *names = name_left_out(&drafts->left.reasons);
+
+	if (!names)
+		return opk_nomem(drafts->ctx, "a metric set");
+	return opk_fail(drafts->ctx, OPK_EFAILED,
+	                "%s: it names nothing that a metric set can collect%s%s", drafts->path,
+	                *names ? ": " : "", names);
+}
+
 static int write_sets(struct opk_set_import *import, struct opk_drafts *drafts)
 {
 	size_t first = largest(drafts);
@@ -291,9 +321,7 @@ static int write_sets(struct opk_set_import *import, struct opk_drafts *drafts)
 		if (drafts->drafts[i].failed)
 			return opk_nomem(drafts->ctx, "a metric set");
 	if (opk_draft_is_empty(&drafts->drafts[first]))
-		return opk_fail(drafts->ctx, OPK_EFAILED,
-		                "%s: there is no metric of the hardware's in it (%zu others)",
-		                drafts->path, opk_draft_left_out_count(&drafts->left));
+		return fail_empty(drafts);
 	give_reasons(&drafts->drafts[first], &drafts->left);
 	TRY(write_set(import, drafts, first, true));
 	for (size_t i = 0; i < OPK_DRAFTS; i++) {

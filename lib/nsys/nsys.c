@@ -112,13 +112,29 @@ static int add_uuid(struct opk_nsys_source *source, int64_t gpu, const char *uui
 	return add_device_fact(source, gpu, "uuid", text);
 }
 
+/* "GA102" of "GA102GL", as PCI's names say which board a chip is on. */
+static char *copy_chip(const char *name)
+{
+	static const char *const boards[] = { "GL", "GLM", "M" };
+
+	for (size_t i = 0; opk_chip_known(i); i++) {
+		const char *chip = opk_chip_known(i);
+		size_t size = strlen(chip);
+
+		if (!strncmp(name, chip, size)
+		    && opk_texts_contain(boards, sizeof boards / sizeof *boards, name + size))
+			return opk_strdup(chip);
+	}
+	return opk_strdup(name);
+}
+
 static int add_gpu(struct opk_nsys_source *source, int64_t id, const char *chip, int64_t perfworks)
 {
 	struct opk_nsys_gpu *gpu = opk_list_add(&source->gpus);
 
 	if (!gpu)
 		return opk_nomem(source->ctx, "a database");
-	*gpu = (struct opk_nsys_gpu){ id, opk_strdup(chip ? chip : ""), perfworks };
+	*gpu = (struct opk_nsys_gpu){ id, copy_chip(chip ? chip : ""), perfworks };
 	return gpu->chip ? OPK_OK : opk_nomem(source->ctx, "a database");
 }
 
@@ -211,11 +227,16 @@ static const struct opk_nsys_column older_gpus[] = {
 static const struct opk_nsys_column numbers[] = { COLUMN("gpuId"), COLUMN("cudaId"),
 	                                          COLUMN("pid") };
 static const struct opk_nsys_column domains[] = { COLUMN("globalTid"), COLUMN("domainId"),
-	                                          TEXT("textId"), COLUMN("text") };
+	                                          TEXT("textId"), COLUMN("text"),
+	                                          REQUIRED("eventType") };
 static const struct opk_nsys_column starts[] = { COLUMN("utcEpochNs") };
-static const struct opk_nsys_column hosts[] = { COLUMN("value") };
+static const struct opk_nsys_column hosts[] = { COLUMN("value"), REQUIRED("name") };
+
+/* Other tables refer to it. */
+static const struct opk_nsys_column texts[] = { REQUIRED("id"), REQUIRED("value") };
 
 static const struct opk_nsys_query references[] = {
+	QUERY("StringIds", texts, NULL, "0"),
 	QUERY("TARGET_INFO_CUDA_DEVICE", numbers, take_number, NULL),
 	QUERY("TARGET_INFO_GPU", gpus, take_gpu, NULL),
 	QUERY("TARGET_INFO_CUDA_GPU", older_gpus, take_gpu, NULL),
@@ -275,20 +296,21 @@ void opk_nsys_close(struct opk_nsys_source *source)
 enum { ALL_GPUS = -1 };
 
 struct chip_search {
-	const struct opk_nsys_source *source;
+	struct opk_nsys_source *source;
 	const char *chip; /* NULL until a GPU has said it */
 };
 
 static int join_chip(struct chip_search *search, int64_t gpu)
 {
-	const struct opk_nsys_source *source = search->source;
+	struct opk_nsys_source *source = search->source;
 
 	for (size_t i = 0; i < source->gpus.count; i++) {
 		const struct opk_nsys_gpu *of = &source->gpus.items[i];
 
 		if ((gpu != ALL_GPUS && of->id != gpu) || !*of->chip)
 			continue;
-		if (search->chip && strcmp(search->chip, of->chip) != 0)
+		source->needs_chip = search->chip && strcmp(search->chip, of->chip) != 0;
+		if (source->needs_chip)
 			return opk_fail(source->ctx, OPK_EFAILED,
 			                "%s: GPUs of several chips, %s and %s: a recording has "
 			                "one: name the chip",
@@ -326,6 +348,26 @@ static const struct opk_nsys_query uses[] = {
 	QUERY(OPK_NSYS_SAMPLES, of_samples, join_sampled, "1 GROUP BY 1"),
 };
 
+/* The database may name a chip that is not known here, or in a way that means several. */
+static int find_named(const char **out, struct opk_nsys_source *source, const char *name)
+{
+	opk_chip_mask meant = opk_chips_meant(name);
+
+	for (size_t i = 0; opk_chip_known(i); i++)
+		if (meant == (opk_chip_mask)1 << i) {
+			*out = opk_chip_known(i);
+			return OPK_OK;
+		}
+	source->needs_chip = true;
+	return opk_advise(
+		source->ctx,
+		opk_fail(source->ctx, OPK_EINPUT,
+	                 "%s says that its GPUs have the chip '%.50s', which is not known: "
+	                 "name the chip",
+	                 source->path, name),
+		OPK_REMEDY_LIST_CHIPS);
+}
+
 int opk_nsys_chip(const char **out, struct opk_nsys_source *source)
 {
 	struct chip_search search = { .source = source };
@@ -334,11 +376,12 @@ int opk_nsys_chip(const char **out, struct opk_nsys_source *source)
 		TRY(opk_nsys_read(source, &uses[i], &search));
 	if (!search.chip)
 		TRY(join_chip(&search, ALL_GPUS));
+	source->needs_chip = !search.chip;
 	if (!search.chip)
 		return opk_fail(source->ctx, OPK_EFAILED,
 		                "%s does not say which chip its GPUs have: name the chip",
 		                source->path);
-	return opk_chip_named(out, source->ctx, search.chip);
+	return find_named(out, source, search.chip);
 }
 
 int32_t opk_nsys_device(const struct opk_nsys_source *source, uint32_t process, uint32_t number)

@@ -39,6 +39,7 @@ struct opk_nsys_source {
 	OPK_LIST(struct opk_nsys_domain) domains;
 	OPK_LIST(struct opk_property) facts; /* about the machine; owned */
 	OPK_LIST(struct opk_nsys_gpu) gpus;  /* whose chips or numbers it says */
+	bool needs_chip;                     /* opk_nsys_chip() failed, since it does not say it */
 };
 
 /* Tables of what ran on GPUs. */
@@ -54,7 +55,7 @@ void opk_nsys_close(struct opk_nsys_source *source);
 bool opk_nsys_has(const struct opk_nsys_source *source, const char *table);
 /*
  * The chip of all GPUs on which something ran, or of all where nothing did. OPK_EFAILED: the
- * database does not say it, or there are several.
+ * database does not say it, or there are several; OPK_EINPUT: it names one that is not known.
  */
 int opk_nsys_chip(const char **out, struct opk_nsys_source *source);
 int32_t opk_nsys_device(const struct opk_nsys_source *source, uint32_t process, uint32_t number);
@@ -131,7 +132,9 @@ struct opk_nsys_samples {
 	OPK_LIST(double) values; /* row by row */
 	OPK_LIST(struct opk_baked_image) images;
 	struct opk_strlist left_out; /* labels that are not known */
+	struct opk_strlist second;   /* labels of metrics that have another one */
 	uint64_t negative;           /* values that can't be, and are nan */
+	uint64_t texts;              /* likewise, since they are not numbers */
 	bool any;                    /* the database has samples */
 };
 /* Begins zeroed; `chip` decides between metrics. */

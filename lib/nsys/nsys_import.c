@@ -49,14 +49,24 @@ static uint32_t small_of(const struct opk_statement *row, int column)
 /* The columns that all queries begin with. */
 enum { START, END, PROCESS, CORRELATION, NAME, COMMON };
 
-/* A capture can have begun before the time that counts as 0. */
+/* A capture can have begun before the time that counts as 0. SQLite lets a time be a text. */
 static bool has_times(const struct importer *in, const struct opk_statement *row)
 {
+	bool numbers = opk_statement_is_number(row, START) && opk_statement_is_number(row, END);
 	int64_t start = opk_statement_get_int(row, START), end = opk_statement_get_int(row, END);
 	int64_t sum;
 
-	return end >= start && !__builtin_add_overflow(in->source.base, start, &sum) && sum >= 0
-	       && !__builtin_add_overflow(in->source.base, end, &sum);
+	return numbers && end >= start && !__builtin_add_overflow(in->source.base, start, &sum)
+	       && sum >= 0 && !__builtin_add_overflow(in->source.base, end, &sum);
+}
+
+/* One odd record stops nothing. */
+static bool leaves_out(struct importer *in, const struct opk_statement *row)
+{
+	bool odd = !has_times(in, row);
+
+	in->counts->odd_records += odd;
+	return odd;
 }
 
 static int add_record(struct opk_activity **out, struct importer *in,
@@ -65,10 +75,6 @@ static int add_record(struct opk_activity **out, struct importer *in,
 	const char *name = opk_statement_get_text(row, NAME);
 	struct opk_activity *record;
 
-	if (!has_times(in, row))
-		return opk_fail(in->ctx, OPK_EINPUT,
-		                "%s: a record from %" PRId64 " to %" PRId64 " ns", in->source.path,
-		                opk_statement_get_int(row, START), opk_statement_get_int(row, END));
 	if (in->records.count == SECTION_RECORDS)
 		TRY(flush(in));
 	record = opk_list_add(&in->records);
@@ -119,6 +125,8 @@ static int take_kernel(void *data, const struct opk_statement *row)
 	const char *symbol = opk_statement_get_text(row, SYMBOL);
 	struct opk_activity *record;
 
+	if (leaves_out(in, row))
+		return OPK_OK;
 	TRY(add_ran(&record, in, row, OPK_ACTIVITY_KERNEL));
 	/* Without the name of symbols, it is the same as the other one. */
 	if (symbol && strcmp(symbol, record->name) != 0)
@@ -148,6 +156,8 @@ static int take_graph(void *data, const struct opk_statement *row)
 
 	if (!name)
 		return opk_nomem(in->ctx, "what ran");
+	if (leaves_out(in, row))
+		return OPK_OK;
 	TRY(add_ran(&record, in, row, OPK_ACTIVITY_KERNEL));
 	record->name = opk_texts_keep(&in->texts, name);
 	in->counts->graphs++;
@@ -171,6 +181,8 @@ static int take_copy(void *data, const struct opk_statement *row)
 	struct opk_activity *record;
 	uint64_t kind = number_of(row, KIND, sizeof names / sizeof *names - 1);
 
+	if (leaves_out(in, row))
+		return OPK_OK;
 	TRY(add_ran(&record, in, row, OPK_ACTIVITY_COPY));
 	record->name = names[kind] ? names[kind] : "memcpy";
 	record->bytes = number_of(row, BYTES, INT64_MAX);
@@ -183,6 +195,8 @@ static int take_set(void *data, const struct opk_statement *row)
 	struct importer *in = data;
 	struct opk_activity *record;
 
+	if (leaves_out(in, row))
+		return OPK_OK;
 	TRY(add_ran(&record, in, row, OPK_ACTIVITY_SET));
 	record->name = "memset";
 	record->bytes = number_of(row, ON_GPU, INT64_MAX);
@@ -209,6 +223,8 @@ static int take_call(void *data, const struct opk_statement *row)
 	struct importer *in = data;
 	struct opk_activity *record;
 
+	if (leaves_out(in, row))
+		return OPK_OK;
 	TRY(add_record(&record, in, row, OPK_ACTIVITY_CALL));
 	record->name = name_of_call(in, record->name);
 	record->thread = opk_nsys_thread(opk_statement_get_int(row, PROCESS));
@@ -224,7 +240,7 @@ static bool is_open(const struct opk_statement *row)
 {
 	int64_t start = opk_statement_get_int(row, START), end = opk_statement_get_int(row, END);
 
-	return !opk_statement_get_text(row, END) || ((!end || end == -1) && end < start);
+	return ((!end || end == -1) && end < start);
 }
 
 static int add_range(struct importer *in, const struct opk_statement *row)
@@ -291,7 +307,7 @@ static const struct opk_nsys_column sets[] = { ON_GPU_RECORD(NOTHING), COLUMN("b
 static const struct opk_nsys_column calls[] = { RECORD("globalTid", TEXT("nameId")) };
 static const struct opk_nsys_column ranges[] = { RECORD("globalTid", TEXT("textId")),
 	                                         COLUMN("text"), COLUMN("domainId"),
-	                                         COLUMN("eventType") };
+	                                         REQUIRED("eventType") };
 
 static const struct opk_nsys_query tables[] = {
 	QUERY(OPK_NSYS_KERNELS, kernels, take_kernel, NULL),
@@ -337,9 +353,10 @@ static int write_recording(struct importer *in, const char *chip, const char *pa
 		TRY(opk_nsys_read(&in->source, &tables[i], in));
 	TRY(flush(in));
 	if (!sampled && !ran(in->counts))
-		return opk_fail(in->ctx, OPK_EFAILED,
-		                "%s: nothing ran on a GPU: Nsight Systems has to trace CUDA",
-		                in->source.path);
+		return opk_fail(in->ctx, OPK_EFAILED, "%s: %s", in->source.path,
+		                in->counts->odd_records
+		                        ? "nothing that ran is left"
+		                        : "nothing ran on a GPU: Nsight Systems has to trace CUDA");
 	if (sampled)
 		TRY(opk_nsys_samples_write(&in->samples, in->writer, in->ctx));
 	return opk_writer_finish(in->writer);
@@ -357,6 +374,7 @@ static void clear(struct importer *in)
 void opk_nsys_imported_clear(struct opk_nsys_imported *imported)
 {
 	opk_strlist_clear(&imported->labels);
+	opk_strlist_clear(&imported->second);
 }
 
 int opk_nsys_import(struct opk_nsys_imported *out, struct opk_ctx *ctx, const char *database,
@@ -364,6 +382,7 @@ int opk_nsys_import(struct opk_nsys_imported *out, struct opk_ctx *ctx, const ch
 {
 	__attribute__((cleanup(clear))) struct importer in = { .ctx = ctx, .counts = out };
 	const char *chip = NULL;
+	int code;
 
 	*out = (struct opk_nsys_imported){ 0 };
 	if (wanted)
@@ -371,13 +390,18 @@ int opk_nsys_import(struct opk_nsys_imported *out, struct opk_ctx *ctx, const ch
 	TRY(opk_check_output(ctx, path, OPK_OUTPUT_IMPORTED));
 	TRY(opk_nsys_open(&in.source, ctx, database));
 	out->no_clock = !in.source.has_base;
-	if (!chip)
-		TRY(opk_nsys_chip(&chip, &in.source));
+	code = chip ? OPK_OK : opk_nsys_chip(&chip, &in.source);
+	out->needs_chip = in.source.needs_chip;
+	if (code)
+		return code;
 	TRY(opk_nsys_samples_read(&in.samples, &in.source, chip));
 	out->samples = in.samples.ends.count;
 	out->negative = in.samples.negative;
 	out->no_names = in.samples.any && !in.samples.labels.count && !in.samples.left_out.count;
 	out->labels = in.samples.left_out;
 	in.samples.left_out = (struct opk_strlist){ 0 };
+	out->second = in.samples.second;
+	in.samples.second = (struct opk_strlist){ 0 };
+	out->texts = in.samples.texts;
 	return write_recording(&in, chip, path);
 }

@@ -103,10 +103,8 @@ static size_t number_metric(struct opk_nsys_samples *out, const struct meaning *
 {
 	bool blackwell = !strncmp(chip, "GB", 2) && meaning->since_blackwell;
 	const char *name = blackwell ? meaning->since_blackwell : meaning->metric;
-	size_t i = 0;
+	size_t i = opk_texts_find(out->names, out->metric_count, name);
 
-	while (i < out->metric_count && strcmp(out->names[i], name) != 0)
-		i++;
 	if (i == out->metric_count) {
 		out->names[i] = name;
 		out->units[i] = kinds[meaning->kind].unit;
@@ -114,40 +112,6 @@ static size_t number_metric(struct opk_nsys_samples *out, const struct meaning *
 	}
 	return i;
 }
-
-struct reading {
-	struct opk_nsys_samples *out;
-	struct opk_nsys_source *source;
-	const char *chip;
-};
-
-static int take_label(void *data, const struct opk_statement *row)
-{
-	enum { TYPE, METRIC, NAME };
-	struct reading *r = data;
-	struct opk_nsys_samples *out = r->out;
-	const char *name = opk_statement_get_text(row, NAME);
-	const struct meaning *meaning = name ? find_meaning(name) : NULL;
-	struct opk_nsys_label *added;
-
-	if (!meaning)
-		return !name || opk_strlist_contains(&out->left_out, name)
-		                       || opk_strlist_add(&out->left_out, name)
-		               ? OPK_OK
-		               : opk_nomem(r->source->ctx, "labels");
-	added = opk_list_add(&out->labels);
-	if (!added)
-		return opk_nomem(r->source->ctx, "labels");
-	*added = (struct opk_nsys_label){
-		.type = opk_statement_get_int(row, TYPE),
-		.id = opk_statement_get_int(row, METRIC),
-		.metric = number_metric(out, meaning, r->chip),
-		.is_clock = meaning->kind == CLOCK,
-	};
-	return OPK_OK;
-}
-
-/* ---- samples ---------------------------------------------------------------------------- */
 
 static const struct opk_nsys_label *find_label(const struct opk_nsys_samples *samples, int64_t type,
                                                int64_t id)
@@ -157,6 +121,61 @@ static const struct opk_nsys_label *find_label(const struct opk_nsys_samples *sa
 			return &samples->labels.items[i];
 	return NULL;
 }
+
+/* Whether one of the type's labels means the metric; of two, the first counts. */
+static bool has_metric(const struct opk_nsys_samples *samples, int64_t type, size_t metric)
+{
+	for (size_t i = 0; i < samples->labels.count; i++)
+		if (samples->labels.items[i].type == type
+		    && samples->labels.items[i].metric == metric)
+			return true;
+	return false;
+}
+
+struct reading {
+	struct opk_nsys_samples *out;
+	struct opk_nsys_source *source;
+	const char *chip;
+};
+
+static int keep_name(struct opk_strlist *list, struct opk_ctx *ctx, const char *name)
+{
+	return opk_strlist_contains(list, name) || opk_strlist_add(list, name)
+	               ? OPK_OK
+	               : opk_nomem(ctx, "labels");
+}
+
+static int take_label(void *data, const struct opk_statement *row)
+{
+	enum { TYPE, METRIC, NAME };
+	struct reading *r = data;
+	struct opk_nsys_samples *out = r->out;
+	const char *name = opk_statement_get_text(row, NAME);
+	int64_t type = opk_statement_get_int(row, TYPE), id = opk_statement_get_int(row, METRIC);
+	const struct meaning *meaning = name ? find_meaning(name) : NULL;
+	struct opk_nsys_label *added;
+	size_t metric;
+
+	if (!meaning)
+		return name ? keep_name(&out->left_out, r->source->ctx, name) : OPK_OK;
+	metric = number_metric(out, meaning, r->chip);
+	if (find_label(out, type, id))
+		return OPK_OK;
+	if (has_metric(out, type, metric))
+		return keep_name(&out->second, r->source->ctx, name);
+	added = opk_list_add(&out->labels);
+	if (!added)
+		return opk_nomem(r->source->ctx, "labels");
+	*added = (struct opk_nsys_label){
+		.type = type,
+		.id = id,
+		.metric = metric,
+		.is_clock = meaning->kind == CLOCK,
+	};
+	return OPK_OK;
+}
+
+/* ---- samples ---------------------------------------------------------------------------- */
 
 /* The first sample of a GPU is left out: nothing says when it began. */
 static int begin_group(struct opk_nsys_samples *out, struct opk_ctx *ctx, int64_t type,
@@ -227,7 +246,10 @@ static int find_sample(size_t *row, struct opk_nsys_samples *out, struct opk_nsy
 	return OPK_OK;
 }
 
-/* Rows of the database are in the order of types and times. */
+/*
+ * Rows of the database are in the order of types and times. SQLite lets a value be a text, which
+ * would be read as 0.
+ */
 static int take_value(void *data, const struct opk_statement *row)
 {
 	enum { TYPE, TIME, METRIC, VALUE };
@@ -235,13 +257,15 @@ static int take_value(void *data, const struct opk_statement *row)
 	struct opk_nsys_samples *out = r->out;
 	int64_t type = opk_statement_get_int(row, TYPE), id = opk_statement_get_int(row, METRIC);
 	const struct opk_nsys_label *label = find_label(out, type, id);
+	bool number = opk_statement_is_number(row, VALUE);
 	size_t sample;
 
 	out->any = true;
-	if (!label || !opk_statement_get_text(row, VALUE))
+	if (!label || (!number && !opk_statement_get_text(row, VALUE)))
 		return OPK_OK;
+	out->texts += !number;
 	TRY(find_sample(&sample, out, r->source, type, opk_statement_get_int(row, TIME)));
-	if (sample != SIZE_MAX)
+	if (sample != SIZE_MAX && number)
 		out->values.items[sample * out->metric_count + label->metric] =
 			value_of(out, label, opk_statement_get_double(row, VALUE));
 	return OPK_OK;
@@ -274,6 +298,7 @@ void opk_nsys_samples_clear(struct opk_nsys_samples *samples)
 	free(samples->values.items);
 	free(samples->images.items);
 	opk_strlist_clear(&samples->left_out);
+	opk_strlist_clear(&samples->second);
 	*samples = (struct opk_nsys_samples){ 0 };
 }
 

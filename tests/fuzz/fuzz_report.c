@@ -4,12 +4,15 @@
 
 #include "base/mem.h"
 #include "fuzz.h"
+#include "ncu/door.h"
 #include "ncu/values.h"
 
 /* A report that is accepted has launches and values in its bounds; a refusal says why. */
 static void check(struct opk_ctx *ctx, struct opk_ncu_report *report)
 {
 	struct opk_ncu_values values = { 0 };
+	struct opk_ncu_imported imported = { 0 };
+	const char *chip = report->size % 2 ? "GH100" : NULL;
 	int code;
 
 	if (!report->launches.rows.count)
@@ -20,6 +23,10 @@ static void check(struct opk_ctx *ctx, struct opk_ncu_report *report)
 		if (!launch->kernel || !launch->name || !launch->nvtx || launch->device < -1)
 			abort();
 	}
+	code = opk_ncu_choose_chip(&chip, &imported, ctx, report);
+	if (code && !opk_error_count(ctx))
+		abort();
+	opk_ncu_imported_clear(&imported);
 	code = opk_ncu_values_init(&values, ctx, report);
 	if (code && (code != OPK_EINPUT || !opk_error_count(ctx)))
 		abort();

@@ -83,10 +83,15 @@ static int import_report(struct app *app, const struct import_args *args)
 	note_names("left out, since they are labels: 'ncu --page raw --csv' has the metrics' names",
 	           &imported.labels);
 	if (imported.error)
-		app_note("launches may be missing: line %zu of it is '%s'", imported.error_line,
-		         imported.error);
+		app_note("ncu reports an error in line %zu, so launches may be missing: %s",
+		         imported.error_line, imported.error);
 	if (code)
-		return opk_add(app->ctx, code, "can't import %s", args->ncu);
+		return opk_add(app->ctx, code, "can't import %s%s", args->ncu,
+		               imported.needs_chip ? " without --chip" : "");
+	note_names("launches left out, since a recording has one chip", &imported.other_gpus);
+	note_names("no known chip has this compute capability, so the one that --chip names was "
+	           "taken",
+	           &imported.unknown_gpus);
 	note_names("left out, since their values are texts", &imported.texts);
 	note_names("left out, since they were sampled while kernels ran", &imported.sampled);
 	if (imported.open_line)
@@ -105,8 +110,12 @@ static int import_database(struct app *app, const struct import_args *args)
 	opk_autonsysimported struct opk_nsys_imported imported = { 0 };
 	int code = opk_nsys_import(&imported, app->ctx, args->nsys, args->raw.chip, app->output);
 
+	if (imported.odd_records)
+		app_note("records of what ran whose times can't be are left out: %ju",
+		         (uintmax_t)imported.odd_records);
 	if (code)
-		return opk_add(app->ctx, code, "can't import %s", args->nsys);
+		return opk_add(app->ctx, code, "can't import %s%s", args->nsys,
+		               imported.needs_chip ? " without --chip" : "");
 	if (imported.no_clock)
 		app_note("it does not say when it was recorded: times count from 0");
 	if (imported.graphs)
@@ -125,6 +134,10 @@ static int import_database(struct app *app, const struct import_args *args)
 	if (imported.negative)
 		app_note("%ju values of GPU metrics are negative, which they can't be: nan",
 		         (uintmax_t)imported.negative);
+	if (imported.texts)
+		app_note("values of GPU metrics that are texts and no numbers, and so nan: %ju",
+		         (uintmax_t)imported.texts);
+	note_names("left out, since another label means the same metric", &imported.second);
 	note_names("left out, since it is not documented which metrics these labels mean",
 	           &imported.labels);
 	return OPK_OK;
@@ -181,7 +194,8 @@ const struct command import_command = {
 		"docs/guide.md says; base units keep more digits. The recording has the values\n"
 		"themselves, so show, diff, report, eval and others read it without NVIDIA's libraries,\n"
 		"but evaluate no other metrics. --chip is needed where the compute capability is that of\n"
-		"several chips and the report lacks the device's name.\n"
+		"several chips and the report lacks the device's name, or where GPUs of several chips ran\n"
+		"kernels: it takes the launches of one chip.\n"
 		"\n"
 		"--nsys: what 'nsys export -t sqlite' makes of a report: kernels, copies, sets, NVTX\n"
 		"ranges and calls of the runtime become a trace, which trace, show, eval and others read,\n"

@@ -255,6 +255,13 @@ double opk_statement_get_double(const struct opk_statement *statement, int colum
 	return sqlite3_column_double(statement->handle, column);
 }
 
+bool opk_statement_is_number(const struct opk_statement *statement, int column)
+{
+	int type = sqlite3_column_type(statement->handle, column);
+
+	return type == SQLITE_INTEGER || type == SQLITE_FLOAT;
+}
+
 const char *opk_statement_get_text(const struct opk_statement *statement, int column)
 {
 	return (const char *)sqlite3_column_text(statement->handle, column);

@@ -37,6 +37,8 @@ int opk_statement_next(bool *row, struct opk_statement *statement);
 /* The row's columns, from 0. NULL is 0 or NULL; texts are valid until the next row. */
 int64_t opk_statement_get_int(const struct opk_statement *statement, int column);
 double opk_statement_get_double(const struct opk_statement *statement, int column);
+/* Whether SQLite has it as a number, not as a text or NULL: call it before the value is read. */
+bool opk_statement_is_number(const struct opk_statement *statement, int column);
 const char *opk_statement_get_text(const struct opk_statement *statement, int column);
 
 #endif

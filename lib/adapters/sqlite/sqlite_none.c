@@ -99,6 +99,13 @@ double opk_statement_get_double(const struct opk_statement *statement, int colum
 	return 0;
 }
 
+bool opk_statement_is_number(const struct opk_statement *statement, int column)
+{
+	(void)statement;
+	(void)column;
+	return false;
+}
+
 const char *opk_statement_get_text(const struct opk_statement *statement, int column)
 {
 	(void)statement;
