@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Rows of code: launches, what was not counted, where code was inlined, and hostile modules. */
+#include <elf.h>
+
 #include "allocation.h"
 #include "child/child.h"
 #include "code/code_inside.h"
@@ -310,6 +312,85 @@ CTX_TEST(hostile_lines)
 	}
 }
 
+/* ---- which function has which lines ---------------------------------------------------------- */
+
+#define SCALE "_Z5scalePffi"
+#define UNRELATED "which function has which lines is not in the module"
+
+struct related {
+	struct here here;
+	const char *cubin;
+	const char *without; /* a section that becomes zeros; NULL: none */
+	const char *function;
+	uint32_t offset;
+	const char *error;     /* of reading the table; NULL: there is none */
+	size_t count;          /* of frames at the offset */
+	uint32_t inner, outer; /* their lines, the innermost and the outermost one */
+};
+static const struct related related[] = {
+	{ HERE, "insn.cubin", NULL, HISTOGRAM, 0, NULL, 1, 7, 7 },
+	{ HERE, "scale.cubin", NULL, SCALE, 208, NULL, 1, 7, 7 },
+	/* Its first function has other lines. */
+	{ HERE, "lines-75.cubin", NULL, SCALE, 16, NULL, 1, 8, 8 },
+	{ HERE, "lines-75.cubin", NULL, SCALE, 192, NULL, 2, 3, 12 },
+	{ HERE, "lines-75.cubin", NULL, "_Z5shiftPffi", 16, NULL, 1, 17, 17 },
+	{ HERE, "lines-86.cubin", NULL, SCALE, 16, NULL, 1, 8, 8 },
+	{ HERE, "lines-86.cubin", NULL, SCALE, 192, NULL, 2, 3, 12 },
+	{ HERE, "lines-moved-86.cubin", NULL, SCALE, 192, NULL, 2, 8, 17 },
+	/* As modules without code were recorded early on. */
+	{ HERE, "lines-86.cubin", ".rel.debug_line", SCALE, 16, UNRELATED, 0, 0, 0 },
+	{ HERE, "insn.cubin", ".rela.debug_line", HISTOGRAM, 0, UNRELATED, 0, 0, 0 },
+	/* One function can only have the lines that there are. */
+	{ HERE, "scale.cubin", ".rela.debug_line", SCALE, 208, NULL, 1, 7, 7 },
+};
+
+static void zero_section(struct opk_ctx *ctx, uint8_t *data, size_t size, const char *name)
+{
+	struct opk_cubin_section section;
+	struct opk_cubin cubin;
+
+	ck_ok(ctx, opk_cubin_init(&cubin, ctx, data, size));
+	ck_assert(opk_cubin_find(&section, &cubin, name));
+	memset(data + (section.data - data), 0, section.size);
+}
+
+static void check_related(struct opk_ctx *ctx, const struct related *row, const void *data,
+                          size_t size)
+{
+	__attribute__((cleanup(opk_line_table_clear))) struct opk_line_table table = { 0 };
+	struct opk_line_frame frames[OPK_MOST_FRAMES];
+	struct opk_cubin_function function;
+	struct opk_cubin cubin;
+	size_t count;
+
+	ck_ok(ctx, opk_cubin_init(&cubin, ctx, data, size));
+	if (row->error) {
+		ck_fails(ctx, opk_line_table_read(&table, ctx, &cubin), OPK_EINPUT, row->error);
+		opk_clear_errors(ctx);
+		return;
+	}
+	ck_ok(ctx, opk_line_table_read(&table, ctx, &cubin));
+	function = opk_cubin_function_named(&cubin, row->function);
+	count = opk_line_table_find(frames, &table, function.section,
+	                            function.offset + row->offset);
+	ck_row(row, count == row->count, "%zu frames", count);
+	ck_row(row, frames[0].line == row->inner && frames[count - 1].line == row->outer,
+	       "lines %u and %u", frames[0].line, frames[count - 1].line);
+}
+
+TEST_EACH(lines_of_functions, related)
+{
+	freed(opk_ctx) *ctx = new_ctx();
+	size_t size;
+	opk_autofree uint8_t *data = load_cubin_of(row->cubin, &size);
+
+	if (row->without)
+		zero_section(ctx, data, size, row->without);
+	check_related(ctx, row, data, size);
+	ck_ok(ctx, opk_cubin_remove_code(ctx, data, size));
+	check_related(ctx, row, data, size);
+}
+
 /* ---- hostile modules ------------------------------------------------------------------------- */
 
 enum { HISTOGRAM_ROWS = 32, MOST_MS = 20000 };
@@ -370,6 +451,7 @@ static const struct mutation mutations[] = {
 	{ HERE, 0, ".debug_line", 200, FILL("\2\xff\xff\xff\xff\xff\xff\xff\xff\xff\1\1") },
 	{ HERE, 0, ".rela.debug_line", 0, FILL("\xff") },
 	{ HERE, 0, ".rela.debug_line", 0, FILL("\0") },
+	{ HERE, 0, ".rela.debug_line", 0, FILL("\1\0\0\0") },
 	{ HERE, 0, ".symtab", 0, FILL("\xff") },
 	{ HERE, 0, ".symtab", 24, FILL("\1") },
 };
@@ -443,6 +525,94 @@ FAKE_TEST(long_paths)
 	ck_assert_str_eq(note,
 	                 "lines of module d06011c0 are unknown: paths of source files are too "
 	                 "long");
+}
+
+/* CUPTI gives all functions the lines of one. */
+FAKE_TEST(unrelated_lines)
+{
+	char note[256] = "";
+	size_t size;
+	opk_autofree void *data = load_cubin(&size);
+
+	ctx->log = keep_note;
+	ctx->log_data = note;
+	zero_section(ctx, data, size, ".rela.debug_line");
+	write_module(ctx, data, size);
+	check_counts(ctx);
+	ck_assert_msg(strstr(note, "lines of module d06011c0 are unknown: " UNRELATED), "%s", note);
+}
+
+/* A copy, with so many more bytes at the end of its line table, each of which is a row. */
+static uint8_t *with_rows(struct opk_ctx *ctx, size_t *size, size_t more)
+{
+	opk_autofree uint8_t *data = load_cubin(size);
+	struct opk_cubin_section lines;
+	struct opk_cubin cubin;
+	uint8_t *out = malloc(2 * *size + more);
+	uint32_t length;
+	Elf64_Shdr header;
+	size_t i = 0;
+
+	ck_assert(out);
+	ck_ok(ctx, opk_cubin_init(&cubin, ctx, data, *size));
+	while (!opk_cubin_section(&lines, &cubin, i) || strcmp(lines.name, ".debug_line"))
+		i++;
+	memcpy(out, data, *size);
+	memcpy(out + *size, lines.data, lines.size);
+	memset(out + *size + lines.size, 0xff, more);
+	length = (uint32_t)(lines.size - sizeof length + more);
+	memcpy(out + *size, &length, sizeof length);
+	memcpy(&header, out + cubin.table + i * sizeof header, sizeof header);
+	header.sh_offset = *size;
+	header.sh_size = lines.size + more;
+	memcpy(out + cubin.table + i * sizeof header, &header, sizeof header);
+	*size += lines.size + more;
+	return out;
+}
+
+/* A module of some kilobytes, deflated, must not fill the memory. */
+CTX_TEST(too_many_rows)
+{
+	__attribute__((cleanup(opk_line_table_clear))) struct opk_line_table table = { 0 };
+	size_t size, more = 1 << 20;
+	opk_autofree uint8_t *few = with_rows(ctx, &size, 1000);
+	opk_autofree uint8_t *many = NULL;
+	struct opk_cubin cubin;
+
+	ck_ok(ctx, opk_cubin_init(&cubin, ctx, few, size));
+	ck_ok(ctx, opk_line_table_read(&table, ctx, &cubin));
+	ck_assert_uint_gt(table.rows.count, 1000);
+	opk_line_table_clear(&table);
+	table = (struct opk_line_table){ 0 };
+	many = with_rows(ctx, &size, more);
+	ck_ok(ctx, opk_cubin_init(&cubin, ctx, many, size));
+	ck_fails(ctx, opk_line_table_read(&table, ctx, &cubin), OPK_EINPUT, "more than 133");
+	ck_assert_uint_le(table.rows.count, size / 8);
+}
+
+static pid_t with_memory;
+
+static void *only_in_parent(void *old, size_t size)
+{
+	return getpid() == with_memory ? realloc(old, size) : NULL;
+}
+
+/* A child without memory leaves lines unknown, and the counts stay. */
+CTX_TEST(short_of_memory)
+{
+	char note[256] = "";
+	size_t size;
+	opk_autofree void *data = load_cubin(&size);
+
+	ctx->log = keep_note;
+	ctx->log_data = note;
+	write_module(ctx, data, size);
+	with_memory = getpid();
+	opk_set_realloc(only_in_parent);
+	check_counts(ctx);
+	opk_set_realloc(NULL);
+	ck_assert_msg(strstr(note, "lines of module d06011c0 are unknown: not enough memory"), "%s",
+	              note);
 }
 
 TEST_EACH(hostile_modules, mutations)

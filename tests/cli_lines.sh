@@ -3,6 +3,7 @@
 # eval --per instruction, line and function: counts and samples of code, recorded on an H100, read offline.
 . "${SOURCE:?}/tests/tap.sh"
 need_cupti_13
+need_built add_samples
 
 # With code, a note depends on whether there is an nvdisasm: tests/cli_sass.sh.
 works trim "$SOURCE/data/recordings/gh100-source.opk" --code=lines -o source.opk
@@ -192,6 +193,71 @@ for file in source hot code-before code-after; do
 	cp out wanted
 	OFFPEAK_CUDA=/nonexistent run 0 show "$file" --source
 	equal out wanted
+done
+
+section 'compute capability 7.5 to 8.9'
+# samples CUBIN NAME: some of its function scale, which has the second sequence of its lines; and without code.
+samples() {
+	pass "samples of $1" "$BUILD/tests/add_samples" "$1" "$2.opk" '' s16:10:1000 s64:10:20 s160:10:30 s192:10:40 s208:10:50
+	works trim "$2.opk" --code=lines -o "$2-lines.opk"
+}
+for chip in 75 86; do
+	samples "$SOURCE/tests/files/lines-$chip.cubin" of-$chip
+	works eval of-$chip.opk --per instruction --columns function,offset,source,line,inlined_at
+	cp out wanted
+	out_has '^_Z5scalePffi,16,/src/lines.cu,8,$' '^_Z5scalePffi,192,/src/lines.cu,3,/src/lines.cu:12$'
+	works eval of-$chip.opk --per line --columns line,addresses,smsp__pcsamp_sample_count
+	cp out wanted_lines
+	for cuda in "${OFFPEAK_CUDA-}" /nonexistent; do
+		for file in of-$chip of-$chip-lines; do
+			OFFPEAK_CUDA=$cuda works eval $file.opk --per instruction --columns function,offset,source,line,inlined_at
+			equal out wanted
+			OFFPEAK_CUDA=$cuda works eval $file.opk --per line --columns line,addresses,smsp__pcsamp_sample_count
+			equal out wanted_lines
+		done
+	done
+done
+# Lines are paired by their distances, as those of the function's text.
+samples "$SOURCE/tests/files/lines-moved-86.cubin" moved
+for cuda in "${OFFPEAK_CUDA-}" /nonexistent; do
+	for files in 'of-86.opk moved.opk' 'of-86-lines.opk moved-lines.opk'; do
+		OFFPEAK_CUDA=$cuda run 0 diff $files --per line --table rows
+		same "$files: lines before" "$(awk -F, 'NR > 1 { print $3 - $10, $13 }' out | sort -u)" '5 no'
+	done
+done
+
+section 'recorded without what relates lines to functions'
+# zero CUBIN OUT SECTION...: these sections become zeros, as in modules without code that were recorded early on.
+zero() {
+	python3 - "$@" <<'.'
+import struct, sys
+data = bytearray(open(sys.argv[1], "rb").read())
+table, = struct.unpack_from("<Q", data, 0x28)
+count, names = struct.unpack_from("<HH", data, 0x3c)
+header = lambda i: struct.unpack_from("<IIQQQQ", data, table + 64 * i)
+for i in range(count):
+    name, _, _, _, offset, size = header(i)
+    if data[header(names)[4] + name:].split(b"\0")[0].decode() in sys.argv[3:]:
+        data[offset:offset + size] = bytes(size)
+open(sys.argv[2], "wb").write(data)
+.
+}
+zero "$SOURCE/tests/files/lines-86.cubin" early.cubin .rel.debug_line .rel.nv_debug_line_sass
+samples early.cubin early
+for cuda in "${OFFPEAK_CUDA-}" /nonexistent; do
+	for file in early early-lines; do
+		OFFPEAK_CUDA=$cuda run 0 eval $file.opk --per instruction --columns source,line,smsp__pcsamp_sample_count
+		err_has 'lines of module [0-9a-f]* are unknown: which function has which lines is not in the module'
+		same "$file: no line" "$(awk -F, 'NR > 1 && ($1 != "" || $2 != "")' out)" ''
+		lines_are 6
+	done
+done
+# The lines of a module of one function are its own.
+zero "$SOURCE/tests/files/scale.cubin" one.cubin .rela.debug_line .rela.nv_debug_line_sass
+samples one.cubin one
+for cuda in "${OFFPEAK_CUDA-}" /nonexistent; do
+	OFFPEAK_CUDA=$cuda works eval one-lines.opk --per line --columns source,line,smsp__pcsamp_sample_count
+	out_has '^/src/scale.cu,3,1020$' '^/src/scale.cu,7,50$'
 done
 
 section 'damage'

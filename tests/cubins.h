@@ -9,17 +9,26 @@
 #define HISTOGRAM "_Z9histogramPKjPji"
 enum { CUBIN_CRC = 0xd06011c0, CUBIN_FUNCTIONS = 4, HISTOGRAM_COUNTED = 2 };
 
-static inline void *load_cubin(size_t *size)
+/* Of a file of tests/files. */
+static inline void *load_cubin_of(const char *name, size_t *size)
 {
-	FILE *in = fopen(TEST_SOURCE_DIR "/files/insn.cubin", "rb");
+	char whole[256];
+	FILE *in;
 	void *data;
 
+	snprintf(whole, sizeof whole, TEST_SOURCE_DIR "/files/%s", name);
+	in = fopen(whole, "rb");
 	ck_assert(in);
 	data = malloc(1 << 16);
 	ck_assert(data);
 	*size = fread(data, 1, 1 << 16, in);
 	fclose(in);
 	return data;
+}
+
+static inline void *load_cubin(size_t *size)
+{
+	return load_cubin_of("insn.cubin", size);
 }
 
 /* Counts of two instructions of a function, in two launches. */

@@ -101,13 +101,13 @@ int opk_code_take_sass(const struct opk_code_search *search, struct opk_ctx *ctx
 
 /* A row of a line table: a line that begins at an address. */
 struct opk_line_row {
-	size_t section;   /* of the function; 0: unknown */
 	uint64_t address; /* in the section */
-	uint64_t file;    /* among the table's; more: unknown */
-	uint64_t call;    /* the row of its sequence that it was inlined at, from 1; 0: none */
+	uint32_t section; /* of the function; 0: unknown */
+	uint32_t file;    /* among the table's; more: unknown */
+	uint32_t call;    /* the row of its sequence that it was inlined at, from 1; 0: none */
 	uint32_t line;
-	bool is_end;          /* nothing is known from here on */
-	size_t number, first; /* its own number, and the first one's of its sequence */
+	uint32_t first; /* the first row of its sequence */
+	bool is_end;    /* nothing is known from here on */
 };
 struct opk_line_file {
 	const char *folder, *name;
@@ -116,7 +116,8 @@ struct opk_line_file {
 struct opk_line_table {
 	OPK_LIST(struct opk_line_row) rows;
 	OPK_LIST(struct opk_line_file) files;
-	size_t *order; /* rows by section and address */
+	uint32_t *order; /* rows by section and address */
+	bool is_there;   /* the cubin has one, whether or not it could be read */
 };
 struct opk_line_frame {
 	const char *folder, *file;
@@ -124,7 +125,10 @@ struct opk_line_frame {
 };
 enum { OPK_MOST_FRAMES = 64 };
 
-/* Any bytes are fine: what is damaged or of a later version of DWARF is left out. */
+/*
+ * Any bytes are fine: what is damaged or of a later version of DWARF is left out. OPK_EINPUT: there
+ * are too many rows, or nothing says which function has which lines, and CUPTI gives wrong ones.
+ */
 int opk_line_table_read(struct opk_line_table *table, struct opk_ctx *ctx,
                         const struct opk_cubin *cubin);
 void opk_line_table_clear(struct opk_line_table *table);

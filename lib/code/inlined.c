@@ -20,14 +20,27 @@ enum {
 	/* NVIDIA's: the next row is inlined at this row of its sequence, from 1; 0: it is not. */
 	LNE_INLINED_CALL = 0x90,
 	MOST_OPCODES = 256,
+	/*
+	 * A module has at most one row for so many of its bytes. An instruction takes 16, and what
+	 * nvcc -lineinfo writes has a row for 100 or more.
+	 */
+	BYTES_OF_ROW = 8,
+};
+
+/* The address that is at a place in the line table: in the section of a function. */
+struct relocation {
+	uint64_t place, address;
+	uint32_t section;
 };
 
 struct parser {
 	struct opk_line_table *table;
 	struct opk_ctx *ctx;
 	const struct opk_cubin *cubin;
-	struct opk_cubin_section lines, relocations;
-	size_t relocation; /* where the last one was found: they are in order */
+	struct opk_cubin_section lines;
+	OPK_LIST(struct relocation) relocations; /* by place */
+	uint32_t only_section; /* that has functions, where there are no relocations; else 0 */
+	size_t most_rows;
 	struct opk_reader in;
 	/* The unit, from here on. */
 	size_t first_file, file_count;
@@ -36,7 +49,7 @@ struct parser {
 	uint8_t lengths[MOST_OPCODES];
 	/* The sequence, from here on. */
 	struct opk_line_row row;
-	size_t first_row;
+	uint32_t first_row;
 };
 
 /* ---- what it is made of */
@@ -73,6 +86,14 @@ static uint64_t read_leb(struct opk_reader *in, bool is_signed)
 	return value;
 }
 
+/* A number of a row or a file: larger ones become UINT32_MAX, which none has. */
+static uint32_t read_number(struct opk_reader *in)
+{
+	uint64_t number = read_leb(in, false);
+
+	return number < UINT32_MAX ? (uint32_t)number : UINT32_MAX;
+}
+
 static const char *read_text(struct opk_reader *in)
 {
 	const void *end = in->failed ? NULL : memchr(in->data, 0, in->left);
@@ -90,59 +111,121 @@ static struct opk_reader take(struct opk_reader *in, size_t size)
 
 /* ---- addresses */
 
-/* The function's section of the address at this place, which a relocation says. */
-static bool relocate(struct opk_line_row *row, struct parser *parser, uint64_t place)
+static uint64_t in_place(const struct parser *parser, uint64_t place)
 {
-	size_t count = parser->relocations.size / sizeof(Elf64_Rela);
+	uint64_t value = 0;
+
+	if (parser->lines.size >= sizeof value && place <= parser->lines.size - sizeof value)
+		memcpy(&value, parser->lines.data + place, sizeof value);
+	return value;
+}
+
+/* Relocations that code was removed from are zeros, which name no symbol. */
+static int add_relocation(struct parser *parser, uint64_t place, uint64_t number, uint64_t addend)
+{
 	const struct opk_cubin_section *symbols = &parser->cubin->symbols;
+	struct relocation *relocation;
+	Elf64_Sym symbol;
 
-	for (size_t i = 0; i < count; i++) {
-		size_t at = (parser->relocation + i) % count;
-		Elf64_Rela relocation;
-		Elf64_Sym symbol;
+	if (!number || number >= symbols->size / sizeof symbol)
+		return OPK_OK;
+	memcpy(&symbol, symbols->data + number * sizeof symbol, sizeof symbol);
+	relocation = opk_list_add(&parser->relocations);
+	if (!relocation)
+		return opk_nomem(parser->ctx, "lines of code");
+	*relocation = (struct relocation){ place, symbol.st_value + addend, symbol.st_shndx };
+	return OPK_OK;
+}
 
-		memcpy(&relocation, parser->relocations.data + at * sizeof relocation,
-		       sizeof relocation);
-		if (relocation.r_offset != place)
-			continue;
-		parser->relocation = at;
-		if (ELF64_R_SYM(relocation.r_info) >= symbols->size / sizeof symbol)
-			return false;
-		memcpy(&symbol, symbols->data + ELF64_R_SYM(relocation.r_info) * sizeof symbol,
-		       sizeof symbol);
-		row->section = symbol.st_shndx;
-		row->address = symbol.st_value + (uint64_t)relocation.r_addend;
-		return true;
+static int compare_places(const void *a, const void *b)
+{
+	const struct relocation *x = a, *y = b;
+
+	return (x->place > y->place) - (x->place < y->place);
+}
+
+/* For compute capability 9.0 and later there are addends; before, they are at their places. */
+static int read_relocations(struct parser *parser)
+{
+	struct opk_cubin_section section;
+	Elf64_Rela rela;
+	Elf64_Rel rel;
+
+	if (opk_cubin_find(&section, parser->cubin, ".rela.debug_line"))
+		for (size_t i = 0; i < section.size / sizeof rela; i++) {
+			memcpy(&rela, section.data + i * sizeof rela, sizeof rela);
+			TRY(add_relocation(parser, rela.r_offset, ELF64_R_SYM(rela.r_info),
+			                   (uint64_t)rela.r_addend));
+		}
+	if (opk_cubin_find(&section, parser->cubin, ".rel.debug_line"))
+		for (size_t i = 0; i < section.size / sizeof rel; i++) {
+			memcpy(&rel, section.data + i * sizeof rel, sizeof rel);
+			TRY(add_relocation(parser, rel.r_offset, ELF64_R_SYM(rel.r_info),
+			                   in_place(parser, rel.r_offset)));
+		}
+	if (parser->relocations.count)
+		qsort(parser->relocations.items, parser->relocations.count,
+		      sizeof *parser->relocations.items, compare_places);
+	return OPK_OK;
+}
+
+/* The section of all functions; 0: they are in several, or there are none. */
+static uint32_t find_only_section(const struct opk_cubin *cubin)
+{
+	struct opk_cubin_function function;
+	size_t at = 0, only = 0;
+
+	while (opk_cubin_next_function(&function, cubin, &at)) {
+		if (only && only != function.section)
+			return 0;
+		only = function.section;
 	}
-	return false;
+	return (uint32_t)only;
 }
 
 static void set_address(struct parser *parser, struct opk_reader *in)
 {
-	uint64_t place = (uint64_t)(in->data - parser->lines.data);
+	const struct relocation *found, wanted = {
+		.place = (uint64_t)(in->data - parser->lines.data),
+	};
 
 	parser->row.section = 0;
-	if (in->left == sizeof(uint64_t))
-		relocate(&parser->row, parser, place);
+	if (in->left != sizeof(uint64_t))
+		return;
+	parser->row.section = parser->only_section;
+	parser->row.address = in_place(parser, wanted.place);
+	found = parser->relocations.count
+	                ? bsearch(&wanted, parser->relocations.items, parser->relocations.count,
+	                          sizeof wanted, compare_places)
+	                : NULL;
+	if (!found)
+		return;
+	parser->row.section = found->section;
+	parser->row.address = found->address;
 }
 
 /* ---- rows */
 
 static int add_row(struct parser *parser)
 {
-	struct opk_line_row *row = opk_list_add(&parser->table->rows);
+	struct opk_line_row *row;
 
+	if (parser->table->rows.count >= parser->most_rows)
+		return opk_fail(parser->ctx, OPK_EINPUT,
+		                "their table has more than %zu rows, which are too many for a "
+		                "module of %zu bytes",
+		                parser->most_rows, parser->cubin->size);
+	row = opk_list_add(&parser->table->rows);
 	if (!row)
 		return opk_nomem(parser->ctx, "lines of code");
 	*row = parser->row;
 	row->first = parser->first_row;
-	row->number = parser->table->rows.count - 1;
 	return OPK_OK;
 }
 
 static void begin_sequence(struct parser *parser)
 {
-	parser->first_row = parser->table->rows.count;
+	parser->first_row = (uint32_t)parser->table->rows.count;
 	parser->row = (struct opk_line_row){ .file = 1, .line = 1 };
 }
 
@@ -166,7 +249,7 @@ static int run_extended(struct parser *parser)
 		set_address(parser, &in);
 		return OPK_OK;
 	case LNE_INLINED_CALL:
-		parser->row.call = read_leb(&in, false);
+		parser->row.call = read_number(&in);
 		return OPK_OK;
 	default:
 		return OPK_OK;
@@ -200,7 +283,7 @@ static int run_opcode(struct parser *parser, uint8_t opcode)
 		parser->row.line += (uint32_t)read_leb(in, true);
 		return OPK_OK;
 	case LNS_SET_FILE:
-		parser->row.file = read_leb(in, false);
+		parser->row.file = read_number(in);
 		return OPK_OK;
 	case LNS_CONST_ADD_PC:
 		advance(parser, (255u - parser->opcode_base) / parser->line_range);
@@ -215,15 +298,15 @@ static int run_opcode(struct parser *parser, uint8_t opcode)
 	}
 }
 
-/* The row's file becomes one of the table's; a row of an unknown one gets SIZE_MAX. */
+/* The row's file becomes one of the table's; a row of an unknown one gets UINT32_MAX. */
 static void number_files(const struct parser *parser, size_t first)
 {
 	for (size_t i = first; i < parser->table->rows.count; i++) {
 		struct opk_line_row *row = &parser->table->rows.items[i];
 
 		row->file = row->file && row->file <= parser->file_count
-		                    ? parser->first_file + row->file - 1
-		                    : SIZE_MAX;
+		                    ? (uint32_t)(parser->first_file + row->file - 1)
+		                    : UINT32_MAX;
 	}
 }
 
@@ -300,8 +383,9 @@ static int read_unit(struct parser *parser, struct opk_reader in)
 /* By place, and rows of one place as they are in the table. */
 static int by_place(const void *a, const void *b, void *rows)
 {
-	const struct opk_line_row *x = (const struct opk_line_row *)rows + *(const size_t *)a;
-	const struct opk_line_row *y = (const struct opk_line_row *)rows + *(const size_t *)b;
+	uint32_t first = *(const uint32_t *)a, second = *(const uint32_t *)b;
+	const struct opk_line_row *x = (const struct opk_line_row *)rows + first;
+	const struct opk_line_row *y = (const struct opk_line_row *)rows + second;
 
 	if (x->section != y->section)
 		return x->section < y->section ? -1 : 1;
@@ -310,7 +394,7 @@ static int by_place(const void *a, const void *b, void *rows)
 	/* A sequence may end where the next one begins. */
 	if (x->is_end != y->is_end)
 		return x->is_end ? -1 : 1;
-	return x->number < y->number ? -1 : x->number > y->number;
+	return first < second ? -1 : first > second;
 }
 
 static int sort(struct opk_line_table *table, struct opk_ctx *ctx)
@@ -321,26 +405,43 @@ static int sort(struct opk_line_table *table, struct opk_ctx *ctx)
 	if (!table->order)
 		return opk_nomem(ctx, "lines of code");
 	for (size_t i = 0; i < count; i++)
-		table->order[i] = i;
+		table->order[i] = (uint32_t)i;
 	if (count)
 		qsort_r(table->order, count, sizeof *table->order, by_place, table->rows.items);
 	return OPK_OK;
+}
+
+static int read_units(struct parser *parser)
+{
+	struct opk_reader in = { .data = parser->lines.data, .left = parser->lines.size };
+
+	TRY(read_relocations(parser));
+	if (!parser->relocations.count) {
+		parser->only_section = find_only_section(parser->cubin);
+		if (!parser->only_section)
+			return opk_fail(parser->ctx, OPK_EINPUT,
+			                "which function has which lines is not in the module: it "
+			                "is damaged, or of an early version of offpeak, which "
+			                "removed that with the code; record again");
+	}
+	while (in.left && !in.failed)
+		TRY(read_unit(parser, take(&in, opk_read_u32(&in))));
+	return sort(parser->table, parser->ctx);
 }
 
 int opk_line_table_read(struct opk_line_table *table, struct opk_ctx *ctx,
                         const struct opk_cubin *cubin)
 {
 	struct parser parser = { .table = table, .ctx = ctx, .cubin = cubin };
-	struct opk_reader in;
+	int code;
 
-	if (!opk_cubin_find(&parser.lines, cubin, ".debug_line") || !parser.lines.data
-	    || !opk_cubin_find(&parser.relocations, cubin, ".rela.debug_line")
-	    || !parser.relocations.data || !cubin->symbols.data)
+	if (!opk_cubin_find(&parser.lines, cubin, ".debug_line") || !parser.lines.size)
 		return OPK_OK;
-	in = (struct opk_reader){ .data = parser.lines.data, .left = parser.lines.size };
-	while (in.left && !in.failed)
-		TRY(read_unit(&parser, take(&in, opk_read_u32(&in))));
-	return sort(table, ctx);
+	table->is_there = true;
+	parser.most_rows = cubin->size / BYTES_OF_ROW;
+	code = read_units(&parser);
+	free(parser.relocations.items);
+	return code;
 }
 
 void opk_line_table_clear(struct opk_line_table *table)
@@ -385,7 +486,7 @@ size_t opk_line_table_find(struct opk_line_frame frames[OPK_MOST_FRAMES],
 		if (!row->call)
 			return count;
 		/* It is called from an earlier row of the sequence, so this ends. */
-		row = row->call <= row->number - row->first
+		row = row->call <= (size_t)(row - table->rows.items) - row->first
 		              ? &table->rows.items[row->first + row->call - 1]
 		              : NULL;
 	}

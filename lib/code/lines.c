@@ -236,6 +236,10 @@ int opk_code_find_lines(struct opk_ctx *ctx, void *data, struct opk_child *child
 	if (!module.cubin)
 		return opk_nomem(ctx, "a module");
 	TRY(opk_line_table_read(&table, ctx, search->cubin));
+	if (!search->with_cupti && table.is_there && !table.rows.count)
+		return opk_fail(ctx, OPK_EINPUT,
+		                "their table is damaged or of a version that CUPTI alone can read, "
+		                "and libcupti is not here");
 	for (size_t i = 0; i < search->count; i++) {
 		__attribute__((cleanup(clear_found))) struct found found = { 0 };
 		const struct opk_instruction *at = &opk_code_search_place(search, i)->at;

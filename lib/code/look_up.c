@@ -25,24 +25,40 @@ struct look_up {
 
 static int note(struct opk_ctx *ctx, const char *what, uint64_t crc)
 {
+	const char *why = opk_error_message(ctx, 0);
+
+	/* Without any memory there is no message. */
 	opk_log(ctx, "%s of module %08" PRIx64 " are unknown: %s", what, crc,
-	        opk_error_message(ctx, 0));
+	        why ? why : "not enough memory");
 	opk_clear_errors(ctx);
 	return OPK_OK;
 }
 
-/* A damaged module leaves the answers unknown, with a note. */
+/*
+ * What the child may take for a module of this size. Its line table needs at most 10 times the
+ * size, and CUPTI, which reads a copy, less than that. SASS is the disassembler's, whose
+ * limit is that of its address space.
+ */
+static uint64_t most_data(const struct question *question, const struct opk_code_search *search)
+{
+	return question == &lines ? ((uint64_t)256 << 20) + 24 * (uint64_t)search->cubin->size : 0;
+}
+
+/* A damaged module, or one that takes too much memory, leaves answers unknown, with a note. */
 static int ask(const struct question *question, const struct opk_code_search *search,
                struct opk_ctx *ctx, uint64_t crc)
 {
 	const struct opk_contain_options options = {
 		.limits = { .memory = (uint64_t)2 << 30,
+		            .data = most_data(question, search),
 		            .seconds = 60,
 		            .program = search->disassembler },
 	};
 	opk_autosent struct opk_result result = { 0 };
 	int code = opk_contain(&result, ctx, question->find, (void *)search, &options);
 
+	if (code == OPK_ENOMEM)
+		return note(ctx, question->what, crc);
 	if (!code)
 		code = question->take(search, ctx, &result);
 	if (code != OPK_EINPUT && code != OPK_EFAILED && code != OPK_ENVIDIA)
@@ -88,7 +104,10 @@ static int look_into(struct look_up *l, struct opk_file *file, size_t section)
 	return l->disassembler ? ask(&sass, &search, l->ctx, module.crc) : OPK_OK;
 }
 
-/* CUPTI knows what a later compiler may write; without it the tables say the same lines. */
+/*
+ * CUPTI knows what a later compiler may write. Without it the tables say the same lines, from
+ * compute capability 7.5 to 12.0.
+ */
 static int choose_lines(struct look_up *l)
 {
 	int code = opk_nv_has_source_lines(l->ctx);

@@ -86,10 +86,17 @@ bool opk_cubin_find(struct opk_cubin_section *out, const struct opk_cubin *cubin
 static bool is_kept(const struct opk_cubin_section *section)
 {
 	static const char *const kept[] = {
-		".shstrtab",        ".strtab",
-		".symtab",          ".debug_line",
-		".debug_str",       ".nv_debug_line_sass",
-		".rela.debug_line", ".rela.nv_debug_line_sass",
+		".shstrtab",
+		".strtab",
+		".symtab",
+		".debug_line",
+		".debug_str",
+		".nv_debug_line_sass",
+		/* Which of them there are depends on the GPU. */
+		".rel.debug_line",
+		".rel.nv_debug_line_sass",
+		".rela.debug_line",
+		".rela.nv_debug_line_sass",
 	};
 
 	for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)

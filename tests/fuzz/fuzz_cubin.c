@@ -24,8 +24,8 @@ static size_t use(struct opk_ctx *ctx, const void *data, size_t size)
 		for (uint64_t j = 0; j < section.size; j++)
 			sum += section.data[j];
 	}
-	if (opk_line_table_read(&lines, ctx, &cubin))
-		abort();
+	opk_line_table_read(&lines, ctx, &cubin);
+	opk_clear_errors(ctx);
 	while (opk_cubin_next_function(&function, &cubin, &at)) {
 		struct opk_line_frame frames[OPK_MOST_FRAMES];
 		size_t calls = opk_line_table_find(frames, &lines, function.section,
