@@ -261,6 +261,14 @@ static bool may_be_chip(const char *word, const char *chip)
 	       && !strncmp(digits, others, count < other_count ? count : other_count);
 }
 
+/* H100 is what "H10O" means. */
+static void make_zeros(char *word)
+{
+	for (size_t i = 1; *word && word[i]; i++)
+		if (opk_is_digit(word[i - 1]) && word[i] == 'o')
+			word[i] = '0';
+}
+
 /*
  * Products with other numbers are other cards: A15 is not A10. So are those with another letter in
  * a short name: L2 is not A2.
@@ -270,12 +278,13 @@ static bool may_be_product(const char *word, const char *product)
 	enum { SHORT = 5 };
 	char digits[MAX_WORD], others[MAX_WORD], squeezed[MAX_WORD], other[MAX_WORD];
 
-	take_digits(digits, word);
-	take_digits(others, product);
 	squeeze(squeezed, word);
 	squeeze(other, product);
-	return *digits && !strcmp(digits, others) && strlen(squeezed) > SHORT
-	       && opk_edit_distance(squeezed, other, 1) <= 1;
+	make_zeros(squeezed);
+	take_digits(digits, squeezed);
+	take_digits(others, other);
+	return *digits && !strcmp(digits, others)
+	       && opk_edit_distance(squeezed, other, 1) <= (strlen(squeezed) > SHORT ? 1 : 0);
 }
 
 const char *opk_chip_nearest(const struct opk_strlist *names, const char *word)
