@@ -35,8 +35,8 @@ static int note(struct opk_ctx *ctx, const char *what, uint64_t crc)
 }
 
 /*
- * Bytes of data that the child may use. Rows of a line table take at most 10 times the size of their
- * module; for one of 7 MB, CUPTI's child used less than 60 MB in all. The disassembler would
+ * Bytes of data that the child may use. Rows of a line table take at most 10 times the size of
+ * their module; for one of 7 MB, CUPTI's child used less than 60 MB in all. The disassembler would
  * inherit such a limit, so SASS has none.
  */
 static uint64_t most_data(const struct question *question, const struct opk_code_search *search)
