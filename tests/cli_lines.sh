@@ -217,7 +217,7 @@ for chip in 75 86; do
 		done
 	done
 done
-# Lines are paired by their distances, as those of the function's text.
+# Five lines above the function do not change how its lines are paired.
 samples "$SOURCE/tests/files/lines-moved-86.cubin" moved
 for cuda in "${OFFPEAK_CUDA-}" /nonexistent; do
 	for files in 'of-86.opk moved.opk' 'of-86-lines.opk moved-lines.opk'; do

@@ -9,7 +9,7 @@
 #define HISTOGRAM "_Z9histogramPKjPji"
 enum { CUBIN_CRC = 0xd06011c0, CUBIN_FUNCTIONS = 4, HISTOGRAM_COUNTED = 2 };
 
-/* Of a file of tests/files. */
+/* Loads a file of tests/files. */
 static inline void *load_cubin_of(const char *name, size_t *size)
 {
 	char whole[256];

@@ -35,9 +35,9 @@ static int note(struct opk_ctx *ctx, const char *what, uint64_t crc)
 }
 
 /*
- * What the child may take for a module of this size. Its line table needs at most 10 times the
- * size, and CUPTI, which reads a copy, less than that. SASS is the disassembler's, whose
- * limit is that of its address space.
+ * Bytes of data that the child may use. Rows of a line table take at most 10 times the size of
+ * their module; for one of 7 MB, CUPTI's child used less than 60 MB in all. The disassembler would
+ * inherit such a limit, so SASS has none.
  */
 static uint64_t most_data(const struct question *question, const struct opk_code_search *search)
 {

@@ -92,7 +92,7 @@ static bool is_kept(const struct opk_cubin_section *section)
 		".debug_line",
 		".debug_str",
 		".nv_debug_line_sass",
-		/* Which of them there are depends on the GPU. */
+		/* The GPU decides whether relocations are .rel or .rela. */
 		".rel.debug_line",
 		".rel.nv_debug_line_sass",
 		".rela.debug_line",
