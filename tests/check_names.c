@@ -232,7 +232,8 @@ static const struct {
 } misspelt_rows[] = {
 	{ HERE, "GH10", "GH100" },
 	{ HERE, "gh1O0", "GH100" },
-	{ HERE, "RTX 4O90", NULL },
+	{ HERE, "RTX 4O90", "RTX-4090" },
+	{ HERE, "H10O", "H100" },
 	{ HERE, "GF100", NULL },
 	{ HERE, "GTX 4090", "RTX-4090" },
 	{ HERE, "RXT-A6000", NULL },
