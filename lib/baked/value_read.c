@@ -303,7 +303,7 @@ int opk_value_column_need(struct opk_value_table *table, struct opk_ctx *ctx,
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-/* As many as RNGS or TIME may have: a table without columns claims any number in no bytes. */
+/* As many as RNGS or TIME may have, because a table without columns needs no bytes for its rows. */
 static uint64_t most_rows(const struct opk_file *file)
 {
 	return opk_file_find(file, OPK_SECTION_TIMES) >= 0 ? (1U << 22) + 2 * file->size

@@ -193,7 +193,7 @@ static CUdevice device_of(CUcontext context)
 	return device;
 }
 
-static bool wanted_device(int device)
+bool collector_wants(int device)
 {
 	return collector.settings.device < 0 || collector.settings.device == device;
 }
@@ -228,7 +228,7 @@ struct session *collector_open(struct collector_context *entry)
 {
 	struct session *session;
 
-	if (collector.resting || !wanted_device(entry->device) || !enter(entry->context))
+	if (collector.resting || !collector_wants(entry->device) || !enter(entry->context))
 		return NULL;
 	session = open_session(entry);
 	leave();
@@ -256,7 +256,7 @@ bool collector_watch(void)
 	if (target.cuDeviceGetCount(&count))
 		return true;
 	for (int i = 0; i < count && i < MAX_DEVICES; i++) {
-		if (!wanted_device(i) || collector.sampled[i])
+		if (!collector_wants(i) || collector.sampled[i])
 			continue;
 		if (collector.settings.watch || has_primary_context(i))
 			sample_device(i);
@@ -290,7 +290,7 @@ static bool may_be_sampled(void)
 
 	target.cuDeviceGetCount(&count);
 	for (int i = 0; i < count && i < MAX_DEVICES; i++)
-		if (wanted_device(i) && !collector.sampled[i])
+		if (collector_wants(i) && !collector.sampled[i])
 			return true;
 	return false;
 }

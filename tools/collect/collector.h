@@ -128,6 +128,8 @@ void collector_end_before_nvidia(void);
 
 /* For collector_code.c. The lock is held. */
 
+/* Whether this GPU is to be recorded. */
+bool collector_wants(int device);
 /* NULL if CUPTI can't tell. */
 const char *collector_chip(int device);
 /* Whether the set is for the device's chip; else with a message. */

@@ -106,8 +106,7 @@ static bool is_sampled(int device)
 	else if (sampler)
 		return false;
 	return collector.samplers[device]
-	       || (!collector.sampled[device]
-	           && (collector.settings.device < 0 || collector.settings.device == device));
+	       || (!collector.sampled[device] && collector_wants(device));
 }
 
 /* Alone, a GPU that does not come back ends the watch after a few tries. */

@@ -49,8 +49,8 @@ EXPORT unsigned offpeak_program_uses(void)
 typedef void *dlsym_fn(void *library, const char *symbol);
 
 /*
- * Sanitizers look functions up before what they add to code can run. Where a call is the last thing
- * that a function does, it has to be a jump, whatever else the compiler optimizes.
+ * Sanitizers look functions up before what they add to code can run. A call at the end of these
+ * functions has to be a jump, at every level of optimization.
  */
 #ifdef __clang__
 #define EARLY __attribute__((no_sanitize("address", "undefined")))

@@ -386,7 +386,7 @@ static int prepare(struct settings *settings, char **program, size_t *passes)
 	if (settings->mode != MODE_TRACE)
 		TRY(strategy_permission());
 	TRY(set_environment(settings, program));
-	return settings->mode == MODE_SASS ? release_choose(settings) : OPK_OK;
+	return settings->mode == MODE_SASS ? release_check(settings) : OPK_OK;
 }
 
 /* Checks everything before the first run. */

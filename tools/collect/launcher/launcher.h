@@ -288,6 +288,6 @@ int parts_merge(struct opk_strlist *made, const struct parts *parts,
 /* release.c */
 
 /* For SASS metrics: OPK_OK, or a message if libcupti counts only one function, or none. */
-int release_choose(const struct settings *settings);
+int release_check(const struct settings *settings);
 
 #endif

@@ -25,7 +25,7 @@ static int judge(const void *path, int fd)
 	return version >= 130000 && version < 130100 ? FIRST_ALONE : OPK_OK;
 }
 
-int release_choose(const struct settings *settings)
+int release_check(const struct settings *settings)
 {
 	opk_autobuf struct opk_buf nothing = { 0 };
 	int status = child_ask(&nothing, judge, settings->cupti_path);

@@ -27,7 +27,7 @@ static struct {
 	struct kernels *kernels;
 	pthread_mutex_t lock;
 	pthread_mutex_t kinds;  /* held while kinds of records are enabled or disabled for good */
-	pthread_cond_t changed; /* by a clock that nobody sets */
+	pthread_cond_t changed; /* by a clock that only goes forward */
 	pthread_t thread;
 	bool running, ending, paused;
 	bool stuck;   /* records can't be handed on yet */
