@@ -178,8 +178,8 @@ int opk_baked_lacks(struct opk_ctx *ctx, const struct opk_file *file, const char
 		opk_nearest_try(&near, known.items[i]);
 	/* Two letters make another metric of many. */
 	if (near.best && near.distance == 1)
-		return opk_fail(ctx, OPK_EUSAGE, "%s is not among its values" OPK_DID_YOU_MEAN, what,
-		                OPK_NEAR(near.best));
+		return opk_fail(ctx, OPK_EUSAGE, "%s is not among its values" OPK_DID_YOU_MEAN,
+		                what, OPK_NEAR(near.best));
 	if (!origin.cupti_version)
 		return opk_fail(
 			ctx, OPK_EUSAGE,
