@@ -200,6 +200,11 @@ for word in B200 GB200 gb100 'NVIDIA B200'; do
 done
 refuses 2 "unknown chip 'GTX-4090', did you mean RTX-4090" chips GTX-4090
 refuses 2 "unknown chip 'B2000'; 'offpeak chips' lists them$" chips B2000
+refuses 2 "'H100,A100' names several chips, where one is wanted" metrics H100,A100
+refuses 2 "no option '-V'; 'offpeak --help' lists them" -V
+refuses 2 'show: --metrics takes no value' show "$simple" --metrics=sm__cycles_active.sum
+refuses 2 "show: --metrics takes no names, and 'sm__cycles_active.sum' is no file: 'offpeak eval FILE --metrics NAMES'" \
+	show "$simple" --metrics sm__cycles_active.sum
 refuses 2 "'sm_86' means several chips: GA102, " chips sm_86
 
 section metrics

@@ -197,7 +197,7 @@ refuses 2 'a mean of only some of a row.s ranges needs the recording.s images, .
 refuses 2 'needs the recording.s images' trim o/run.opk -o x.opk
 refuses 2 'needs the recording.s images' split o/run.opk --by kernel -o x.opk
 refuses 2 'has values without images, .* merge the recordings themselves, and bake' merge o/run.opk "$simple" -o x.opk
-refuses 2 'has values alone, without images: bake the recording itself' bake o/run.opk -o x.opk
+refuses 2 'baking needs the recording.s images, which were left out when it was baked: take the recording itself' bake o/run.opk -o x.opk
 refuses 2 'not a full metric name' bake "$simple" -o x.opk --metrics foo
 refuses 2 'no counter data: all else' bake "$recordings/gh100-hot.opk" -o x.opk
 works build --chip GH100 sm__cycles_active.avg -o built.opk

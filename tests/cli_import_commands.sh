@@ -68,6 +68,10 @@ collects '--target-processes application-only' 'row-run.opk' '--target-processes
 run 0 sets --import 'ncu --metrics pmsampling:dram__bytes.sum --pm-sampling-interval 20000 -k a ./app' -o pm.yaml
 out_has '^offpeak-collect -c pm.opk -o pm-run.opk --interval 20000ns -- ./app$'
 
+run 0 sets --import 'ncu --metrics sm__cycles_active.avg,pmsampling:dram__bytes.sum -o %h.%p ./app' -o two.yaml
+out_has '^offpeak-collect -c two.opk -o %h.%p.opk -- ./app$' '^offpeak-collect -c two-pm.opk -o %h.%p-pm.opk -- ./app$'
+refuses 2 'a metric set is YAML: use .yaml or .yml' sets --import 'ncu --metrics sm__cycles_active.avg ./app' -o two.opk
+
 section 'where it stands'
 printf 'ncu --metrics \\\n\tsm__cycles_active.avg \\\r\n ./a\n' | "$OFFPEAK" sets --import - >piped 2>/dev/null
 same 'from a pipe' "$(grep -c '^name: ncu$\|^  - sm__cycles_active.avg$\|collect.* -- ./a$' piped)" 3

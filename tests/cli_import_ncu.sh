@@ -43,16 +43,19 @@ works eval raw.opk -o raw.sqlite
 
 section 'what reads it, without libraries'
 run 0 show raw.opk
-out_has '^machine   NVIDIA A10 \(GA102\), from raw.csv, train$' '^relu +2.4112 +96.648 +1$' '^GPC clock +1.12  G cycles/s$'
+out_has '^run       2 launches of 2 kernels; 8 metrics, as Nsight Compute computed them$' '^machine   NVIDIA A10 \(GA102\), from raw.csv, train$' '^relu +2.4112 +96.648 +1$' '^GPC clock +1.12  G cycles/s$'
 run 0 report raw.opk simple.opk -o page.html
 run 0 noise simple.opk
 out_has '^gpu__time_duration.sum,"histogram\(const unsigned int \*, unsigned int \*, int\)",1,nan,'
 run 0 eval twice.opk --aggregate kernel
+err_has "can't be added up .there are only values.: where a group has several"
 out_has ',gpu__time_duration.sum,nanoseconds,2,714368,357184,357184,357184,'
 works plot kernels raw.opk -o raw.svg
 refuses 2 'smsp__inst_issued.sum is not among its values, which Nsight Compute computed: collect it' eval simple.opk --metrics smsp__inst_issued.sum
 refuses 2 'needs counters, and there are only values, which Nsight Compute computed' trim simple.opk -o no.opk
 refuses 2 'values without images, and only images are merged: readers take several files' merge simple.opk twice.opk -o no.opk
+refuses 2 'baking needs counters, and there are only values, which Nsight Compute computed' bake simple.opk -o no.opk
+notes 'its values were not compared with its images: it has none' verify --deep simple.opk
 works eval simple.opk twice.opk
 lines_are 16
 
@@ -204,6 +207,13 @@ refuses 2 'the report says that device 0 has compute capability 9.0, and GB100 h
 refuses 2 "'XX1' is not a chip" import --ncu "$reports/simple.csv" --chip XX1 -o no.opk
 refuses 2 "import: -o OUT.opk is needed" import --ncu "$reports/simple.csv"
 refuses 2 '--ncu REPORT.csv goes with -o OUT.opk and --chip alone' import --ncu "$reports/simple.csv" --raw x -o no.opk
+for option in '--timeout 9' '--profiler pm' '--param n=1' '--time-shift 0'; do
+	# shellcheck disable=SC2086 # an option and its value
+	refuses 2 '--ncu REPORT.csv goes with -o OUT.opk and --chip alone' import --ncu "$reports/simple.csv" $option -o no.opk
+done
+refuses 2 "what '.*simple.csv' is has to be said: --ncu REPORT.csv, --nsys DATABASE or --raw IMAGE" import "$reports/simple.csv" -o no.opk
+refuses 4 'not an .opk file; a report of Nsight Compute in CSV has to be imported' show "$reports/simple.csv"
+refuses 4 'not an .opk file, but a report of Nsight Compute: ncu prints' show own.ncu-rep
 echo precious >mine.txt
 refuses 2 'mine.txt' import --ncu "$reports/simple.csv" -o mine.txt
 same 'files made' "$(ls no.opk 2>/dev/null)" ''

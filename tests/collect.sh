@@ -539,6 +539,8 @@ without_driver() {
 	LD_LIBRARY_PATH=/nowhere collect "$@"
 }
 without_driver 2 -c one.opk -o run.opk --range launches -- /bin/echo ran
+LD_LIBRARY_PATH=/nowhere collect 3 --probe -o gpu.opk
+err_has '^offpeak-collect: there is no NVIDIA driver here: libcuda'
 nothing='^offpeak-collect: nothing was recorded: there is no NVIDIA driver here: libcuda'
 if [ -e /dev/nvidiactl ] || [ -e /dev/dxg ]; then
 	# The driver's devices are here: the program may find its library.

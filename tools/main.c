@@ -70,8 +70,8 @@ static int unknown_command(const char *name)
 	if (*name && is_misspelt(name, "help"))
 		opk_nearest_try(&nearest, "help");
 	return app_error(NULL, OPK_EUSAGE,
-	                 "no command '%s'" OPK_DID_YOU_MEAN "; 'offpeak --help' lists them", name,
-	                 OPK_NEAR(nearest.best));
+	                 "no %s '%s'" OPK_DID_YOU_MEAN "; 'offpeak --help' lists them",
+	                 *name == '-' ? "option" : "command", name, OPK_NEAR(nearest.best));
 }
 
 static int run_in(struct app *app, const struct command *command, void *args, int argc, char **argv)

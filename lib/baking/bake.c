@@ -53,11 +53,7 @@ static int check(const struct bake *b)
 		return opk_fail(b->ctx, OPK_EINPUT, "%s: it was built, not yet recorded",
 		                file->path);
 	TRY(opk_file_check_complete(b->ctx, file, OPK_REMEDY_RECOVER));
-	if (opk_file_find(file, OPK_SECTION_LEFT_OUT) >= 0)
-		return opk_fail(b->ctx, OPK_EUSAGE,
-		                "%s: it has values alone, without images: bake "
-		                "the recording itself",
-		                file->path);
+	TRY(opk_baked_check_images(b->ctx, file, "baking"));
 	if (opk_file_find(file, OPK_SECTION_DATA) < 0)
 		return opk_fail(b->ctx, OPK_EUSAGE,
 		                "%s: it has no counter data: all else can be read without "

@@ -157,7 +157,15 @@ const struct opk_cause *opk_error_cause(const struct opk_ctx *ctx, size_t i)
 
 const char *opk_innermost(const struct opk_ctx *ctx)
 {
-	return ctx->causes.count ? ctx->causes.items[0].text : "out of memory";
+	size_t i = 0;
+
+	if (!ctx->causes.count)
+		return "out of memory";
+	/* Where a library was looked for explains the next cause, that it was not found. */
+	while (i + 1 < ctx->causes.count
+	       && !strncmp(ctx->causes.items[i].text, OPK_TRIED, strlen(OPK_TRIED)))
+		i++;
+	return ctx->causes.items[i].text;
 }
 
 const char *opk_outermost(const struct opk_ctx *ctx)

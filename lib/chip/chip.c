@@ -222,7 +222,9 @@ static int resolve(char **out, struct opk_ctx *ctx, const struct opk_strlist *na
 		return fail_several(ctx, name, meant);
 	if (meant)
 		return fail(ctx, name, spelling);
-	if (opk_chip_is_older(name))
+	if (strchr(name, ','))
+		opk_fail(ctx, OPK_EUSAGE, "'%s' names several chips, where one is wanted", name);
+	else if (opk_chip_is_older(name))
 		opk_fail(ctx, OPK_EUSAGE,
 		         "'%s' is older than Volta: it is not among the chips that CUPTI's "
 		         "profilers know",

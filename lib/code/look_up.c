@@ -25,11 +25,7 @@ struct look_up {
 
 static int note(struct opk_ctx *ctx, const char *what, uint64_t crc)
 {
-	const char *why = opk_error_message(ctx, 0);
-
-	/* Without any memory there is no message. */
-	opk_log(ctx, "%s of module %08" PRIx64 " are unknown: %s", what, crc,
-	        why ? why : "not enough memory");
+	opk_log(ctx, "%s of module %08" PRIx64 " are unknown: %s", what, crc, opk_innermost(ctx));
 	opk_clear_errors(ctx);
 	return OPK_OK;
 }

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "adapters/deflate/deflate.h"
+#include "base/ascii.h"
 #include "base/stream.h"
 #include "base/file.h"
 #include "container/container.h"
@@ -353,6 +354,31 @@ static int check_version(struct walk *w, uint32_t version)
 	                version != 1 ? "" : ": record it again, or use the offpeak that wrote it");
 }
 
+/* Why a file that does not begin like an .opk file is none, and what can be done with it. */
+static const char *say_other(const char *path, bool is_text)
+{
+	static const struct {
+		const char *ending, *text;
+	} others[] = {
+		{ ".csv",
+		  "not an .opk file; a report of Nsight Compute in CSV has to be imported" },
+		{ ".ncu-rep",
+		  "not an .opk file, but a report of Nsight Compute: ncu prints its raw "
+		  "page in CSV, which can be imported" },
+		{ ".nsys-rep",
+		  "not an .opk file, but a report of Nsight Systems: nsys exports it to "
+		  "SQLite, which can be imported" },
+		{ ".sqlite", "not an .opk file; a database of Nsight Systems has to be imported" },
+		{ ".db", "not an .opk file; a database of Nsight Systems has to be imported" },
+	};
+
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		if (opk_ends(path, others[i].ending))
+			return others[i].text;
+	return is_text ? "not an .opk file"
+	               : "not an .opk file; if it is a bare counter data image, say so, or import it";
+}
+
 static int read_file_header(struct walk *w)
 {
 	uint8_t bytes[OPK_FILE_HEADER_SIZE];
@@ -366,10 +392,7 @@ static int read_file_header(struct walk *w)
 	w->headers_crc = opk_crc32(0, bytes, sizeof bytes);
 	if (memcmp(opk_read_bytes(&reader, OPK_MAGIC_SIZE), OPK_MAGIC, OPK_MAGIC_SIZE)) {
 		/* A text has no NUL. */
-		problem = memchr(bytes, '\0', sizeof bytes)
-		                  ? "not an .opk file; if it is a bare counter data image, "
-		                    "say so, or import it"
-		                  : "not an .opk file";
+		problem = say_other(w->file->path, !memchr(bytes, '\0', sizeof bytes));
 	} else {
 		TRY(check_version(w, opk_read_u32(&reader)));
 		problem = opk_read_u32(&reader) ? "the file header is damaged" : NULL;

@@ -245,8 +245,10 @@ static int check_tables(struct opk_merger *m, const struct opk_file *file, const
 	if (!first->path)
 		m->tables = has;
 	if (has.ranges != first->ranges || has.times != first->times)
-		return opk_fail(m->ctx, OPK_EUSAGE, "%s: only one of it and %s has %s", path,
-		                first->path,
+		return opk_fail(m->ctx, OPK_EUSAGE,
+		                "%s: only one of it and %s has %s, so they can't be one recording; "
+		                "readers take several files",
+		                path, first->path,
 		                has.ranges != first->ranges ? "a range table" : "times of samples");
 	if (!has.ranges && !has.times && has.shift != first->shift)
 		return opk_fail(m->ctx, OPK_EUSAGE,

@@ -334,7 +334,9 @@ static const struct kind {
 	{ OPK_OUTPUT_JUNIT, "a JUnit file", .is = is_junit },
 	{ OPK_OUTPUT_TRACE, "a trace", .is = is_trace, .endings = trace_endings,
 	  .hint = "a trace is JSON, compressed or not: use .json.gz or .json" },
-	{ OPK_OUTPUT_WRITTEN_SET, "a set that offpeak wrote", .is = is_written_set },
+	{ OPK_OUTPUT_WRITTEN_SET, "a set that offpeak wrote", .is = is_written_set,
+	  .endings = (const char *const[]){ ".yaml", ".yml", NULL },
+	  .hint = "a metric set is YAML: use .yaml or .yml" },
 	{ OPK_OUTPUT_TABLE, "a table that offpeak wrote", .is = is_table },
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };

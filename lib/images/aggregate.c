@@ -436,7 +436,7 @@ static int combine_rows(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk
 		opk_log(ctx,
 		        "%s: the counters of these groups of ranges can't be added up (%s): where a "
 		        "group has several (%zu group%s), totals are of the ranges' own values, and "
-		        "means weigh them as weighted_by says",
+		        "means of ratios are weighted: the column weighted_by says by what",
 		        file->path, why, many, opk_plural(many));
 	return opk_totals_of_rows(&a->totals, ctx, a->evaluation, file, &a->sums);
 }
@@ -466,8 +466,13 @@ static int read_sums(bool *found, struct opk_aggregate *a, struct opk_ctx *ctx,
 		return code;
 	opk_clear_errors(ctx);
 	if (opk_file_find(file, OPK_SECTION_LEFT_OUT) >= 0) {
+		struct opk_values_origin origin;
+
 		*found = true;
-		return combine_rows(a, ctx, file, "the images were left out");
+		TRY(opk_values_origin_find(&origin, ctx, file));
+		return combine_rows(a, ctx, file,
+		                    origin.cupti_version ? "the images were left out"
+		                                         : "there are only values");
 	}
 	a->names = a->survey.names;
 	a->survey.names = (struct opk_strlist){ 0 };
@@ -503,7 +508,7 @@ static int sum_or_combine(struct opk_aggregate *a, struct opk_ctx *ctx, struct o
 	/* Where ranges have their names in the images, these had to be read for a plan. */
 	if (!a->sums.count && a->names.count != a->row_count)
 		return code;
-	why = opk_strdup(opk_error_message(ctx, opk_error_count(ctx) - 1));
+	why = opk_strdup(opk_innermost(ctx));
 	opk_clear_errors(ctx);
 	if (!why)
 		return opk_nomem(ctx, "a note");

@@ -267,17 +267,6 @@ static bool is_same_release(struct verification *v, const struct opk_evaluation 
 	return now == then;
 }
 
-/* Why NVIDIA's libraries can't be used, without the places that were tried. */
-static const char *why_not(const struct verification *v)
-{
-	size_t i = 0;
-
-	while (i + 1 < opk_error_count(v->ctx)
-	       && !strncmp(opk_error_message(v->ctx, i), "tried ", strlen("tried ")))
-		i++;
-	return opk_error_message(v->ctx, i);
-}
-
 /* Without NVIDIA's libraries, or without images, values are read by themselves. */
 static int evaluate_values(struct verification *v, struct opk_file *file, const char *why)
 {
@@ -295,7 +284,7 @@ static int evaluate_both(struct verification *v, struct opk_file *file)
 	int code = begin(&images, v, file, true);
 
 	if (code == OPK_ENVIDIA)
-		return evaluate_values(v, file, why_not(v));
+		return evaluate_values(v, file, opk_innermost(v->ctx));
 	TRY(code);
 	TRY(begin(&values, v, file, false));
 	return compare(v, images, is_same_release(v, images, values) ? values : NULL);
@@ -309,8 +298,13 @@ static int evaluate(struct verification *v, struct opk_file *file)
 		TRY(begin(&images, v, file, true));
 		return compare(v, images, NULL);
 	}
-	if (opk_file_find(file, OPK_SECTION_DATA) < 0)
-		return evaluate_values(v, file, "they were left out");
+	if (opk_file_find(file, OPK_SECTION_DATA) < 0) {
+		struct opk_values_origin origin;
+
+		TRY(opk_values_origin_find(&origin, v->ctx, file));
+		return evaluate_values(v, file,
+		                       origin.cupti_version ? "they were left out" : "it has none");
+	}
 	return evaluate_both(v, file);
 }
 
@@ -331,7 +325,7 @@ static int check_modules_if_possible(struct verification *v, const struct opk_fi
 	if (code != OPK_ENVIDIA || !opk_file_is_baked(file))
 		return code;
 	opk_log(v->ctx, "%s: its modules were not compared with their CRCs: %s", file->path,
-	        why_not(v));
+	        opk_innermost(v->ctx));
 	opk_clear_errors(v->ctx);
 	return OPK_OK;
 }

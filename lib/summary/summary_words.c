@@ -2,6 +2,7 @@
 /* Describes the run in a few lines: what, where, at which clocks, how complete. */
 #include <inttypes.h>
 
+#include "baked/door.h"
 #include "base/number_text.h"
 #include "container/door.h"
 #include "eval/door.h"
@@ -113,18 +114,6 @@ static void put_ran(struct opk_buf *out, const struct opk_summary *s)
 	put_calls(out, s);
 }
 
-static void put_set(struct opk_buf *out, const struct opk_meta *meta)
-{
-	if (*meta->set_name)
-		opk_buf_add_printf(out, "set %s: ", meta->set_name);
-	opk_buf_add_printf(out, "%zu metric%s", meta->metric_count, opk_plural(meta->metric_count));
-	if (meta->passes)
-		opk_buf_add_printf(out, " in %zu pass%s", meta->passes,
-		                   meta->passes == 1 ? "" : "es");
-	if (meta->profiler == OPK_PROFILER_PM)
-		opk_buf_add_text(out, ", PM sampling");
-}
-
 /* Writes how values of several passes were collected. */
 static void put_mode(struct opk_buf *out, const struct opk_meta *meta)
 {
@@ -146,6 +135,30 @@ static void put_mode(struct opk_buf *out, const struct opk_meta *meta)
 	for (size_t i = 0; i < sizeof joins / sizeof *joins; i++)
 		if (!strcmp(meta->join, joins[i].word))
 			opk_buf_add_text(out, joins[i].text);
+}
+
+static void put_set(struct opk_buf *out, struct opk_summary *s)
+{
+	const struct opk_meta *meta = s->meta;
+	struct opk_values_origin origin = { 0 };
+	bool imported;
+
+	/* How another tool collects is not known. */
+	imported = !opk_values_origin_find(&origin, s->ctx, s->file) && *origin.generator
+	           && !origin.cupti_version;
+	if (*meta->set_name)
+		opk_buf_add_printf(out, "set %s: ", meta->set_name);
+	opk_buf_add_printf(out, "%zu metric%s", meta->metric_count, opk_plural(meta->metric_count));
+	if (meta->passes && !imported)
+		opk_buf_add_printf(out, " in %zu pass%s", meta->passes,
+		                   meta->passes == 1 ? "" : "es");
+	if (meta->profiler == OPK_PROFILER_PM)
+		opk_buf_add_text(out, ", PM sampling");
+	if (imported)
+		opk_buf_add_printf(out, ", as %s computed %s", origin.generator,
+		                   meta->metric_count == 1 ? "it" : "them");
+	else
+		put_mode(out, meta);
 }
 
 static char *what(struct opk_summary *s)
@@ -172,8 +185,7 @@ static char *what(struct opk_summary *s)
 		put_ran(&out, s);
 		opk_buf_add_text(&out, "; ");
 	}
-	put_set(&out, s->meta);
-	put_mode(&out, s->meta);
+	put_set(&out, s);
 	return opk_buf_take_text(&out);
 }
 

@@ -143,9 +143,11 @@ static int import_database(struct app *app, const struct import_args *args)
 	return OPK_OK;
 }
 
-static bool is_raw(const struct import_args *args)
+/* Whether options are given that only say something of images. */
+static bool is_raw(const struct app *app, const struct import_args *args)
 {
-	return args->raw.image || args->raw.metrics || args->raw.set || args->set_name
+	return args->raw.image || args->raw.metrics || args->raw.set || args->raw.params.count
+	       || args->raw.profiler || args->raw.time_shift || app->timeout || args->set_name
 	       || args->config || args->availability || args->ranges || args->no_instances;
 }
 
@@ -158,9 +160,14 @@ static int run(struct app *app, void *data)
 	const char *slash;
 	int code;
 
+	if (app->argument_count)
+		return app_error(app, OPK_EUSAGE,
+		                 "import: what '%s' is has to be said: --ncu REPORT.csv, "
+		                 "--nsys DATABASE or --raw IMAGE",
+		                 app->arguments[0]);
 	if ((args->ncu || args->nsys) && !app->output)
 		return app_error(app, OPK_EUSAGE, "import: -o OUT.opk is needed");
-	if ((args->ncu || args->nsys) && (is_raw(args) || (args->ncu && args->nsys)))
+	if ((args->ncu || args->nsys) && (is_raw(app, args) || (args->ncu && args->nsys)))
 		return app_error(app, OPK_EUSAGE,
 		                 "import: %s goes with -o OUT.opk and --chip alone",
 		                 args->ncu ? "--ncu REPORT.csv" : "--nsys DATABASE");
@@ -213,6 +220,8 @@ const struct command import_command = {
 	},
 	.options = specs,
 	.args_size = sizeof(struct import_args),
+	.arguments = ARGUMENTS_ARE_FILES,
+	.max_arguments = 1,
 	.output = OUTPUT_IS_FILE,
 	.writes = OPK_OUTPUT_IMPORTED,
 	.run = run,

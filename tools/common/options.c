@@ -266,6 +266,8 @@ static int unknown_option(struct app *app, const struct command *command, char *
 	const char *word = is_letter ? letter : argv[optind - 1];
 	opk_autofree char *near = is_letter ? NULL : nearest_option(command, word);
 
+	if (near && strcmp(word, near) != 0 && is_option(word, near))
+		return app_error(app, OPK_EUSAGE, "%s: %s takes no value", command->name, near);
 	/* For other commands these options select what is measured. */
 	if (command->arguments == ARGUMENTS_ARE_SETS
 	    && (is_option(word, "--set") || is_option(word, "--metrics")))

@@ -315,8 +315,8 @@ static void note_defaults(struct translation *t, struct opk_strlist *defaults)
 
 /* ---- commands */
 
-/* "x.ncu-rep" -> "x.opk", as it is written for a shell; NULL: there is none, or no memory. */
-static char *recording_of(struct translation *t)
+/* "x.ncu-rep" -> "x-pm.opk", as it is written for a shell; NULL: there is none, or no memory. */
+static char *recording_of(struct translation *t, const char *suffix)
 {
 	static const char *const endings[] = { ".ncu-rep", ".nsight-cuprof-report", ".opk" };
 	const struct opk_ncu_option *option = translation_find(t, OPK_NCU_EXPORT);
@@ -326,8 +326,10 @@ static char *recording_of(struct translation *t)
 	if (!option)
 		return NULL;
 	if (strstr(option->value, "%i")) {
-		translation_lose(t, option,
-		                 "offpeak-collect does not number its files: %p is the process");
+		if (!*suffix)
+			translation_lose(
+				t, option,
+				"offpeak-collect does not number its files: %p is the process");
 		return NULL;
 	}
 	value = option->replaced ? option->written : option->value;
@@ -337,7 +339,7 @@ static char *recording_of(struct translation *t)
 			size -= strlen(endings[i]);
 			break;
 		}
-	return opk_printf("%.*s.opk", (int)size, value);
+	return opk_printf("%.*s%s.opk", (int)size, value, suffix);
 }
 
 static void put_commands(struct translation *t, struct opk_buf *out,
@@ -349,7 +351,7 @@ static void put_commands(struct translation *t, struct opk_buf *out,
 	opk_autofree char *file = opk_printf("%s%.*s%s%s", strchr(path, '/') ? "" : "./", (int)stem,
 	                                     path, set->suffix, path + stem);
 	opk_autofree char *built = opk_printf("%.*s%s.opk", (int)stem, path, set->suffix);
-	opk_autofree char *run = *set->suffix ? NULL : recording_of(t);
+	opk_autofree char *run = recording_of(t, set->suffix);
 	bool samples = set->profiler == OPK_PROFILER_PM;
 	const struct opk_buf *options = samples ? &t->samples : &t->launches;
 

@@ -386,7 +386,7 @@ static int add_tried(struct opk_ctx *ctx, const struct opk_strlist *tried)
 		for (size_t i = end - count; i < end; i++) {
 			const char *path = tried->items[i];
 
-			opk_buf_add_printf(&line, "%s%s", i > end - count ? ", " : "tried ",
+			opk_buf_add_printf(&line, "%s%s", i > end - count ? ", " : OPK_TRIED,
 			                   i > end - count ? strrchr(path, '/') + 1 : path);
 		}
 		opk_buf_add(&line, "", 1);
@@ -410,10 +410,13 @@ static int fail_not_found(struct opk_ctx *ctx, const struct opk_nv *nv)
 		return opk_add(ctx, OPK_ENVIDIA,
 		               "%s is a file: name its folder, or the folder of the CUDA toolkit",
 		               named);
-	opk_add(ctx, OPK_ENVIDIA,
-	        "libcupti not found: set OFFPEAK_CUDA to the CUDA toolkit's folder, or install %s",
+	opk_add(ctx, OPK_ENVIDIA, "libcupti not found%s%s: %s, or install %s%s",
+	        named ? " in " : "", named ? named : "",
+	        named ? "name the CUDA toolkit's folder"
+	              : "set OFFPEAK_CUDA to the CUDA toolkit's folder",
 	        ctx->env.wheels ? "it: pip install \"pyoffpeak[cupti]\""
-	                        : "the wheel nvidia-cuda-cupti==13.0.*, which wants no driver");
+	                        : "the wheel nvidia-cuda-cupti==13.0.*, which wants no driver",
+	        named ? ", and name no folder" : "");
 	return opk_advise(ctx, OPK_ENVIDIA, OPK_REMEDY_CUDA);
 }
 

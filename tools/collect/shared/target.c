@@ -61,10 +61,13 @@ const char *target_open(const char *cupti)
 	const char *flaw = opk_library_flaw(cupti), *missing = NULL;
 	void *library = driver && !flaw ? dlopen(cupti, RTLD_NOW | RTLD_LOCAL) : NULL;
 
-	snprintf(problem, sizeof problem, "%s %s", cupti, flaw ? flaw : "");
-	if (driver && flaw)
+	if (!driver || flaw) {
+		snprintf(problem, sizeof problem, "%s %s",
+		         driver ? cupti : "there is no NVIDIA driver here:",
+		         driver ? flaw : dlerror());
 		return problem;
-	if (!driver || !library)
+	}
+	if (!library)
 		return dlerror();
 #define NEED(symbol) bind(&target.symbol, library, #symbol, &missing);
 	TARGET_CUPTI(NEED)
