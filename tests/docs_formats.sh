@@ -52,6 +52,7 @@ sed -n '/^```sql$/,/^```$/p' "$document" | sed '/^```/d; s/--.*//' | tr -d ' \t\
 equal got wanted
 
 section 'Python'
+use_venv
 if python3 -c 'import pandas' 2>/dev/null; then
 	sed -n '/^```python$/,/^```$/p' "$document" | sed '/^```/d' >lines
 	sed -n 1,2p lines >wide.py

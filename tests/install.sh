@@ -100,14 +100,24 @@ same 'pkg-config: libdir' "$(config stage --variable=libdir)" /opt/offpeak/lib64
 pass 'make uninstall' in_build "$BUILD" uninstall DESTDIR="$tmp/stage" prefix=/opt/offpeak libdir=/opt/offpeak/lib64
 same 'what is left' "$(find stage ! -type d; find stage -name '*offpeak*' ! -path stage/opt/offpeak)" ''
 
-section 'a static library'
-mkdir static
-sources=$SOURCE
-if [ -f "$SOURCE/config.status" ]; then
-	# Sources that are configured in place have no other build folder.
-	sources=$tmp/sources
-	pass 'a copy of the sources' in_build "$BUILD" distdir distdir="$sources"
+section 'the tarball'
+pass 'make dist' in_build "$BUILD" dist
+mv "$BUILD"/offpeak-*.tar.gz first.tar.gz
+tar -tzf first.tar.gz | sed 's|^[^/]*/||' | grep -v '/$' | sort >packed
+if [ -e "$SOURCE/.git" ] && command -v git >/dev/null; then
+	git -C "$SOURCE" ls-files | grep -v '\.git[a-z]*$' | sort >files
+	same 'files that it lacks' "$(comm -23 files packed)" ''
+	same 'files that are not of the checkout' "$(comm -13 files packed |
+		grep -vE '^(Makefile.in|aclocal.m4|build-aux/[a-z.-]*|config.h.in|configure|m4/l[a-z~]*.m4|tools/manpages/offpeak[a-z-]*.1)$')" ''
 fi
+same 'manual pages that it lacks' "$(cd "$BUILD/tools" && for page in *.1; do grep -qx "tools/manpages/$page" "$tmp/packed" || echo "$page"; done)" ''
+for made in configure Makefile.in config.h.in build-aux/ltmain.sh; do
+	same "has $made" "$(grep -cx -e "$made" packed)" 1
+done
+
+section 'a static library'
+(umask 077 && mkdir static sources && TZ=Asia/Kathmandu tar -xzf first.tar.gz --touch -C sources)
+sources=$(echo "$tmp"/sources/offpeak-*)
 configured() {
 	(cd static && "$sources/configure" -q --prefix="$tmp/static/usr" --enable-static --disable-shared CFLAGS=-O0 "$@")
 }
@@ -122,6 +132,9 @@ same 'what it prints' "$(./program)" "$sections $sets"
 mkdir -p moved/bin && cp -r static/usr/share moved && mv program moved/bin/counts && mv static/usr/share/offpeak static/usr/share/away
 same 'what it prints after a move, called by its name alone' "$(cd / && PATH=$tmp/moved/bin:$PATH && counts)" "$sections $sets"
 mv static/usr/share/away static/usr/share/offpeak
+# Another folder, time zone, umask and other times of files, and another build, give the same bytes.
+(umask 077 && TZ=Asia/Kathmandu in_build static dist) >log 2>&1
+same 'the tarball, made again' "$(cmp first.tar.gz static/offpeak-*.tar.gz && echo equal)" equal
 pass 'make clean' in_build static clean
 pass 'make uninstall after make clean' in_build static uninstall
 same 'what is left' "$(find static/usr ! -type d; find static/usr -name '*offpeak*')" ''
@@ -129,24 +142,4 @@ same 'what is left' "$(find static/usr ! -type d; find static/usr -name '*offpea
 mkdir other
 (cd other && "$sources/configure" -q --with-cuda=/nonexist) >log 2>&1
 same 'configure --with-cuda of no folder' "$? $(grep -c 'there is no folder /nonexist: --with-cuda names' log)" '1 1'
-
-section 'the tarball'
-if [ -e "$SOURCE/.git" ] && command -v git >/dev/null; then
-	pass 'make dist' in_build "$BUILD" dist
-	tar -tzf "$BUILD"/offpeak-*.tar.gz | sed 's|^[^/]*/||' | grep -v '/$' | sort >packed
-	git -C "$SOURCE" ls-files | grep -v '\.git[a-z]*$' | sort >files
-	same 'files that it lacks' "$(comm -23 files packed)" ''
-	same 'files that are not of the checkout' "$(comm -13 files packed |
-		grep -vE '^(Makefile.in|aclocal.m4|build-aux/[a-z.-]*|config.h.in|configure|m4/l[a-z~]*.m4|tools/manpages/offpeak[a-z-]*.1)$')" ''
-	same 'manual pages that it lacks' "$(cd "$BUILD/tools" && for page in *.1; do grep -qx "tools/manpages/$page" "$tmp/packed" || echo "$page"; done)" ''
-	for made in configure Makefile.in config.h.in build-aux/ltmain.sh; do
-		same "has $made" "$(grep -cx -e "$made" packed)" 1
-	done
-	# Another folder, time zone, umask and other times of files give the same bytes.
-	mv "$BUILD"/offpeak-*.tar.gz first.tar.gz
-	mkdir again
-	(umask 077 && export TZ=Asia/Kathmandu && tar -xzf first.tar.gz --touch -C again && cd again/offpeak-* && mkdir b && cd b &&
-		../configure -q --enable-collector=no CFLAGS=-O0 && make -s dist) >log 2>&1
-	same 'the tarball, made again' "$(cmp first.tar.gz again/offpeak-*/b/offpeak-*.tar.gz && echo equal)" equal
-fi
 finish

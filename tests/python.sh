@@ -5,11 +5,8 @@
 # sanitized library the interpreter has the sanitizers loaded, and takes some of the tests: time, memory and threads are others there.
 . "${SOURCE:?}/tests/tap.sh"
 
-python=$tap_python library=$BUILD/.libs module=$BUILD/tests/module
-for venv in "$SOURCE/build/venv" "$BUILD/venv"; do
-	[ ! -x "$venv/bin/python" ] || python=$venv/bin/python
-done
-python=${PYTHON:-$python}
+use_venv
+python=${PYTHON:-$tap_python} library=$BUILD/.libs module=$BUILD/tests/module
 [ -f "$library/liboffpeak.so" ] || skip_all "there is no shared library at $library"
 preloaded=${LD_PRELOAD:-}
 if nm -D "$library/liboffpeak.so" 2>/dev/null | grep -q __asan_init; then

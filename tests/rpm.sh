@@ -10,8 +10,12 @@ spec=$SOURCE/tools/packaging/offpeak.spec
 version=$("$OFFPEAK" --version | awk '{ print $2 }')
 same 'the version in the spec' "$(sed -n 's/^Version: *//p' "$spec")" "$version"
 same 'the tarball in the spec' "$(sed -n 's/.*build.offpeak-\(.*\)\.tar\.gz$/\1/p' "$spec")" "$version"
-if [ -z "${OFFPEAK_RPM:-}" ] || ! command -v rpm >/dev/null; then
-	skip 'packages: there is no rpm, or OFFPEAK_RPM names no folder of them; OFFPEAK_RPM=build makes them'
+if [ -z "${OFFPEAK_RPM:-}" ]; then
+	skip 'packages: OFFPEAK_RPM names no folder of them; OFFPEAK_RPM=build makes them'
+	finish
+fi
+if ! command -v rpm >/dev/null; then
+	fail 'packages' 'there is no rpm'
 	finish
 fi
 unset MAKEFLAGS MFLAGS MAKELEVEL

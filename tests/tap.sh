@@ -306,6 +306,13 @@ tap_find_python() {
 read -r tap_python <"$XDG_CACHE_HOME/python"
 [ -x "$tap_python" ] && have_python=yes
 
+# use_venv: python3 is that of build/venv, where .ci/run installs what Python's tests can use.
+use_venv() {
+	for tap_venv in "$SOURCE/build/venv" "$BUILD/venv"; do
+		[ ! -x "$tap_venv/bin/python" ] || tap_python=$tap_venv/bin/python
+	done
+}
+
 python3() {
 	"${tap_python:-/nowhere/python3}" "$@"
 }

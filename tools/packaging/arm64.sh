@@ -3,7 +3,7 @@
 # usage: tools/packaging/arm64.sh FOLDER [TEST...]
 # Cross builds the command, the library and the collector for arm64 in FOLDER/build, and runs tests there with NVIDIA's CUPTI for arm64:
 # by qemu, in a namespace of their own; then the wheel for arm64 reads a baked recording in Debian's Python for arm64, without CUPTI.
-# OFFPEAK_WHEEL names the wheel, or is "build", which takes minutes. Without names these tests run that bear an emulator. Needs gcc-aarch64-linux-gnu,
+# OFFPEAK_WHEEL names the wheel, or is "build", which takes minutes. Without names it runs the tests that work under an emulator. Needs gcc-aarch64-linux-gnu,
 # g++-aarch64-linux-gnu and qemu-user-static, and a build for this machine in build (OFFPEAK_BUILD names another), which prints the
 # manual pages. Installs nothing: the libraries for arm64 are unpacked into FOLDER/root.
 set -euo pipefail

@@ -4,7 +4,7 @@
 # Makes Debian packages in the folder, and their source: offpeak, offpeak-data, liboffpeak0, liboffpeak-dev, and offpeak-collect if
 # CUDA's headers are in the folder that OFFPEAK_CUDA names, or come from pip; OFFPEAK_CUDA=no leaves it out. Needs debhelper, what
 # debian/control names, and what quickstart installs; installs nothing. lintian has one remark: the changelog closes no bug.
-# DEBFULLNAME and DEBEMAIL say who makes them, OFFPEAK_HOMEPAGE where releases are, for uscan. make check runs the tests; DEB_BUILD_OPTIONS= runs them here, too.
+# DEBFULLNAME and DEBEMAIL say who makes them, OFFPEAK_HOMEPAGE where releases are, for uscan. Tests are run only where DEB_BUILD_OPTIONS is set and lacks nocheck.
 set -euo pipefail
 . "$(dirname "$0")/steps.sh"
 . "$(dirname "$0")/cuda_headers.sh"

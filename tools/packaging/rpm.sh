@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # usage: tools/packaging/rpm.sh FOLDER
 # Makes RPM packages in the folder by offpeak.spec: offpeak, its data, library and headers, and the collector if CUDA's headers are in the
-# folder that OFFPEAK_CUDA names, or come from pip; OFFPEAK_CUDA=no leaves it out. Needs rpmbuild and what quickstart installs, by
-# whatever packages these came, so that it runs on Debian; installs nothing. OFFPEAK_CHECK=yes runs the tests, too.
+# folder that OFFPEAK_CUDA names, or come from pip; OFFPEAK_CUDA=no leaves it out. Needs rpmbuild and what quickstart installs;
+# rpmbuild is not asked which packages these are, so it also runs on Debian. Installs nothing. OFFPEAK_CHECK=yes runs the tests, too.
 set -euo pipefail
 . "$(dirname "$0")/steps.sh"
 . "$(dirname "$0")/cuda_headers.sh"

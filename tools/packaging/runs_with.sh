@@ -17,7 +17,7 @@ libraries() {
 versions() {
 	readelf -VW "$1" | grep -o 'Name: [A-Za-z0-9_.]*' | sed 's/Name: //' | sort -u >"$names"
 	grep -vE '^GLIBC_[0-9.]+$' "$names" || :
-	{ grep -E '^GLIBC_[0-9.]+$' "$names"; echo "GLIBC_$glibc"; } | sort -uV | sed "1,/^GLIBC_$glibc\$/d"
+	{ grep -E '^GLIBC_[0-9.]+$' "$names"; echo "GLIBC_$glibc"; } | sort -uV | sed "0,/^GLIBC_$glibc\$/d"
 }
 
 names=$(mktemp)

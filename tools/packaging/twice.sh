@@ -17,7 +17,7 @@ copied() {
 	git -C "$top" ls-files -z | tar -C "$top" --null -T - -cf - | (umask "$2" && tar -xmf - --no-same-permissions -C "$1")
 }
 
-# The libraries for old systems are built anew, but today: dpkg-source doesn't bear another time.
+# The libraries for old systems are built again without faketime: dpkg-source fails with it.
 libraries() {
 	case $1 in
 	collector) "$work/other/folder/tools/packaging/old_glibc.sh" "$work/other/folder/build-release/old-glibc" zlib ;;
