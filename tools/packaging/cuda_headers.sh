@@ -10,9 +10,6 @@ cuda_folder() {
 
 cuda_headers() {
 	local folder=$work/cuda-headers
-	# Several scripts may need the headers at once.
-	exec 9>"$work/cuda-headers.lock"
-	flock 9
 	if [ -n "${OFFPEAK_CUDA:-}" ] || [ -f "$folder/nvidia/cu13/include/crt/host_defines.h" ]; then
 		return 0
 	fi
