@@ -203,7 +203,7 @@ refuses 2 "unknown chip 'B2000'; 'offpeak chips' lists them$" chips B2000
 refuses 2 "'H100,A100' names several chips, where one is wanted" metrics H100,A100
 refuses 2 "no option '-V'; 'offpeak --help' lists them" -V
 refuses 2 'show: --metrics takes no value' show "$simple" --metrics=sm__cycles_active.sum
-refuses 2 "show: --metrics takes no names, and 'sm__cycles_active.sum' is no file: 'offpeak eval FILE --metrics NAMES'" \
+refuses 2 "show: --metrics takes no names, and there is no file 'sm__cycles_active.sum': 'offpeak eval FILE --metrics NAMES'" \
 	show "$simple" --metrics sm__cycles_active.sum
 refuses 2 "'sm_86' means several chips: GA102, " chips sm_86
 

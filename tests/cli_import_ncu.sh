@@ -213,7 +213,7 @@ for option in '--timeout 9' '--profiler pm' '--param n=1' '--time-shift 0'; do
 done
 refuses 2 "what '.*simple.csv' is has to be said: --ncu REPORT.csv, --nsys DATABASE or --raw IMAGE" import "$reports/simple.csv" -o no.opk
 refuses 4 'not an .opk file; a report of Nsight Compute in CSV has to be imported' show "$reports/simple.csv"
-refuses 4 'not an .opk file, but a report of Nsight Compute: ncu prints' show own.ncu-rep
+refuses 4 'not an .opk file: this is a report of Nsight Compute, which prints its raw page in CSV' show own.ncu-rep
 echo precious >mine.txt
 refuses 2 'mine.txt' import --ncu "$reports/simple.csv" -o mine.txt
 same 'files made' "$(ls no.opk 2>/dev/null)" ''

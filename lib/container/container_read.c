@@ -354,7 +354,7 @@ static int check_version(struct walk *w, uint32_t version)
 	                version != 1 ? "" : ": record it again, or use the offpeak that wrote it");
 }
 
-/* Why a file that does not begin like an .opk file is none, and what can be done with it. */
+/* Says that a file does not begin like an .opk file, and what can be done with it. */
 static const char *say_other(const char *path, bool is_text)
 {
 	static const struct {
@@ -363,11 +363,11 @@ static const char *say_other(const char *path, bool is_text)
 		{ ".csv",
 		  "not an .opk file; a report of Nsight Compute in CSV has to be imported" },
 		{ ".ncu-rep",
-		  "not an .opk file, but a report of Nsight Compute: ncu prints its raw "
-		  "page in CSV, which can be imported" },
+		  "not an .opk file: this is a report of Nsight Compute, which prints its "
+		  "raw page in CSV, and that can be imported" },
 		{ ".nsys-rep",
-		  "not an .opk file, but a report of Nsight Systems: nsys exports it to "
-		  "SQLite, which can be imported" },
+		  "not an .opk file: this is a report of Nsight Systems, which exports it "
+		  "to SQLite, and that can be imported" },
 		{ ".sqlite", "not an .opk file; a database of Nsight Systems has to be imported" },
 		{ ".db", "not an .opk file; a database of Nsight Systems has to be imported" },
 	};

@@ -211,10 +211,11 @@ static int run(struct app *app, void *data)
 	if (!app->argument_count)
 		return app_error(app, OPK_EUSAGE, "show: which recording?");
 	if (args->metrics && app->argument_count > 1 && access(app->arguments[1], F_OK))
-		return app_error(app, OPK_EUSAGE,
-		                 "show: --metrics takes no names, and '%s' is no file: 'offpeak "
-		                 "eval FILE --metrics NAMES' has the values of some metrics",
-		                 app->arguments[1]);
+		return app_error(
+			app, OPK_EUSAGE,
+			"show: --metrics takes no names, and there is no file '%s': 'offpeak "
+			"eval FILE --metrics NAMES' has the values of some metrics",
+			app->arguments[1]);
 	/* The output is for people, to any destination, unless another format is requested. */
 	app->for_people = !app->output;
 	if (!app->format && !app->output)
