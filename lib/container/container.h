@@ -410,6 +410,9 @@ void opk_ranges_unplace(struct opk_range *ranges, size_t count, const struct opk
 int opk_ranges_check_pass(struct opk_ctx *ctx, const struct opk_range *ranges, size_t count,
                           size_t passes);
 void opk_ranges_to_json(struct opk_buf *out, const struct opk_range *ranges, size_t count);
+/* Appends the rows of a range table. OPK_EINPUT: readers refuse such a table. */
+int opk_ranges_from_json(struct opk_range_table *table, struct opk_ctx *ctx,
+                         const struct opk_json *root);
 
 /* Whether the segment's tables give its number of rows. */
 static inline bool opk_segment_is_counted(const struct opk_segment *segment)
@@ -429,6 +432,8 @@ static inline void opk_time_table_clear(struct opk_time_table *table)
 	free(table->rows);
 }
 #define opk_autotimes __attribute__((cleanup(opk_time_table_clear)))
+/* Whether samples can be of this device; -1: it is not known. */
+bool opk_times_have_device(int64_t device);
 void opk_times_encode(struct opk_buf *out, const struct opk_time *times, size_t count);
 
 /* Records as columns, for KERN and INSN sections: record_columns.c */

@@ -462,6 +462,7 @@ struct opk_import_options {
 	size_t availability_size;
 	const char *ranges; /* a range table, JSON as in docs/format.md; optional */
 	size_t ranges_size;
+	const char *ranges_name; /* for errors: the file of the range table; optional */
 	bool no_instances; /* the image was made from a prefix without instances */
 };
 /*
