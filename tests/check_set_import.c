@@ -314,7 +314,7 @@ static const char *refusal(struct opk_ctx *ctx, const char *file, const struct o
 CTX_TEST(limits_of_files)
 {
 	opk_autobuf struct opk_buf many = { 0 }, often = { 0 }, large = { 0 }, none = { 0 },
-				   defined = { 0 };
+				   defined = { 0 }, table = { 0 };
 
 	for (size_t i = 0; i < 10001; i++)
 		opk_buf_add_printf(&many, "a__%zu.sum\n", i);
@@ -322,6 +322,13 @@ CTX_TEST(limits_of_files)
 	for (size_t i = 0; i < 50001; i++)
 		opk_buf_add_text(&often, "a__b.sum,");
 	ck_assert_str_eq(refusal(ctx, "x", &often, OPK_EINPUT),
+	                 ": names metrics more than 50000 times");
+	/* Nothing in this table has a name. */
+	opk_buf_add_text(&table, "Identifier: 'a' Body { BaseNames {");
+	for (size_t i = 0; i < 600; i++)
+		opk_buf_add_text(&table, i == 300 ? " } Suffixes { a: 1" : " a: 1");
+	opk_buf_add_text(&table, " } }");
+	ck_assert_str_eq(refusal(ctx, "x.section", &table, OPK_EINPUT),
 	                 ": names metrics more than 50000 times");
 	while (large.size <= 8 << 20)
 		opk_buf_add_text(&large, "a__b.sum\n");
