@@ -433,7 +433,12 @@ int opk_writer_add_times(struct opk_writer *writer, const struct opk_time *times
 	const void *rows = times;
 
 	TRY(fit_rows(&rows, &copy, writer, count, size, sizeof *times));
-	opk_times_encode(&payload, rows, count);
+	times = rows;
+	if (count && !opk_times_have_device(times->device))
+		return note_failure(writer, opk_fail(writer->ctx, OPK_EUSAGE,
+		                                     "times of samples of device %jd",
+		                                     (intmax_t)times->device));
+	opk_times_encode(&payload, times, count);
 	return opk_writer_add_buf(writer, OPK_SECTION_TIMES, &payload, "times of samples");
 }
 
