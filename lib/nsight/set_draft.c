@@ -283,7 +283,7 @@ static void check(struct opk_drafts *drafts, struct opk_problems *problems,
 	else if (asked->pattern)
 		check_expression(drafts, problems, asked->name, place);
 	else if (asked->name[opk_span(asked->name, opk_in_full_name)])
-		opk_problems_add(problems, place, "'%.200s' is no metric name", text);
+		opk_problems_add(problems, place, "'%.200s' is not a metric name", text);
 	if (problems->count || problems->code
 	    || !opk_pattern_init(&pattern, problems, wanted, place))
 		return;

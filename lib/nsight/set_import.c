@@ -77,7 +77,7 @@ static void read_name(struct list *list)
 
 	for (; end < list->size && !strchr(", \t\r\n", list->text[end]); end++)
 		if ((unsigned char)list->text[end] < ' ' || (unsigned char)list->text[end] > '~') {
-			fail_in_list(list, end, "this is no metric name");
+			fail_in_list(list, end, "this is not a metric name");
 			return;
 		}
 	if (end - from > MAX_NAME) {
