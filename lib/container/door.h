@@ -539,8 +539,11 @@ int opk_writers_finish(struct opk_writer *const *writers, size_t count);
  * Attributes: numbers about a launch or its device, with Nsight Compute's names.
  */
 
-/* Whether recordings may have it: any attribute of a device, and known ones of launches. */
-bool opk_attribute_exists(const char *name);
+/*
+ * "device__attribute_..." or a known "launch__..." or "sm__maximum_warps_...": metrics don't have
+ * such names.
+ */
+bool opk_attribute_is_name(const char *name);
 /* "": it has no unit, or the unit is not known. */
 const char *opk_attribute_unit(const char *name);
 /* What it is, as a sentence. */
