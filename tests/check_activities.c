@@ -344,9 +344,8 @@ CTX_TEST(long_paths)
 	ck_ok(ctx, opk_writer_add_activities(writer, ranges, DEEP));
 	finish(ctx, writer);
 	file = open_file(ctx);
-	ck_fails(
-		ctx, opk_file_list(&rows, ctx, file, OPK_FILE_NVTX), OPK_EINPUT,
-		"t.opk: the paths of its NVTX ranges are longer than those of a file of this size");
+	ck_fails(ctx, opk_file_list(&rows, ctx, file, OPK_FILE_NVTX), OPK_EINPUT,
+	         "t.opk: the paths of its NVTX ranges are too long for a file of this size");
 }
 
 static const struct {

@@ -314,7 +314,7 @@ static const char *refusal(struct opk_ctx *ctx, const char *file, const struct o
 CTX_TEST(limits_of_files)
 {
 	opk_autobuf struct opk_buf many = { 0 }, often = { 0 }, large = { 0 }, none = { 0 },
-				   defined = { 0 }, table = { 0 };
+				   defined = { 0 }, table = { 0 }, wide = { 0 };
 
 	for (size_t i = 0; i < 10001; i++)
 		opk_buf_add_printf(&many, "a__%zu.sum\n", i);
@@ -329,6 +329,15 @@ CTX_TEST(limits_of_files)
 		opk_buf_add_text(&table, i == 300 ? " } Suffixes { a: 1" : " a: 1");
 	opk_buf_add_text(&table, " } }");
 	ck_assert_str_eq(refusal(ctx, "x.section", &table, OPK_EINPUT),
+	                 ": names metrics more than 50000 times");
+	/* Each name means a walk over the fields of its message. */
+	opk_buf_add_text(&wide, "Identifier: 'a' Body { BaseNames { x { Name: 'a__b.' ");
+	for (size_t i = 0; i < 7400; i++)
+		opk_buf_add_text(&wide, i < 6400    ? " a: 1"
+		                        : i == 6400 ? " } } Suffixes {"
+		                                    : " x { Name: 'sum' }");
+	opk_buf_add_text(&wide, " } }");
+	ck_assert_str_eq(refusal(ctx, "x.section", &wide, OPK_EINPUT),
 	                 ": names metrics more than 50000 times");
 	while (large.size <= 8 << 20)
 		opk_buf_add_text(&large, "a__b.sum\n");

@@ -573,7 +573,7 @@ int opk_file_link(size_t *bad, struct opk_ctx *ctx, struct opk_file *file,
 bool opk_attribute_is_like(const char *name);
 /* "device__attribute_..." */
 bool opk_attribute_is_of_device(const char *name);
-/* The fact that says it: "multiprocessors" of "device.0.multiprocessors"; NULL for other names. */
+/* "multiprocessors" for "device__attribute_multiprocessor_count", a fact; NULL for other names. */
 const char *opk_attribute_device_fact(const char *name);
 /*
  * OPK_EUSAGE: recordings have no such attribute, or this one lacks attributes of its devices. Other

@@ -275,8 +275,8 @@ void opk_nvtx_clear(struct opk_nvtx_ranges *ranges);
 /* The number of the innermost range that a call's thread was in then; SIZE_MAX: none. */
 size_t opk_nvtx_at(const struct opk_nvtx_ranges *ranges, const struct opk_activity *call);
 /*
- * A range with those around it, as in struct opk_range. OPK_EINPUT: the paths are longer than those
- * of a recording of this size.
+ * A range with those around it, as in struct opk_range. OPK_EINPUT: the paths are too long for
+ * a file of this size.
  */
 int opk_nvtx_path(const char **out, struct opk_nvtx_ranges *ranges, struct opk_ctx *ctx,
                   const struct opk_file *file, size_t number);

@@ -151,8 +151,8 @@ static int check_weight(struct opk_nvtx_ranges *ranges, struct opk_ctx *ctx,
 		ranges->weight += strlen(ranges->items[i].activity->name) + 1;
 		if (ranges->weight > opk_table_limit(file))
 			return opk_fail(ctx, OPK_EINPUT,
-			                "%s: the paths of its NVTX ranges are longer than those of "
-			                "a file of this size",
+			                "%s: the paths of its NVTX ranges are too long for a file "
+			                "of this size",
 			                file->path);
 	}
 	return OPK_OK;

@@ -182,9 +182,12 @@ void opk_draft_clear(struct opk_draft *draft)
 
 /* ---- all sets of a file */
 
-bool opk_drafts_count(struct opk_drafts *drafts)
+bool opk_drafts_count(struct opk_drafts *drafts, size_t fields)
 {
-	if (!drafts->code && ++drafts->asked > MAX_ASKED)
+	enum { FEW_FIELDS = 64 };
+
+	drafts->asked += 1 + fields / FEW_FIELDS;
+	if (!drafts->code && drafts->asked > MAX_ASKED)
 		drafts->code = opk_fail(drafts->ctx, OPK_EINPUT,
 		                        "%s: names metrics more than %d times", drafts->path,
 		                        MAX_ASKED);

@@ -95,7 +95,7 @@ static void read_name(struct list *list)
 	}
 	opk_place_move(&list->place, &list->placed, from);
 	list->at = end;
-	if (opk_drafts_count(list->drafts))
+	if (opk_drafts_count(list->drafts, 0))
 		put(list, name, label && *label ? label : NULL);
 }
 
