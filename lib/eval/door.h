@@ -463,7 +463,7 @@ struct opk_import_options {
 	const char *ranges; /* a range table, JSON as in docs/format.md; optional */
 	size_t ranges_size;
 	const char *ranges_name; /* for errors: the file of the range table; optional */
-	bool no_instances; /* the image was made from a prefix without instances */
+	bool no_instances;       /* the image was made from a prefix without instances */
 };
 /*
  * Makes a recording of a bare counter data image. Evaluates it once, and fails as opk_table_new()

@@ -13,8 +13,8 @@ struct opk_nsys_imported {
 	uint64_t odd_ranges;  /* left out: they end before they begin, or their type is unknown */
 	uint64_t odd_records; /* of what ran, and values of samples, left out: impossible times */
 	uint64_t graphs;      /* CUDA graphs that are recorded as a whole */
-	bool no_clock;   /* the database does not say when its times begin: they count from 0 */
-	bool needs_chip; /* it failed, since the database does not say which chip to take */
+	bool no_clock;     /* the database does not say when its times begin: they count from 0 */
+	bool needs_chip;   /* it failed, since the database does not say which chip to take */
 	uint64_t negative; /* values of samples that are nan, as they can't be negative */
 	uint64_t texts;    /* likewise, since they are texts */
 	bool no_names;     /* it has samples of GPU metrics, but not the metrics' names */
