@@ -323,6 +323,31 @@ CTX_TEST(too_many)
 	         "would take 268435456 bytes");
 }
 
+/* One long name counts once in a file, but often in paths of ranges inside each other. */
+CTX_TEST(long_paths)
+{
+	enum { DEEP = 20, LENGTH = 1 << 20 };
+	struct opk_activity ranges[DEEP];
+	opk_autofree char *name = opk_alloc(LENGTH + 1);
+	struct opk_writer *writer = begin(ctx, trace_meta);
+	struct opk_listing *rows = NULL;
+	freed(opk_file) *file = NULL;
+
+	memset(name, 'a', LENGTH);
+	for (uint64_t i = 0; i < DEEP; i++)
+		ranges[i] = (struct opk_activity){ .kind = OPK_ACTIVITY_RANGE,
+			                           .device = -1,
+			                           .rank = -1,
+			                           .start_ns = i,
+			                           .end_ns = 100 - i,
+			                           .name = name };
+	ck_ok(ctx, opk_writer_add_activities(writer, ranges, DEEP));
+	finish(ctx, writer);
+	file = open_file(ctx);
+	ck_fails(ctx, opk_file_list(&rows, ctx, file, OPK_FILE_NVTX), OPK_EINPUT,
+	         "t.opk: the paths of its NVTX ranges are too long for a file of this size");
+}
+
 static const struct {
 	struct here here;
 	const char *meta;

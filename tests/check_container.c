@@ -238,8 +238,15 @@ CTX_TEST(unfinished_writer_leaves_nothing)
 CTX_TEST(incomplete_writer_does_not_finish)
 {
 	const struct opk_meta wrong = { .kind = "recording", .chip = "no chip" };
-	const struct opk_time time = { 0 };
+	const struct opk_time time = { 0 }, far = { .device = 1ll << 32 };
 	struct opk_writer *writers[2];
+
+	ck_ok(ctx, opk_writer_new(&writers[0], ctx, path));
+	ck_ok(ctx, opk_writer_add(writers[0], OPK_SECTION_META, "{}", 2));
+	ck_ok(ctx, opk_writer_add(writers[0], OPK_SECTION_DATA, "image", 5));
+	ck_fails(ctx, opk_writer_add_times(writers[0], &far, 1, sizeof far), OPK_EUSAGE,
+	         "times of samples of device 4294967296");
+	opk_writer_free(writers[0]);
 
 	ck_ok(ctx, opk_writer_new(&writers[0], ctx, path));
 	ck_ok(ctx, opk_writer_add(writers[0], OPK_SECTION_META, "{}", 2));

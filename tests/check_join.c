@@ -548,7 +548,7 @@ static const struct {
 	  { "", OPK_PROFILER_RANGE, rotated, 3, 0, 1, false },
 	  "stream",
 	  OPK_EUSAGE,
-	  "'stream' is no way to join" },
+	  "'stream' is not a way to join" },
 	{ HERE,
 	  { "kernel", OPK_PROFILER_RANGE, NULL, 0, 0, 1, false },
 	  "",

@@ -57,6 +57,7 @@ static const struct {
 	{ HERE, "f)float const*(", "f)float const*(" },
 	{ HERE, "triton; a  b const*\n(", "triton; a  b const*\n(" },
 	{ HERE, "f<(int)>(int const)", "f<(int)>(const int)" },
+	{ HERE, "f(a::b const volatile const *, c const)", "f(const volatile a::b *, const c)" },
 };
 
 TEST_EACH(spelling, spelling_rows)
@@ -95,6 +96,34 @@ TEST_EACH(parts, parts_rows)
 	ck_row(row, IS(base) && IS(templates) && IS(arguments), "%.*s", (int)got.base.length,
 	       got.base.text);
 #undef IS
+}
+
+/* "f(int const)", with more words in the bracket. free() */
+static char *long_name(const char *word, size_t count)
+{
+	struct opk_buf out = { 0 };
+
+	opk_buf_add_text(&out, "f(int const");
+	for (size_t i = 0; i < count; i++)
+		opk_buf_add_text(&out, word);
+	opk_buf_add_text(&out, ")");
+	return opk_buf_take_text(&out);
+}
+
+/* A file can have names of 100 MB, whose tokens would take gigabytes. */
+TEST(long_names)
+{
+	opk_autofree char *name = long_name(" volatile const", 100000);
+	opk_autofree char *shorter = long_name(", g", 10000), *same = opk_kernel_spell(name);
+	opk_autofree char *spelled = opk_kernel_spell(shorter);
+	struct opk_kernel_parts found;
+
+	ck_assert_str_eq(same, name);
+	ck_assert(!strncmp(spelled, "f(const int, g, g", 17));
+	ck_assert(opk_kernel_find_parts(&found, name));
+	ck_assert(found.base.text == name && found.base.length == strlen(name));
+	ck_assert(opk_kernel_find_parts(&found, spelled));
+	ck_assert_uint_eq(found.base.length, 1);
 }
 
 /* ---- short names ------------------------------------------------------------------------ */

@@ -166,7 +166,7 @@ CTX_TEST(bad_metadata)
 		{ HERE, "{" CHIP RANGE "\"metrics\":[\"a,b\"]}", "metric 1 has no usable name" },
 		{ HERE, "{" CHIP RANGE "\"metrics\":[\"a\\n\"]}", "metric 1 has no usable name" },
 		{ HERE, name_512, "metric 1 has no usable name" },
-		{ HERE, GOOD "\"join\":\"stream\"}", "is no way to join ranges" },
+		{ HERE, GOOD "\"join\":\"stream\"}", "is not a way to join ranges" },
 		{ HERE, GOOD "\"join\":7}", "member join is of the wrong type" },
 		{ HERE, GOOD "\"groups\":[[0]]}", "made in pass groups by an earlier offpeak" },
 		{ HERE, GOOD "\"kind\":\"recording\",\"join\":\"kernel\",\"groups\":[[0]]}",
@@ -269,7 +269,7 @@ CTX_TEST(refused_metadata)
 		struct opk_meta lists;
 		const char *wanted;
 	} rows[] = {
-		{ HERE, { .join = "stream" }, "'stream' is no way to join ranges" },
+		{ HERE, { .join = "stream" }, "'stream' is not a way to join ranges" },
 		{ HERE,
 		  { .metric_passes = one, .metric_pass_count = 1 },
 		  "passes of 1 metrics, and there are 2" },

@@ -257,6 +257,10 @@ static const struct bad {
 	  "r.csv:2: this row has 4 cells, but the table has 8 columns" },
 	{ HERE, RULES "\"0\",\"k\",\"a__b.sum\",\"us\",\"1\",,,,\n",
 	  "r.csv:2: this row has 9 cells, but the table has 8 columns" },
+	{ HERE,
+	  "\"ID\",\"Kernel Name\",\"Metric Unit\",\"Metric Value\",\"Metric Name\"\n"
+	  "\"0\",\"k\",\"us\",\"1\",\"a__b.sum\"\n\"1\",\"k\",\"us\",\"2\"\n",
+	  "r.csv:3: this row has 4 cells, but the table has 5 columns" },
 	{ HERE, LONG "\"0\",\"1", "r.csv:2: a quote that begins in this line is not closed" },
 	{ HERE, LONG "\"0\"x,\"1\"\n", "r.csv:2: a comma is needed after a quoted cell" },
 	{ HERE, LONG ROW("x", "a__b.sum", "", "1"),

@@ -149,11 +149,11 @@ static const struct bad {
 	{ HERE, "bad-extension.section", "3:1: an extension's name is not understood here" },
 	{ HERE, "bad-identifier.section",
 	  "1:1: a section has an Identifier, which this one lacks" },
-	{ HERE, "bad-list-control.txt", "2:18: this is no metric name" },
-	{ HERE, "bad-list-name.txt", "2:24: 'dram__bytes;sum' is no metric name" },
+	{ HERE, "bad-list-control.txt", "2:18: this is not a metric name" },
+	{ HERE, "bad-list-name.txt", "2:24: 'dram__bytes;sum' is not a metric name" },
 	{ HERE, "bad-list-prefix.txt", "2:1: a name is needed after the prefix" },
 	{ HERE, "bad-list.section", "4:1: ',' or ']' is needed here, in the list of Numbers" },
-	{ HERE, "bad-metric.section", "3:17: 'sm__cycles active.avg' is no metric name" },
+	{ HERE, "bad-metric.section", "3:17: 'sm__cycles active.avg' is not a metric name" },
 	{ HERE, "bad-name.section", "3:1: a field's name is needed here, not ':'" },
 	{ HERE, "bad-nul.section", "2:19: a NUL character in a string" },
 	{ HERE, "bad-number.section",
@@ -314,7 +314,7 @@ static const char *refusal(struct opk_ctx *ctx, const char *file, const struct o
 CTX_TEST(limits_of_files)
 {
 	opk_autobuf struct opk_buf many = { 0 }, often = { 0 }, large = { 0 }, none = { 0 },
-				   defined = { 0 };
+				   defined = { 0 }, table = { 0 }, wide = { 0 };
 
 	for (size_t i = 0; i < 10001; i++)
 		opk_buf_add_printf(&many, "a__%zu.sum\n", i);
@@ -322,6 +322,22 @@ CTX_TEST(limits_of_files)
 	for (size_t i = 0; i < 50001; i++)
 		opk_buf_add_text(&often, "a__b.sum,");
 	ck_assert_str_eq(refusal(ctx, "x", &often, OPK_EINPUT),
+	                 ": names metrics more than 50000 times");
+	/* Nothing in this table has a name. */
+	opk_buf_add_text(&table, "Identifier: 'a' Body { BaseNames {");
+	for (size_t i = 0; i < 600; i++)
+		opk_buf_add_text(&table, i == 300 ? " } Suffixes { a: 1" : " a: 1");
+	opk_buf_add_text(&table, " } }");
+	ck_assert_str_eq(refusal(ctx, "x.section", &table, OPK_EINPUT),
+	                 ": names metrics more than 50000 times");
+	/* Each name means a walk over the fields of its message. */
+	opk_buf_add_text(&wide, "Identifier: 'a' Body { BaseNames { x { Name: 'a__b.' ");
+	for (size_t i = 0; i < 7400; i++)
+		opk_buf_add_text(&wide, i < 6400    ? " a: 1"
+		                        : i == 6400 ? " } } Suffixes {"
+		                                    : " x { Name: 'sum' }");
+	opk_buf_add_text(&wide, " } }");
+	ck_assert_str_eq(refusal(ctx, "x.section", &wide, OPK_EINPUT),
 	                 ": names metrics more than 50000 times");
 	while (large.size <= 8 << 20)
 		opk_buf_add_text(&large, "a__b.sum\n");
@@ -370,7 +386,7 @@ static const struct {
 	{ HERE,
 	  "\xef\xbb\xbf"
 	  "dram__bytes;sum\n",
-	  "x.txt:1:1: 'dram__bytes;sum' is no metric name", true },
+	  "x.txt:1:1: 'dram__bytes;sum' is not a metric name", true },
 	/* Nsight Compute's own lists are left out, as in sections. */
 	{ HERE, "a__b.sum\ngroup:foo\n",
 	  "# lists of metrics that Nsight Compute has built in:\n#     group:foo\n", false },
@@ -386,9 +402,9 @@ static const struct {
 	  true },
 	{ HERE, "regex:a$", "  - '/.*(a$).*/'\n", false },
 	{ HERE, "regex:${x}", "x.txt:1:1: '${' stands for a parameter in sets", true },
-	{ HERE, "a__b.sum\n a:b", "x.txt:2:2: 'a:b' is no metric name", true },
+	{ HERE, "a__b.sum\n a:b", "x.txt:2:2: 'a:b' is not a metric name", true },
 	{ HERE, "# \xe2\x80\xa8 \xc3\xa9\nb__c.sum # \xc3\xa9\n, a:b",
-	  "x.txt:4:3: 'a:b' is no metric name", true },
+	  "x.txt:4:3: 'a:b' is not a metric name", true },
 };
 
 /* Pieces of lists, and the resulting set, or the error of a bad one. */

@@ -124,6 +124,11 @@ static const struct {
 	{ HERE, OPK_SECTION_RANGES, "{}", "3 R the range table is not an array" },
 	{ HERE, OPK_SECTION_RANGES, "[", "3 R JSON" },
 	{ HERE, OPK_SECTION_TIMES, "123", "3 T the times of the samples are not whole entries" },
+	{ HERE, OPK_SECTION_TIMES, "\1\1\1\1\1\1\1\1",
+	  "3 T the device of the samples is out of range" },
+	{ HERE, OPK_SECTION_TIMES, "\xfe\xff\xff\xff\xff\xff\xff\xff",
+	  "3 T the device of the samples is out of range" },
+	{ HERE, OPK_SECTION_TIMES, "\xff\xff\xff\xff\xff\xff\xff\xff", "" },
 	{ HERE, OPK_SECTION_STATS, "[]", "3 S the counts are not an object" },
 	{ HERE, OPK_SECTION_STATS, "{}", "" },
 };

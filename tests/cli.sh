@@ -341,7 +341,7 @@ notes 'named twice: it counts twice' merge -o joined.opk --join launch "$simple"
 shows '^join,launch$' info joined.opk
 works merge -o again.opk --join none joined.opk
 shows '^join,$' info again.opk
-refuses 2 "'bogus' is no way to join" merge -o unmerged.opk --join bogus "$simple"
+refuses 2 "'bogus' is not a way to join" merge -o unmerged.opk --join bogus "$simple"
 refuses 4 'cut off' merge -o unmerged.opk "$simple" no_end
 refuses 2 'metrics differ' merge -o unmerged.opk "$simple" "$recordings/gh100-training.opk"
 refuses 2 'range table' merge -o unmerged.opk "$simple" "$recordings/gh100-nested.opk"

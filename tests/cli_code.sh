@@ -96,7 +96,7 @@ done
 works eval all.opk -o merged.csv
 works eval "$simple" -o simple.csv
 same 'the same rows' "$(wc -l <merged.csv)" "$(wc -l <simple.csv)"
-refuses 2 'of GH100, profiler sass; ' merge -o pm.opk sass.opk "$recordings/gh100-training-pm.opk"
+refuses 2 ' is of GH100 and profiler sass, ' merge -o pm.opk sass.opk "$recordings/gh100-training-pm.opk"
 notes 'sass.opk is named twice' merge -o twice.opk sass.opk sass.opk
 
 section recover

@@ -183,7 +183,7 @@ refuses 2 'did you mean achieved_occupancy[?]' eval "$simple" --metrics achieved
 refuses 2 'did you mean sm__cycles_elapsed.max[?]' eval "$simple" --metrics sm_cycles_elapsed.max
 columns range,name,inst_executed eval --raw image --metrics inst_executed --chip GH100
 refuses 2 'depends on the chip: name it' eval --raw image --metrics inst_executed
-refuses 2 "'inst_executed' is no full metric name" import --raw image --metrics inst_executed --chip GH100 -o dir/none.opk
+refuses 2 "'inst_executed' is not a full metric name" import --raw image --metrics inst_executed --chip GH100 -o dir/none.opk
 refuses 2 "unknown chip 'GX100'" eval --raw image --metrics $metric --chip GX100
 refuses 2 "no metric 'no__such.sum'" eval --raw image --metrics no__such.sum
 fresh
@@ -241,6 +241,21 @@ same "$last: unshifted" "$(($(sed -n 2p out | cut -d , -f 2) + 1000))" "$shifted
 section 'range tables that do not fit'
 echo '[{"kernel":"one"},{"kernel":"two"}]' >two.json
 refuses 4 'the range table has 2 rows for 5 ranges' import --raw image --metrics $metric --ranges two.json -o unfit.opk
+# Readers refuse such tables, so a recording never has them.
+while IFS='|' read -r row why; do
+	echo "[$row,{},{},{},{}]" >odd.json
+	refuses 4 "the range table odd.json can't be used" import --raw image --metrics $metric --ranges odd.json -o unfit.opk
+	err_has "$why"
+done <<'END'
+{"device":-1}|range table: row 1: member device is out of range
+{"grid":[5000000000,1,1]}|range table: row 1: member grid is out of range
+{"group":1}|row 1 of the range table is of a pass group
+{"pass":9}|its ranges are of passes 9 and 0
+END
+echo '[{"pass":9},{"pass":9},{"pass":9},{"pass":9},{"pass":9}]' >odd.json
+refuses 4 'a range is of pass 9, and there are' import --raw image --metrics $metric --ranges odd.json -o unfit.opk
+echo '{"kernel":"one"}' >odd.json
+refuses 4 'the range table is not an array' import --raw image --metrics $metric --ranges odd.json -o unfit.opk
 same 'nothing is left behind' "$(ls | grep -c '^unfit')" 0
 
 finish

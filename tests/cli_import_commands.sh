@@ -95,7 +95,7 @@ refuses 4 'ncu:1:5: --metrics needs a value' sets --import 'ncu --metrics'
 refuses 4 'ncu:1:15: .*\$M.* has a variable, which only the shell knows' sets --import 'ncu --metrics $M ./app'
 refuses 4 "ncu:1:15: this quote is not closed" sets --import "ncu --metrics 'a__b.sum ./app"
 refuses 4 "ncu:1:15: what begins here does not end" sets --import 'ncu --metrics $(cat x ./app'
-refuses 4 "ncu:1:24: 'c;d__e' is no metric name" sets --import 'ncu --metrics a__b.sum,"c;d__e" ./app'
+refuses 4 "ncu:1:24: 'c;d__e' is not a metric name" sets --import 'ncu --metrics a__b.sum,"c;d__e" ./app'
 refuses 4 'ncu:1:15: .*no sections for' sets --import 'ncu --section regex:( ./app'
 refuses 4 'with --import, Nsight Compute collects nothing' sets --import 'ncu -i x.ncu-rep --page raw'
 refuses 4 'there is no command line of Nsight Compute' sets --import 'echo ncu --set full'

@@ -151,14 +151,14 @@ works import --nsys named.sqlite --chip H100 -o named.opk --force
 section 'odd records'
 for word in backwards:5 late:6; do
 	database bad.sqlite "${word%:*}"
-	notes "records of what ran whose times can't be are left out: 1$" import --nsys bad.sqlite -o bad.opk --force
+	notes "records with impossible times are left out: 1$" import --nsys bad.sqlite -o bad.opk --force
 	works verify bad.opk
 	works eval bad.opk
 	lines_are "${word#*:}"
 done
 altered bad.sqlite "CREATE TABLE k AS SELECT * FROM $kernels; DROP TABLE $kernels; ALTER TABLE k RENAME TO $kernels;
 	UPDATE $kernels SET end = NULL WHERE start = 1000; UPDATE $kernels SET start = 'x' WHERE start = 2500"
-notes "records of what ran whose times can't be are left out: 2$" import --nsys bad.sqlite -o bad.opk --force
+notes "records with impossible times are left out: 2$" import --nsys bad.sqlite -o bad.opk --force
 works eval bad.opk
 lines_are 4
 altered bad.sqlite 'DROP TABLE NVTX_EVENTS; CREATE TABLE NVTX_EVENTS (start, end, text)'
@@ -169,10 +169,19 @@ refuses 4 "the table StringIds has no column 'id'" import --nsys bad.sqlite -o n
 section 'odd values'
 altered odd.sqlite "UPDATE GPU_METRICS SET value = 'x' WHERE timestamp = 1200 AND metricId = 0 AND typeId % 256 = 1;
 	UPDATE TARGET_INFO_GPU_METRICS SET metricName = 'SM Active' WHERE metricName = 'Some Other Thing'" metrics
-notes 'values of GPU metrics that are texts and no numbers, and so nan: 1$' import --nsys odd.sqlite -o odd.opk
+notes 'values of GPU metrics that are texts became nan: 1$' import --nsys odd.sqlite -o odd.opk
 err_has 'left out, since another label means the same metric: SMs Active .Throughput %., SM Active$'
 run 0 eval odd.opk --columns "start_ns,device,$sm"
 out_has '000001100,0,nan$' '000001200,0,80$'
+altered times.sqlite "UPDATE GPU_METRICS SET timestamp = 'soon' WHERE timestamp = 1300 AND typeId % 256 = 1;
+	UPDATE GPU_METRICS SET timestamp = '9999999999x' WHERE timestamp = 1500 AND typeId % 256 = 1;
+	UPDATE GPU_METRICS SET timestamp = -2 * 1795358468000000000 WHERE timestamp = 1400 AND typeId % 256 = 1" metrics
+notes 'records with impossible times are left out: 9$' import --nsys times.sqlite -o times.opk
+works verify times.opk
+run 0 eval times.opk --columns start_ns,end_ns,device
+same 'samples that are left' "$(grep -c '8000001[2-7]00,.*,0$' out)" 3
+out_has '^1795358468000001100,1795358468000001200,0$' '^1795358468000001500,1795358468000001600,0$'
+out_lacks '000000000,'
 "$tap_python" -c 'import sqlite3; sqlite3.connect("other.sqlite").execute("CREATE TABLE t (a)")'
 refuses 4 'other.sqlite is not a database of Nsight Systems' import --nsys other.sqlite -o no.opk
 refuses 4 'README.md: SQLite: file is not a database' import --nsys "$SOURCE/README.md" -o no.opk

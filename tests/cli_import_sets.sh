@@ -52,7 +52,7 @@ refuses 1 'others: it names nothing that a metric set can collect: launch__grid_
 refuses 1 'empty: it names nothing that a metric set can collect$' sets --import empty
 refuses 1 "can.t create" sets --import syntax.section -o nowhere/x.yaml
 printf 'Identifier: "a\\033[31mb" Metrics { Name: "a__\\033[31m.sum" }' >escape.section
-refuses 4 "'a__\?\[31m.sum' is no metric name" sets --import escape.section
+refuses 4 "'a__\?\[31m.sum' is not a metric name" sets --import escape.section
 refuses 2 'one of --check, --single-pass and --import' sets --import syntax.section --check simple
 refuses 2 "import takes one FILE: 'x' is surplus" sets --import syntax.section x
 refuses 2 'yaml goes with --single-pass CHIP SET' sets --yaml

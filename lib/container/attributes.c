@@ -172,13 +172,7 @@ bool opk_attribute_is_of_device(const char *name)
 	return begins(name, device_prefix);
 }
 
-bool opk_attribute_exists(const char *name)
-{
-	return find_launch(name) || begins(name, device_prefix);
-}
-
-/* The name of a device's attribute as a fact; NULL for other names. */
-static const char *device_fact(const char *name)
+const char *opk_attribute_device_fact(const char *name)
 {
 	const char *attribute = name + sizeof device_prefix - 1;
 
@@ -299,7 +293,7 @@ double opk_attribute_value(const char *name, const struct opk_meta *meta,
                            const struct opk_range *range)
 {
 	const struct launch_attribute *launch = find_launch(name);
-	const char *fact = device_fact(name);
+	const char *fact = opk_attribute_device_fact(name);
 
 	if (fact)
 		return meta ? get_of_device(meta, fact, range ? range->device : -1) : (double)NAN;
@@ -360,7 +354,8 @@ int opk_attribute_check(struct opk_ctx *ctx, const char *name, const struct opk_
 {
 	struct opk_nearest nearest = { .name = name };
 
-	if (find_launch(name) || (device_fact(name) && has_fact(meta, device_fact(name))))
+	if (find_launch(name)
+	    || (opk_attribute_device_fact(name) && has_fact(meta, opk_attribute_device_fact(name))))
 		return OPK_OK;
 	/* Recordings of other tools have facts about launches as metrics. */
 	if (!opk_attribute_is_like(name) || (meta && opk_meta_has_metric(meta, name)))

@@ -28,6 +28,44 @@ bool opk_same_crc(uint32_t stored, uint32_t computed)
 #endif
 }
 
+const char *opk_section_text(uint32_t type)
+{
+	static const struct {
+		uint32_t type;
+		const char *text;
+	} known[] = {
+		{ OPK_SECTION_META, "metadata" },
+		{ OPK_SECTION_CONFIG, "config image" },
+		{ OPK_SECTION_ROTATION, "config image for rotation" },
+		{ OPK_SECTION_PREFIX, "counter-data prefix" },
+		{ OPK_SECTION_AVAILABILITY, "counter-availability image" },
+		{ OPK_SECTION_DATA, "counter data image" },
+		{ OPK_SECTION_BAKED, "how values were evaluated" },
+		{ OPK_SECTION_VALUES, "values" },
+		{ OPK_SECTION_LEFT_OUT, "image that was left out" },
+		{ OPK_SECTION_RANGES, "range table" },
+		{ OPK_SECTION_TIMES, "times of samples" },
+		{ OPK_SECTION_STATS, "counts of the run" },
+		{ OPK_SECTION_ACTIVITIES, "records of what ran" },
+		{ OPK_SECTION_CODE, "module" },
+		{ OPK_SECTION_INSTRUCTIONS, "counts of instructions" },
+		{ OPK_SECTION_END, "end" },
+	};
+
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (known[i].type == type)
+			return known[i].text;
+	return NULL;
+}
+
+size_t opk_file_next_attached(const struct opk_file *file, size_t image, size_t i)
+{
+	while (++i < file->section_count && i - image <= OPK_LINK_DISTANCE)
+		if (file->sections[i].link == image && opk_is_attached(&file->sections[i]))
+			return i;
+	return SIZE_MAX;
+}
+
 /* Only tables, and images with a base, name a section; unknown types may. */
 static const char *find_link_flaw(const struct opk_section *section)
 {
@@ -37,25 +75,9 @@ static const char *find_link_flaw(const struct opk_section *section)
 		return section->distance ? NULL : "a table names no image";
 	if (section->type == OPK_SECTION_DATA && (section->flags & OPK_SECTION_BASED))
 		return section->distance ? NULL : "a section names no base";
-	switch (section->type) {
-	case OPK_SECTION_DATA:
-	case OPK_SECTION_META:
-	case OPK_SECTION_CONFIG:
-	case OPK_SECTION_ROTATION:
-	case OPK_SECTION_PREFIX:
-	case OPK_SECTION_AVAILABILITY:
-	case OPK_SECTION_STATS:
-	case OPK_SECTION_ACTIVITIES:
-	case OPK_SECTION_CODE:
-	case OPK_SECTION_INSTRUCTIONS:
-	case OPK_SECTION_BAKED:
-	case OPK_SECTION_VALUES:
-	case OPK_SECTION_LEFT_OUT:
-	case OPK_SECTION_END:
-		return section->distance ? "a section names another one without need" : NULL;
-	default:
-		return NULL;
-	}
+	return section->distance && opk_section_text(section->type)
+	               ? "a section names another one without need"
+	               : NULL;
 }
 
 const char *opk_section_flaw(const struct opk_section *section)

@@ -83,6 +83,12 @@ static inline bool opk_is_attached(const struct opk_section *section)
 	return !opk_is_image(section->type) && section->distance;
 }
 
+/* The next section after `i` that belongs to an image; SIZE_MAX: there is none. container.c */
+size_t opk_file_next_attached(const struct opk_file *file, size_t image, size_t i);
+
+/* What a section contains; NULL: the type is not known. container.c */
+const char *opk_section_text(uint32_t type);
+
 struct opk_file {
 	char *path;
 	int fd;
@@ -279,12 +285,9 @@ int opk_meta_check(struct opk_ctx *ctx, const struct opk_meta *meta);
 /* Whether the file is a probe: it describes GPUs, and has neither metrics nor data. meta_check.c */
 bool opk_meta_is_probe(const struct opk_meta *meta);
 /* Adds the names of the shown columns, see struct opk_meta; false when out of memory. */
-struct opk_strlist;
 bool opk_meta_list_columns(struct opk_strlist *names, const struct opk_meta *meta);
 /* Whether the metric was recorded, or is in the set. meta_check.c */
 bool opk_meta_has_metric(const struct opk_meta *meta, const char *metric);
-/* Whether only formulas need the metric. meta.c */
-bool opk_meta_hides(const struct opk_meta *meta, const char *metric);
 /* Whether the metric's values count idle time around short kernels. meta_check.c */
 bool opk_meta_is_inflated(const struct opk_meta *meta, const char *metric);
 /* Writes a file's metadata with a new `made_by`; keeps members that readers don't know. */
@@ -410,6 +413,9 @@ void opk_ranges_unplace(struct opk_range *ranges, size_t count, const struct opk
 int opk_ranges_check_pass(struct opk_ctx *ctx, const struct opk_range *ranges, size_t count,
                           size_t passes);
 void opk_ranges_to_json(struct opk_buf *out, const struct opk_range *ranges, size_t count);
+/* Appends the rows of a range table. OPK_EINPUT: readers refuse such a table. */
+int opk_ranges_from_json(struct opk_range_table *table, struct opk_ctx *ctx,
+                         const struct opk_json *root);
 
 /* Whether the segment's tables give its number of rows. */
 static inline bool opk_segment_is_counted(const struct opk_segment *segment)
@@ -429,6 +435,8 @@ static inline void opk_time_table_clear(struct opk_time_table *table)
 	free(table->rows);
 }
 #define opk_autotimes __attribute__((cleanup(opk_time_table_clear)))
+/* Whether samples can be of this device; -1: it is not known. */
+bool opk_times_have_device(int64_t device);
 void opk_times_encode(struct opk_buf *out, const struct opk_time *times, size_t count);
 
 /* Records as columns, for KERN and INSN sections: record_columns.c */
@@ -561,15 +569,12 @@ int opk_file_link(size_t *bad, struct opk_ctx *ctx, struct opk_file *file,
  * are evaluated like metrics, but need no counters.
  */
 
-/*
- * "device__attribute_..." or a known "launch__..." or "sm__maximum_warps_...": metrics don't have
- * such names.
- */
-bool opk_attribute_is_name(const char *name);
 /* Any "launch__...", too, which is a metric where another tool recorded it. */
 bool opk_attribute_is_like(const char *name);
 /* "device__attribute_..." */
 bool opk_attribute_is_of_device(const char *name);
+/* "multiprocessors" for "device__attribute_multiprocessor_count", a fact; NULL for other names. */
+const char *opk_attribute_device_fact(const char *name);
 /*
  * OPK_EUSAGE: recordings have no such attribute, or this one lacks attributes of its devices. Other
  * names are fine, and so are a recording's metrics.

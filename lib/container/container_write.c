@@ -323,10 +323,10 @@ int opk_writer_copy(struct opk_writer *writer, const struct opk_file *file, size
 
 int opk_writer_copy_tables(struct opk_writer *writer, const struct opk_file *file, size_t image)
 {
-	for (size_t i = image + 1; i < file->section_count && i - image <= OPK_LINK_DISTANCE; i++) {
-		if (file->sections[i].link == image && opk_is_attached(&file->sections[i]))
-			TRY(opk_writer_copy(writer, file, i));
-	}
+	size_t i = image;
+
+	while ((i = opk_file_next_attached(file, image, i)) != SIZE_MAX)
+		TRY(opk_writer_copy(writer, file, i));
 	return OPK_OK;
 }
 
@@ -433,7 +433,12 @@ int opk_writer_add_times(struct opk_writer *writer, const struct opk_time *times
 	const void *rows = times;
 
 	TRY(fit_rows(&rows, &copy, writer, count, size, sizeof *times));
-	opk_times_encode(&payload, rows, count);
+	times = rows;
+	if (count && !opk_times_have_device(times->device))
+		return note_failure(writer, opk_fail(writer->ctx, OPK_EUSAGE,
+		                                     "times of samples of device %jd",
+		                                     (intmax_t)times->device));
+	opk_times_encode(&payload, times, count);
 	return opk_writer_add_buf(writer, OPK_SECTION_TIMES, &payload, "times of samples");
 }
 

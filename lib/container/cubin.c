@@ -23,7 +23,7 @@ int opk_cubin_init(struct opk_cubin *cubin, struct opk_ctx *ctx, const void *dat
 	memcpy(&header, data, sizeof header);
 	if (memcmp(header.e_ident, ELFMAG, SELFMAG) || header.e_ident[EI_CLASS] != ELFCLASS64
 	    || header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_shentsize != sizeof(Elf64_Shdr))
-		return opk_fail(ctx, OPK_EINPUT, "it is no 64-bit ELF file");
+		return opk_fail(ctx, OPK_EINPUT, "it is not a 64-bit ELF file");
 	if (!is_within(header.e_shoff, (uint64_t)header.e_shnum * sizeof(Elf64_Shdr), size))
 		return opk_fail(ctx, OPK_EINPUT, "its sections are outside the file");
 	cubin->table = header.e_shoff;

@@ -267,14 +267,19 @@ struct opk_nvtx_range {
 struct opk_nvtx_ranges {
 	struct opk_nvtx_range *items;
 	size_t count;
+	uint64_t weight; /* bytes of the paths so far */
 };
 int opk_nvtx_find(struct opk_nvtx_ranges *ranges, struct opk_ctx *ctx,
                   const struct opk_activity *activities, size_t count);
 void opk_nvtx_clear(struct opk_nvtx_ranges *ranges);
 /* The number of the innermost range that a call's thread was in then; SIZE_MAX: none. */
 size_t opk_nvtx_at(const struct opk_nvtx_ranges *ranges, const struct opk_activity *call);
-/* A range with those around it, as in struct opk_range; NULL when out of memory. */
-const char *opk_nvtx_path(struct opk_nvtx_ranges *ranges, size_t number);
+/*
+ * A range with those around it, as in struct opk_range. OPK_EINPUT: the paths are too long for
+ * a file of this size.
+ */
+int opk_nvtx_path(const char **out, struct opk_nvtx_ranges *ranges, struct opk_ctx *ctx,
+                  const struct opk_file *file, size_t number);
 
 /* A module of a program: a cubin, which is an ELF file, as the driver loaded it. */
 struct opk_module {
@@ -534,8 +539,11 @@ int opk_writers_finish(struct opk_writer *const *writers, size_t count);
  * Attributes: numbers about a launch or its device, with Nsight Compute's names.
  */
 
-/* Whether recordings may have it: any attribute of a device, and known ones of launches. */
-bool opk_attribute_exists(const char *name);
+/*
+ * "device__attribute_..." or a known "launch__..." or "sm__maximum_warps_...": metrics don't have
+ * such names.
+ */
+bool opk_attribute_is_name(const char *name);
 /* "": it has no unit, or the unit is not known. */
 const char *opk_attribute_unit(const char *name);
 /* What it is, as a sentence. */

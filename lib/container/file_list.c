@@ -67,35 +67,6 @@ static void add_items(struct opk_listing *rows, const struct opk_meta *meta,
 
 /* ---- sections --------------------------------------------------------------------------- */
 
-static const char *content_text(uint32_t type)
-{
-	static const struct {
-		uint32_t type;
-		const char *text;
-	} known[] = {
-		{ OPK_SECTION_META, "metadata" },
-		{ OPK_SECTION_CONFIG, "config image" },
-		{ OPK_SECTION_ROTATION, "config image for rotation" },
-		{ OPK_SECTION_PREFIX, "counter-data prefix" },
-		{ OPK_SECTION_AVAILABILITY, "counter-availability image" },
-		{ OPK_SECTION_DATA, "counter data image" },
-		{ OPK_SECTION_BAKED, "how values were evaluated" },
-		{ OPK_SECTION_VALUES, "values" },
-		{ OPK_SECTION_LEFT_OUT, "image that was left out" },
-		{ OPK_SECTION_RANGES, "range table" },
-		{ OPK_SECTION_TIMES, "times of samples" },
-		{ OPK_SECTION_STATS, "counts of the run" },
-		{ OPK_SECTION_ACTIVITIES, "records of what ran" },
-		{ OPK_SECTION_CODE, "module" },
-		{ OPK_SECTION_INSTRUCTIONS, "counts of instructions" },
-	};
-
-	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-		if (known[i].type == type)
-			return known[i].text;
-	return "unknown, skipped";
-}
-
 static const char *encoding_text(const struct opk_section *section)
 {
 	static const char *const texts[16] = {
@@ -116,13 +87,13 @@ static void add_sections(struct opk_listing *rows, struct opk_ctx *ctx, const st
 {
 	for (size_t i = 0; i < file->section_count; i++) {
 		const struct opk_section *section = &file->sections[i];
-		const char *integrity = NULL;
+		const char *text = opk_section_text(section->type), *integrity = NULL;
 		char type[5];
 
 		if (verify)
 			integrity = opk_file_verify(ctx, file, i) ? "damaged" : "ok";
 		opk_section_type_name(type, section->type);
-		opk_listing_row(rows, cell_text(type), cell_text(content_text(section->type)),
+		opk_listing_row(rows, cell_text(type), cell_text(text ? text : "unknown, skipped"),
 		                cell_number(section->stored_size), cell_number(section->plain_size),
 		                cell_text(encoding_text(section)), cell_number(section->stride),
 		                cell_text(integrity));

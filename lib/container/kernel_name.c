@@ -10,6 +10,9 @@
 
 #define NO_MATCH SIZE_MAX
 
+/* Bytes. Longer names stay as they are: tokens take 50 times as much memory as the text. */
+enum { MAX_NAME = 64 << 10 };
+
 struct token {
 	const char *text;
 	size_t length;
@@ -183,25 +186,31 @@ static size_t type_begin(const struct tokens *tokens, size_t at)
 	return is_word(&items[at]) || items[at].match != NO_MATCH ? at : NO_MATCH;
 }
 
-/* "float const" to "const float"; a pointer's or function's const stays where it is. */
-static void move_qualifier(struct tokens *tokens, size_t i)
+/* The first token of the type whose last one is `last`; NO_MATCH: a pointer's or function's. */
+static size_t qualified_type(const struct tokens *tokens, size_t last)
+{
+	const struct token *token = &tokens->items[last];
+
+	if (is_qualifier(token)
+	    || !(is_word(token) || is(token, "}") || (is(token, ">") && token->match < last)))
+		return NO_MATCH;
+	return type_begin(tokens, last);
+}
+
+/*
+ * "float const" to "const float"; a pointer's or function's const stays where it is. `type`: where
+ * the qualifier before this one went.
+ */
+static void move_qualifier(struct tokens *tokens, size_t i, size_t *type)
 {
 	struct token *token = &tokens->items[i];
-	size_t last = i, first;
 
-	while (last && is_qualifier(&tokens->items[last - 1]) && tokens->items[last - 1].left_out)
-		last--;
-	if (!last--)
-		return;
-	if (is_qualifier(&tokens->items[last])
-	    || !(is_word(&tokens->items[last]) || is(&tokens->items[last], "}")
-	         || (is(&tokens->items[last], ">") && tokens->items[last].match < last)))
-		return;
-	first = type_begin(tokens, last);
-	if (first == NO_MATCH)
+	if (!i || !is_qualifier(token - 1) || !token[-1].left_out)
+		*type = i ? qualified_type(tokens, i - 1) : NO_MATCH;
+	if (*type == NO_MATCH)
 		return;
 	token->left_out = true;
-	tokens->items[first].before = tokens->items[first].before ? "const volatile "
+	tokens->items[*type].before = tokens->items[*type].before ? "const volatile "
 	                              : is(token, "const")        ? "const "
 	                                                          : "volatile ";
 }
@@ -301,10 +310,11 @@ static char *spell(struct tokens *tokens)
 {
 	struct opk_buf out = { 0 };
 	const struct token *last = NULL;
+	size_t type = NO_MATCH;
 
 	for (size_t i = 0; i < tokens->count; i++) {
 		if (is_qualifier(&tokens->items[i]))
-			move_qualifier(tokens, i);
+			move_qualifier(tokens, i, &type);
 		drop_cast(tokens, i);
 	}
 	for (size_t i = 0; i < tokens->count; i++) {
@@ -350,7 +360,7 @@ char *opk_kernel_spell(const char *name)
 	char *spelled = NULL;
 
 	/* Most names in libraries are plain words. */
-	if (!strpbrk(name, " <("))
+	if (!strpbrk(name, " <(") || strlen(name) > MAX_NAME)
 		return opk_strdup(name);
 	if (strstr(name, "<unnamed>")) {
 		named = name_unnamed(name);
@@ -398,9 +408,10 @@ static void find_parts(struct opk_kernel_parts *parts, const struct tokens *toke
 bool opk_kernel_find_parts(struct opk_kernel_parts *parts, const char *name)
 {
 	struct tokens tokens = { 0 };
-	bool odd = false, good = read_tokens(&tokens, name, &odd);
+	size_t length = strlen(name);
+	bool odd = false, good = length > MAX_NAME || read_tokens(&tokens, name, &odd);
 
-	*parts = (struct opk_kernel_parts){ .base = { name, strlen(name) } };
+	*parts = (struct opk_kernel_parts){ .base = { name, length } };
 	if (good && !odd)
 		find_parts(parts, &tokens);
 	free(tokens.items);

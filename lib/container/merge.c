@@ -201,10 +201,12 @@ static int check_meta(struct opk_merger *m, const struct opk_file *file, const c
 	bool same;
 
 	if (strcmp(meta->chip, first->chip) || !can_join_profilers(first, file, meta))
-		return opk_fail(m->ctx, OPK_EUSAGE,
-		                "%s: of %s, profiler %s; %s is of %s, profiler %s", path,
-		                meta->chip, opk_profiler_name(meta->profiler), first_path,
-		                first->chip, opk_profiler_name(first->profiler));
+		return opk_fail(
+			m->ctx, OPK_EUSAGE,
+			"%s is of %s and profiler %s, %s of %s and profiler %s: they can't be "
+			"merged",
+			path, meta->chip, opk_profiler_name(meta->profiler), first_path,
+			first->chip, opk_profiler_name(first->profiler));
 	if (leaves_metadata(file, meta))
 		return OPK_OK;
 	if (!same_names(meta->metrics, meta->metric_count, first->metrics, first->metric_count))
@@ -323,14 +325,12 @@ static int add_placed_rows(struct opk_merger *m, struct opk_writer *writer,
 static int copy_placed(struct opk_merger *m, struct opk_writer *writer, const struct opk_file *file,
                        const struct opk_segment *segment)
 {
-	size_t image = segment->image;
+	size_t image = segment->image, i = image;
 
 	TRY(opk_writer_copy(writer, file, image));
-	for (size_t i = image + 1; i < file->section_count && i - image <= OPK_LINK_DISTANCE; i++) {
-		if (file->sections[i].link == image && opk_is_attached(&file->sections[i])
-		    && file->sections[i].type != OPK_SECTION_RANGES)
+	while ((i = opk_file_next_attached(file, image, i)) != SIZE_MAX)
+		if (file->sections[i].type != OPK_SECTION_RANGES)
 			TRY(opk_writer_copy(writer, file, i));
-	}
 	if (opk_segment_is_counted(segment))
 		TRY(add_placed_rows(m, writer, segment));
 	return OPK_OK;

@@ -278,14 +278,6 @@ static const char *label_of(const struct opk_meta *meta, const char *metric)
 	return metric;
 }
 
-bool opk_meta_hides(const struct opk_meta *meta, const char *metric)
-{
-	for (size_t i = 0; i < meta->hidden_count; i++)
-		if (!strcmp(meta->hidden[i], metric))
-			return true;
-	return false;
-}
-
 bool opk_meta_list_columns(struct opk_strlist *names, const struct opk_meta *meta)
 {
 	bool good = true;
@@ -293,7 +285,7 @@ bool opk_meta_list_columns(struct opk_strlist *names, const struct opk_meta *met
 	for (size_t i = 0; good && i < meta->column_count; i++)
 		good = opk_strlist_add(names, meta->columns[i]);
 	for (size_t i = 0; good && !meta->column_count && i < meta->metric_count; i++)
-		if (!opk_meta_hides(meta, meta->metrics[i]))
+		if (!opk_texts_contain(meta->hidden, meta->hidden_count, meta->metrics[i]))
 			good = opk_strlist_add(names, label_of(meta, meta->metrics[i]));
 	for (size_t i = 0; good && !meta->column_count && i < meta->derived_count; i++)
 		good = opk_strlist_add(names, meta->derived[i].name);

@@ -453,7 +453,7 @@ int opk_meta_check(struct opk_ctx *ctx, const struct opk_meta *meta)
 			return opk_fail(ctx, OPK_EINPUT, "metadata: metric %zu has no usable name",
 			                i + 1);
 	if (!is_join(meta->join ? meta->join : ""))
-		return opk_fail(ctx, OPK_EINPUT, "'%s' is no way to join ranges", meta->join);
+		return opk_fail(ctx, OPK_EINPUT, "'%s' is not a way to join ranges", meta->join);
 	TRY(check_inflated(ctx, meta));
 	TRY(check_run(ctx, meta));
 	TRY(check_availability(ctx, meta));

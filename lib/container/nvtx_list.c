@@ -143,17 +143,35 @@ static void add_others(struct opk_buf *path, const struct opk_nvtx_ranges *range
 		add_domain(path, ranges, innermost, name, length);
 }
 
-const char *opk_nvtx_path(struct opk_nvtx_ranges *ranges, size_t number)
+/* A text counts once in a file, but is in the paths of all ranges inside it. */
+static int check_weight(struct opk_nvtx_ranges *ranges, struct opk_ctx *ctx,
+                        const struct opk_file *file, size_t number)
+{
+	for (size_t i = number; i != SIZE_MAX; i = ranges->items[i].parent) {
+		ranges->weight += strlen(ranges->items[i].activity->name) + 1;
+		if (ranges->weight > opk_table_limit(file))
+			return opk_fail(ctx, OPK_EINPUT,
+			                "%s: the paths of its NVTX ranges are too long for a file "
+			                "of this size",
+			                file->path);
+	}
+	return OPK_OK;
+}
+
+int opk_nvtx_path(const char **out, struct opk_nvtx_ranges *ranges, struct opk_ctx *ctx,
+                  const struct opk_file *file, size_t number)
 {
 	struct opk_nvtx_range *range = &ranges->items[number];
 	struct opk_buf path = { 0 };
 
-	if (range->path)
-		return range->path;
-	add_domain(&path, ranges, number, "", 0);
-	add_others(&path, ranges, number, number);
-	range->path = opk_buf_take_text(&path);
-	return range->path;
+	if (!range->path) {
+		TRY(check_weight(ranges, ctx, file, number));
+		add_domain(&path, ranges, number, "", 0);
+		add_others(&path, ranges, number, number);
+		range->path = opk_buf_take_text(&path);
+	}
+	*out = range->path;
+	return range->path ? OPK_OK : opk_nomem(ctx, "NVTX ranges");
 }
 
 size_t opk_nvtx_at(const struct opk_nvtx_ranges *ranges, const struct opk_activity *call)
@@ -207,7 +225,8 @@ static void add_row(struct opk_listing *rows, const struct opk_nvtx_range *range
 	                cell_text(activity->host));
 }
 
-static int add_rows(struct opk_listing *rows, struct opk_ctx *ctx, struct opk_nvtx_ranges *ranges)
+static int add_rows(struct opk_listing *rows, struct opk_ctx *ctx, const struct opk_file *file,
+                    struct opk_nvtx_ranges *ranges)
 {
 	opk_autofree size_t *order = opk_alloc_array(ranges->count + 1, sizeof *order);
 	opk_autofree size_t *numbers = opk_alloc_array(ranges->count + 1, sizeof *numbers);
@@ -221,10 +240,9 @@ static int add_rows(struct opk_listing *rows, struct opk_ctx *ctx, struct opk_nv
 		numbers[order[i]] = i;
 	for (size_t i = 0; i < ranges->count; i++) {
 		const struct opk_nvtx_range *range = &ranges->items[order[i]];
-		const char *path = opk_nvtx_path(ranges, order[i]);
+		const char *path;
 
-		if (!path)
-			return opk_nomem(ctx, "NVTX ranges");
+		TRY(opk_nvtx_path(&path, ranges, ctx, file, order[i]));
 		add_row(rows, range, path, i,
 		        range->parent == SIZE_MAX ? SIZE_MAX : numbers[range->parent]);
 	}
@@ -239,5 +257,5 @@ int opk_nvtx_list_add(struct opk_listing *rows, struct opk_ctx *ctx, struct opk_
 
 	TRY(opk_file_activities(&activities, &count, ctx, file));
 	TRY(opk_nvtx_find(&ranges, ctx, activities, count));
-	return add_rows(rows, ctx, &ranges);
+	return add_rows(rows, ctx, file, &ranges);
 }

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "container/container.h"
 
 const char *opk_meta_fact(const struct opk_meta *meta, const char *name)
@@ -67,11 +68,9 @@ int32_t opk_meta_rank(const struct opk_meta *meta)
 
 bool opk_fact_is_origin(const char *name)
 {
-	size_t length = strlen(name);
-
 	return !strcmp(name, "hostname")
-	       || (!strncmp(name, "device.", 7) && length > 11
-	           && (!strcmp(name + length - 5, ".uuid") || !strcmp(name + length - 4, ".pci")));
+	       || (!strncmp(name, "device.", 7)
+	           && (opk_ends(name + 7, ".uuid") || opk_ends(name + 7, ".pci")));
 }
 
 /* Facts for one range after the other; `gpu` is the GPU of `device`. */

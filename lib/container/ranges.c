@@ -79,8 +79,11 @@ static uint64_t weight_of(const struct opk_range_table *table, uint64_t more)
 	return (table->rows.count + more) * OPK_RANGE_WEIGHT + table->texts.weight;
 }
 
-static int add_rows(struct opk_range_table *table, struct opk_ctx *ctx, const struct opk_json *root)
+int opk_ranges_from_json(struct opk_range_table *table, struct opk_ctx *ctx,
+                         const struct opk_json *root)
 {
+	if (root->type != OPK_JSON_ARRAY)
+		return opk_fail(ctx, OPK_EINPUT, "the range table is not an array");
 	for (size_t i = 0; i < root->count; i++) {
 		const struct opk_members_reader reader = { ctx, NULL, "range table: row", i + 1 };
 		struct opk_range *range = opk_list_add(&table->rows);
@@ -104,10 +107,8 @@ static int read_rows(struct opk_range_table *table, struct opk_ctx *ctx,
 	opk_auto(opk_json) struct opk_json *root = NULL;
 
 	TRY(opk_file_read_json(&root, ctx, file, section));
-	if (root->type != OPK_JSON_ARRAY)
-		return opk_fail(ctx, OPK_EINPUT, "the range table is not an array");
 	TRY(opk_table_check(ctx, file, section, root->count, weight_of(table, root->count)));
-	TRY(add_rows(table, ctx, root));
+	TRY(opk_ranges_from_json(table, ctx, root));
 	/* Checks the size again: only now the size of the texts is known. */
 	return opk_table_check(ctx, file, section, root->count, weight_of(table, 0));
 }

@@ -138,14 +138,16 @@ static void set_rows(struct opk_recording *recording)
 static int find_segment(struct opk_recording *recording, size_t *bad, struct opk_ctx *ctx,
                         const struct opk_file *file, size_t image)
 {
+	size_t i = image;
+
 	recording->segments = opk_alloc_array(1, sizeof(struct opk_segment));
 	recording->tables = opk_alloc_array(1, sizeof(struct tables));
 	if (!recording->segments || !recording->tables)
 		return opk_nomem(ctx, "a recording");
 	recording->segments->image = image;
 	recording->count = 1;
-	for (size_t i = image + 1; i < file->section_count && i - image <= OPK_LINK_DISTANCE; i++)
-		if (opk_is_table(file->sections[i].type) && file->sections[i].link == image)
+	while ((i = opk_file_next_attached(file, image, i)) != SIZE_MAX)
+		if (opk_is_table(file->sections[i].type))
 			TRY(take_table(recording->tables, bad, ctx, file, i));
 	return OPK_OK;
 }

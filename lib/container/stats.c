@@ -2,6 +2,7 @@
 /* Writes and reads STAT sections: what the collector counted, and what it left out. */
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/buf.h"
 #include "base/sum.h"
 #include "container/container.h"
@@ -87,13 +88,6 @@ static const char *value_of(const struct opk_stats *stats, const char *name)
 	return "";
 }
 
-static bool ends(const char *name, const char *ending)
-{
-	size_t length = strlen(name), wanted = strlen(ending);
-
-	return length >= wanted && !strcmp(name + length - wanted, ending);
-}
-
 enum { SLOWDOWNS = 8 };
 
 struct slowdown {
@@ -146,15 +140,15 @@ static char *join_values(const char *name, const char *one, const char *other, d
 
 	if (strncmp(name, "device.", 7) != 0)
 		return NULL;
-	if (ends(name, ".slowed_by"))
+	if (opk_ends(name, ".slowed_by"))
 		return *other ? sum_slowdowns(one, other) : opk_strdup(one);
 	if (sscanf(one, "%lf", &a) != 1 || sscanf(other, "%lf", &b) != 1)
 		return NULL;
-	if (ends(name, "_min"))
+	if (opk_ends(name, "_min"))
 		return opk_strdup(a < b ? one : other);
-	if (ends(name, "_max"))
+	if (opk_ends(name, "_max"))
 		return opk_strdup(a > b ? one : other);
-	return ends(name, "_mean") ? opk_printf("%.6g", a + (b - a) * other_share) : NULL;
+	return opk_ends(name, "_mean") ? opk_printf("%.6g", a + (b - a) * other_share) : NULL;
 }
 
 /* Other processes, or other files, wrote the other sections: keeps the facts that all have. */
@@ -167,7 +161,7 @@ static void keep_facts(struct opk_stats_storage *storage, const struct opk_stats
 		const char *other = value_of(one, fact.name);
 		char *value;
 
-		if (strcmp(other, fact.value) != 0 || ends(fact.name, ".slowed_by")) {
+		if (strcmp(other, fact.value) != 0 || opk_ends(fact.name, ".slowed_by")) {
 			value = join_values(fact.name, fact.value, other, share);
 			free((char *)fact.value);
 			fact.value = value;
@@ -195,7 +189,7 @@ static int add_facts(struct opk_stats_storage *storage, const struct opk_stats *
 {
 	for (size_t i = 0; i < one->run_count; i++) {
 		const struct opk_property *fact = &one->run[i];
-		bool slowed = ends(fact->name, ".slowed_by");
+		bool slowed = opk_ends(fact->name, ".slowed_by");
 
 		if (all || (slowed && !*value_of(&storage->stats, fact->name)))
 			TRY(add_fact(storage, fact));

@@ -20,6 +20,23 @@ void opk_times_encode(struct opk_buf *out, const struct opk_time *times, size_t 
 	}
 }
 
+bool opk_times_have_device(int64_t device)
+{
+	return device >= -1 && device <= INT32_MAX;
+}
+
+/* What is wrong with a section; NULL: nothing. */
+static const char *find_flaw(const void *data, size_t size)
+{
+	struct opk_reader reader = { .data = data, .left = size };
+
+	if (size % ENTRY_SIZE != HEADER_SIZE)
+		return "the times of the samples are not whole entries";
+	return opk_times_have_device((int64_t)opk_read_u64(&reader))
+	               ? NULL
+	               : "the device of the samples is out of range";
+}
+
 static void decode(struct opk_time *times, size_t count, const void *data, size_t size)
 {
 	struct opk_reader reader = { .data = data, .left = size };
@@ -41,16 +58,17 @@ int opk_time_table_read(struct opk_time_table *table, struct opk_ctx *ctx,
 	uint64_t entries = file->sections[section].plain_size / ENTRY_SIZE;
 	struct opk_time *grown;
 	size_t size, count;
+	const char *flaw;
 	int code = opk_table_check(ctx, file, section, entries,
 	                           (table->count + entries) * OPK_TIME_WEIGHT);
 
 	if (code)
 		return opk_file_add_place(ctx, code, file, section);
 	TRY(opk_file_read(&data, &size, ctx, file, section));
-	if (size % ENTRY_SIZE != HEADER_SIZE) {
-		opk_fail(ctx, OPK_EINPUT, "the times of the samples are not whole entries");
-		return opk_file_add_place(ctx, OPK_EINPUT, file, section);
-	}
+	flaw = find_flaw(data, size);
+	if (flaw)
+		return opk_file_add_place(ctx, opk_fail(ctx, OPK_EINPUT, "%s", flaw), file,
+		                          section);
 	count = size / ENTRY_SIZE;
 	if (!count)
 		return OPK_OK;

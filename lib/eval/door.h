@@ -462,7 +462,8 @@ struct opk_import_options {
 	size_t availability_size;
 	const char *ranges; /* a range table, JSON as in docs/format.md; optional */
 	size_t ranges_size;
-	bool no_instances; /* the image was made from a prefix without instances */
+	const char *ranges_name; /* for errors: the file of the range table; optional */
+	bool no_instances;       /* the image was made from a prefix without instances */
 };
 /*
  * Makes a recording of a bare counter data image. Evaluates it once, and fails as opk_table_new()

@@ -39,29 +39,31 @@ static int passes_of(size_t *out, struct opk_ctx *ctx, const struct opk_import_o
 	return opk_result_check(&result, ctx);
 }
 
-static int check_ranges(struct opk_ctx *ctx, const struct opk_import_options *options,
-                        const struct opk_evaluation *evaluation)
+static int parse_ranges(struct opk_range_table *table, struct opk_ctx *ctx,
+                        const struct opk_import_options *options, uint64_t rows, size_t passes)
 {
-	uint64_t rows = opk_evaluation_row_count(evaluation);
-	struct opk_json *root;
-	bool is_array;
-	size_t count;
-	int code;
+	opk_auto(opk_json) struct opk_json *root = NULL;
 
-	if (!options->ranges)
-		return OPK_OK;
-	code = opk_json_parse(&root, ctx, options->ranges, options->ranges_size);
-	if (code)
-		return opk_add(ctx, code, "the range table can't be used");
-	is_array = root->type == OPK_JSON_ARRAY;
-	count = root->count;
-	opk_json_free(root);
-	if (!is_array)
-		return opk_fail(ctx, OPK_EINPUT, "the range table is no JSON array");
-	return count == rows
-	               ? OPK_OK
-	               : opk_fail(ctx, OPK_EINPUT, "the range table has %zu rows for %ju ranges",
-	                          count, (uintmax_t)rows);
+	if (options->ranges_size > OPK_MAX_JSON)
+		return opk_fail(ctx, OPK_EINPUT, "a range table of more than %d bytes",
+		                OPK_MAX_JSON);
+	TRY(opk_json_parse(&root, ctx, options->ranges, options->ranges_size));
+	if (root->type == OPK_JSON_ARRAY && root->count != rows)
+		return opk_fail(ctx, OPK_EINPUT, "the range table has %zu rows for %ju ranges",
+		                root->count, (uintmax_t)rows);
+	TRY(opk_ranges_from_json(table, ctx, root));
+	return opk_ranges_check_pass(ctx, table->rows.items, table->rows.count, passes);
+}
+
+/* Refuses a range table that readers of the recording would refuse. */
+static int read_ranges(struct opk_range_table *table, struct opk_ctx *ctx,
+                       const struct opk_import_options *options, uint64_t rows, size_t passes)
+{
+	int code = options->ranges ? parse_ranges(table, ctx, options, rows, passes) : OPK_OK;
+
+	return code ? opk_add(ctx, code, "the range table %s can't be used",
+	                      options->ranges_name ? options->ranges_name : "given")
+	            : OPK_OK;
 }
 
 static int add_optional(struct opk_writer *writer, uint32_t type, const void *data, size_t size)
@@ -70,14 +72,17 @@ static int add_optional(struct opk_writer *writer, uint32_t type, const void *da
 }
 
 static int write_sections(struct opk_writer *writer, const struct opk_meta *meta, const void *image,
-                          size_t size, const struct opk_import_options *options)
+                          size_t size, const struct opk_range_table *ranges,
+                          const struct opk_import_options *options)
 {
 	TRY(opk_writer_add_meta(writer, meta));
 	TRY(add_optional(writer, OPK_SECTION_CONFIG, options->config, options->config_size));
 	TRY(add_optional(writer, OPK_SECTION_AVAILABILITY, options->availability,
 	                 options->availability_size));
 	TRY(opk_writer_add(writer, OPK_SECTION_DATA, image, size));
-	TRY(add_optional(writer, OPK_SECTION_RANGES, options->ranges, options->ranges_size));
+	if (options->ranges)
+		TRY(opk_writer_add_ranges(writer, ranges->rows.items, ranges->rows.count,
+		                          sizeof *ranges->rows.items));
 	return opk_writer_finish(writer);
 }
 
@@ -111,16 +116,18 @@ static int write_recording(struct opk_ctx *ctx, const struct opk_evaluation *eva
 	struct opk_nvidia_info info = OPK_INIT(info);
 	struct opk_meta meta = meta_of(evaluation, options);
 	opk_auto(opk_writer) struct opk_writer *writer = NULL;
+	opk_autoranges struct opk_range_table ranges = { 0 };
 	char hash[15] = "";
 
 	TRY(passes_of(&meta.passes, ctx, options));
+	TRY(read_ranges(&ranges, ctx, options, opk_evaluation_row_count(evaluation), meta.passes));
 	TRY(opk_nvidia_get_info(&info, ctx));
 	TRY(opk_writer_new_made(&writer, ctx, path, OPK_OUTPUT_IMPORTED));
 	meta.cupti_version = info.cupti_version;
 	meta.config_hash = hash;
 	if (options->config)
 		opk_config_hash(hash, options->config, options->config_size);
-	return write_sections(writer, &meta, image, size, options);
+	return write_sections(writer, &meta, image, size, &ranges, options);
 }
 
 int opk_import(struct opk_ctx *ctx, const void *image, size_t size,
@@ -136,9 +143,8 @@ int opk_import(struct opk_ctx *ctx, const void *image, size_t size,
 	/* A recording lists full names of metrics. */
 	for (size_t i = 0; !eval.set && i < eval.metric_count; i++)
 		if (!strstr(eval.metrics[i], "__"))
-			return opk_fail(ctx, OPK_EUSAGE, "'%s' is no full metric name",
+			return opk_fail(ctx, OPK_EUSAGE, "'%s' is not a full metric name",
 			                eval.metrics[i]);
 	TRY(opk_eval_image(&evaluation, ctx, image, size, &eval));
-	TRY(check_ranges(ctx, &options, evaluation));
 	return write_recording(ctx, evaluation, image, size, &options, path);
 }

@@ -33,7 +33,7 @@ static int find_key(unsigned *key, struct opk_ctx *ctx, const char *how)
 			*key = joins[i].key;
 			return OPK_OK;
 		}
-	return opk_fail(ctx, OPK_EUSAGE, "'%s' is no way to join ranges", how);
+	return opk_fail(ctx, OPK_EUSAGE, "'%s' is not a way to join ranges", how);
 }
 
 static int add_mean(struct opk_joining *joining, struct opk_ctx *ctx, size_t metrics)

@@ -346,9 +346,10 @@ static int read_metric(struct reader *r)
 
 static int read_row(struct reader *r)
 {
-	bool rows_of_metrics = r->at[OPK_NCU_METRIC_NAME] != NOWHERE;
+	int name = r->at[OPK_NCU_METRIC_NAME], value = r->at[OPK_NCU_METRIC_VALUE];
+	bool rows_of_metrics = name != NOWHERE;
 	/* ncu leaves out cells of rules at the end of a metric's row. */
-	size_t least = rows_of_metrics ? (size_t)r->at[OPK_NCU_METRIC_VALUE] + 1 : r->width;
+	size_t least = rows_of_metrics ? (size_t)(name > value ? name : value) + 1 : r->width;
 
 	if (r->record.count == 1 && !*r->record.cells[0])
 		return OPK_OK;

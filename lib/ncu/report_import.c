@@ -96,16 +96,17 @@ static int write_recording(struct opk_ctx *ctx, const struct opk_ncu_report *rep
 
 /* ---- what is said about it */
 
-static bool copy_names(struct opk_strlist *to, const struct opk_strlist *from)
+static struct opk_strlist take(struct opk_strlist *list)
 {
-	for (size_t i = 0; i < from->count; i++)
-		if (!opk_strlist_add(to, from->items[i]))
-			return false;
-	return true;
+	struct opk_strlist taken = *list;
+
+	*list = (struct opk_strlist){ 0 };
+	return taken;
 }
 
-static int describe(struct opk_ncu_imported *out, struct opk_ctx *ctx,
-                    const struct opk_ncu_report *report, const struct opk_ncu_values *values)
+/* Takes names over from the report and its values. */
+static void describe(struct opk_ncu_imported *out, struct opk_ncu_report *report,
+                     struct opk_ncu_values *values)
 {
 	const struct opk_printed *printed = &report->printed;
 
@@ -114,13 +115,10 @@ static int describe(struct opk_ncu_imported *out, struct opk_ctx *ctx,
 	out->decimal_comma = printed->comma_line;
 	out->open_line = printed->comma_line || printed->point_line ? 0 : printed->open_line;
 	out->error_line = report->error.line;
-	out->error = report->error.text ? opk_strdup(report->error.text) : NULL;
-	if (report->error.text && !out->error)
-		return opk_nomem(ctx, "a report");
-	return copy_names(&out->labels, &report->labels) && copy_names(&out->texts, &values->texts)
-	                       && copy_names(&out->sampled, &report->sampled)
-	               ? OPK_OK
-	               : opk_nomem(ctx, "a report");
+	out->error = opk_take(report->error.text);
+	out->labels = take(&report->labels);
+	out->texts = take(&values->texts);
+	out->sampled = take(&report->sampled);
 }
 
 void opk_ncu_imported_clear(struct opk_ncu_imported *imported)
@@ -151,7 +149,7 @@ int opk_ncu_import(struct opk_ncu_imported *out, struct opk_ctx *ctx, const char
 	if (code)
 		return code;
 	TRY(opk_ncu_values_init(&values, ctx, report));
-	TRY(describe(out, ctx, report, &values));
+	describe(out, report, &values);
 	if (!values.metric_count)
 		return opk_fail(ctx, OPK_EFAILED, "%s: there is no metric with a value in it",
 		                report_path);

@@ -44,25 +44,12 @@ static void take_launch_fact(struct opk_range *launch, const char *name, double 
 
 /* ---- facts about devices */
 
-static const char device_prefix[] = "device__attribute_";
-
 /* "name" of "device__attribute_display_name". */
 static const char *device_fact(const char *name)
 {
-	static const struct {
-		const char *attribute, *fact;
-	} others[] = {
-		{ "clock_rate", "max_sm_clock_khz" },
-		{ "display_name", "name" },
-		{ "memory_clock_rate", "max_memory_clock_khz" },
-		{ "multiprocessor_count", "multiprocessors" },
-	};
+	const char *fact = opk_attribute_device_fact(name);
 
-	name += sizeof device_prefix - 1;
-	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-		if (!strcmp(name, others[i].attribute))
-			name = others[i].fact;
-	return name;
+	return strcmp(fact, "display_name") ? fact : "name";
 }
 
 /* Takes the texts over. The first value of a fact counts. */
@@ -127,7 +114,7 @@ enum use {
 
 static enum use use_of(const char *name)
 {
-	if (!strncmp(name, device_prefix, sizeof device_prefix - 1))
+	if (opk_attribute_is_of_device(name))
 		return USE_DEVICE;
 	for (size_t i = 0; i < LAUNCH_FACTS; i++)
 		if (!strcmp(launch_facts[i].name, name))

@@ -178,7 +178,7 @@ static void put_names(struct reader *r, const char *text, const struct opk_place
 		name = opk_strndup(text + at, size);
 		if (!name)
 			fail_without_memory(r);
-		else if (opk_drafts_count(r->drafts))
+		else if (opk_drafts_count(r->drafts, 0))
 			put_name(r, name, &own);
 	}
 }

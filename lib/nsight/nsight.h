@@ -163,8 +163,11 @@ struct opk_drafts {
 	int code;       /* of the first failure: after it nothing is added */
 };
 
-/* Counts one more metric; false if there are too many. */
-bool opk_drafts_count(struct opk_drafts *drafts);
+/*
+ * Counts one more metric; false if there are too many. One of a message with many fields, which
+ * takes time, counts several times.
+ */
+bool opk_drafts_count(struct opk_drafts *drafts, size_t fields);
 /*
  * Adds a metric below the heading with that title: the last one, or a new one, since metrics stay
  * in order. If the metric is already there, it now also applies to these chips.

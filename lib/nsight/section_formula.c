@@ -80,7 +80,7 @@ static void put_name(struct reader *r, const char *word, size_t length)
 		       length);
 	else if (found && found->formula)
 		put_operand(r, found->short_name, strlen(found->short_name));
-	else if (!found && (is_metric(name) || opk_attribute_exists(name)))
+	else if (!found && (is_metric(name) || opk_attribute_is_name(name)))
 		put_operand(r, word, length);
 	else
 		refuse(r, "needs %s", word, length);

@@ -258,7 +258,8 @@ static void ask(struct importer *im, const struct request *request)
 	const char *reason;
 
 	/* An empty name is a placeholder in a table. */
-	if (!*request->name || !opk_drafts_count(im->drafts) || put_defined(im, request))
+	if (!*request->name || !opk_drafts_count(im->drafts, request->message->count)
+	    || put_defined(im, request))
 		return;
 	if (asked.reason) {
 		leave_out(im, request, asked.reason);
@@ -352,8 +353,10 @@ static void ask_table(struct importer *im, const struct opk_field *bases,
 		opk_autofree char *name = NULL;
 		struct scope own;
 
-		if (!stem || !*stem || !end)
+		if (!stem || !*stem || !end) {
+			opk_drafts_count(im->drafts, base->count + suffix->count);
 			continue;
+		}
 		own = scope_of(im, base, scope);
 		name = opk_printf("%s%s", stem, end);
 		if (name)

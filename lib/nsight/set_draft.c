@@ -182,9 +182,12 @@ void opk_draft_clear(struct opk_draft *draft)
 
 /* ---- all sets of a file */
 
-bool opk_drafts_count(struct opk_drafts *drafts)
+bool opk_drafts_count(struct opk_drafts *drafts, size_t fields)
 {
-	if (!drafts->code && ++drafts->asked > MAX_ASKED)
+	enum { FEW_FIELDS = 64 };
+
+	drafts->asked += 1 + fields / FEW_FIELDS;
+	if (!drafts->code && drafts->asked > MAX_ASKED)
 		drafts->code = opk_fail(drafts->ctx, OPK_EINPUT,
 		                        "%s: names metrics more than %d times", drafts->path,
 		                        MAX_ASKED);
@@ -283,7 +286,7 @@ static void check(struct opk_drafts *drafts, struct opk_problems *problems,
 	else if (asked->pattern)
 		check_expression(drafts, problems, asked->name, place);
 	else if (asked->name[opk_span(asked->name, opk_in_full_name)])
-		opk_problems_add(problems, place, "'%.200s' is no metric name", text);
+		opk_problems_add(problems, place, "'%.200s' is not a metric name", text);
 	if (problems->count || problems->code
 	    || !opk_pattern_init(&pattern, problems, wanted, place))
 		return;

@@ -77,7 +77,7 @@ static void read_name(struct list *list)
 
 	for (; end < list->size && !strchr(", \t\r\n", list->text[end]); end++)
 		if ((unsigned char)list->text[end] < ' ' || (unsigned char)list->text[end] > '~') {
-			fail_in_list(list, end, "this is no metric name");
+			fail_in_list(list, end, "this is not a metric name");
 			return;
 		}
 	if (end - from > MAX_NAME) {
@@ -95,7 +95,7 @@ static void read_name(struct list *list)
 	}
 	opk_place_move(&list->place, &list->placed, from);
 	list->at = end;
-	if (opk_drafts_count(list->drafts))
+	if (opk_drafts_count(list->drafts, 0))
 		put(list, name, label && *label ? label : NULL);
 }
 

@@ -11,13 +11,13 @@ struct opk_nsys_imported {
 	uint64_t kernels, copies, sets, ranges, calls;
 	uint64_t open_ranges; /* left out, since they did not end */
 	uint64_t odd_ranges;  /* left out: they end before they begin, or their type is unknown */
-	uint64_t odd_records; /* of what ran, left out: their times can't be */
+	uint64_t odd_records; /* of what ran, and values of samples, left out: impossible times */
 	uint64_t graphs;      /* CUDA graphs that are recorded as a whole */
-	bool no_clock;   /* the database does not say when its times begin: they count from 0 */
-	bool needs_chip; /* it failed, since the database does not say which chip to take */
-	uint64_t samples, negative; /* values of samples that can't be, and are nan */
-	uint64_t texts;             /* likewise, since they are texts */
-	bool no_names;              /* it has samples of GPU metrics, but not the metrics' names */
+	bool no_clock;     /* the database does not say when its times begin: they count from 0 */
+	bool needs_chip;   /* it failed, since the database does not say which chip to take */
+	uint64_t negative; /* values of samples that are nan, as they can't be negative */
+	uint64_t texts;    /* likewise, since they are texts */
+	bool no_names;     /* it has samples of GPU metrics, but not the metrics' names */
 	struct opk_strlist
 		labels; /* of GPU metrics that are left out: which these are is not known */
 	struct opk_strlist second; /* likewise: another label means the same metric */

@@ -168,7 +168,7 @@ static int take_gpu(void *data, const struct opk_statement *row)
 	               : OPK_OK;
 }
 
-/* A process may see other GPUs first than the system does. */
+/* A process may number GPUs differently from the system. */
 static int take_number(void *data, const struct opk_statement *row)
 {
 	struct opk_nsys_source *source = data;
@@ -221,9 +221,14 @@ static const struct opk_nsys_column gpus[] = { COLUMN("id"),       COLUMN("name"
 	                                       COLUMN("chipName"), COLUMN("cuDevice"),
 	                                       COLUMN("pwGpuId") };
 /* GPUs had this table until the middle of 2021. */
-static const struct opk_nsys_column older_gpus[] = {
-	COLUMN("deviceId"), COLUMN("name"), NOTHING, COLUMN("busLocation"), NOTHING, NOTHING
-};
+static const struct opk_nsys_column older_gpus[] = { COLUMN("deviceId"),
+	                                             COLUMN("name"),
+	                                             NOTHING,
+	                                             COLUMN("busLocation"),
+	                                             NOTHING,
+	                                             NOTHING,
+	                                             NOTHING };
+_Static_assert(sizeof gpus == sizeof older_gpus, "take_gpu() reads both");
 static const struct opk_nsys_column numbers[] = { COLUMN("gpuId"), COLUMN("cudaId"),
 	                                          COLUMN("pid") };
 static const struct opk_nsys_column domains[] = { COLUMN("globalTid"), COLUMN("domainId"),

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/strlist.h"
 #include "container/door.h"
+#include "nsys/door.h"
 
 /* A process numbers the GPUs that it sees. */
 struct opk_nsys_device {
@@ -131,15 +132,10 @@ struct opk_nsys_samples {
 	OPK_LIST(uint64_t) ends; /* of each row */
 	OPK_LIST(double) values; /* row by row */
 	OPK_LIST(struct opk_baked_image) images;
-	struct opk_strlist left_out; /* labels that are not known */
-	struct opk_strlist second;   /* labels of metrics that have another one */
-	uint64_t negative;           /* values that can't be, and are nan */
-	uint64_t texts;              /* likewise, since they are not numbers */
-	bool any;                    /* the database has samples */
 };
-/* Begins zeroed; `chip` decides between metrics. */
-int opk_nsys_samples_read(struct opk_nsys_samples *out, struct opk_nsys_source *source,
-                          const char *chip);
+/* Begins zeroed; `chip` decides between metrics. `counts` gets what was left out, and why. */
+int opk_nsys_samples_read(struct opk_nsys_samples *out, struct opk_nsys_imported *counts,
+                          struct opk_nsys_source *source, const char *chip);
 void opk_nsys_samples_clear(struct opk_nsys_samples *samples);
 /* Adds the rows' places and times; the values come after all tables. */
 int opk_nsys_samples_place(struct opk_nsys_samples *samples, struct opk_writer *writer,

@@ -7,7 +7,6 @@
 #include "chip/chip.h"
 #include "config.h"
 #include "container/container.h"
-#include "nsys/door.h"
 #include "nsys/nsys.h"
 
 /* Records of a section. */
@@ -394,14 +393,6 @@ int opk_nsys_import(struct opk_nsys_imported *out, struct opk_ctx *ctx, const ch
 	out->needs_chip = in.source.needs_chip;
 	if (code)
 		return code;
-	TRY(opk_nsys_samples_read(&in.samples, &in.source, chip));
-	out->samples = in.samples.ends.count;
-	out->negative = in.samples.negative;
-	out->no_names = in.samples.any && !in.samples.labels.count && !in.samples.left_out.count;
-	out->labels = in.samples.left_out;
-	in.samples.left_out = (struct opk_strlist){ 0 };
-	out->second = in.samples.second;
-	in.samples.second = (struct opk_strlist){ 0 };
-	out->texts = in.samples.texts;
+	TRY(opk_nsys_samples_read(&in.samples, out, &in.source, chip));
 	return write_recording(&in, chip, path);
 }

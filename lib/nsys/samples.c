@@ -134,8 +134,10 @@ static bool has_metric(const struct opk_nsys_samples *samples, int64_t type, siz
 
 struct reading {
 	struct opk_nsys_samples *out;
+	struct opk_nsys_imported *counts;
 	struct opk_nsys_source *source;
 	const char *chip;
+	bool any; /* the database has samples */
 };
 
 static int keep_name(struct opk_strlist *list, struct opk_ctx *ctx, const char *name)
@@ -157,12 +159,12 @@ static int take_label(void *data, const struct opk_statement *row)
 	size_t metric;
 
 	if (!meaning)
-		return name ? keep_name(&out->left_out, r->source->ctx, name) : OPK_OK;
+		return name ? keep_name(&r->counts->labels, r->source->ctx, name) : OPK_OK;
 	metric = number_metric(out, meaning, r->chip);
 	if (find_label(out, type, id))
 		return OPK_OK;
 	if (has_metric(out, type, metric))
-		return keep_name(&out->second, r->source->ctx, name);
+		return keep_name(&r->counts->second, r->source->ctx, name);
 	added = opk_list_add(&out->labels);
 	if (!added)
 		return opk_nomem(r->source->ctx, "labels");
@@ -211,44 +213,61 @@ static int add_sample(struct opk_nsys_samples *out, struct opk_nsys_source *sour
 }
 
 /* Clocks are in Hz, although their label says MHz; below 100,000 a number can only be in MHz. */
-static double value_of(struct opk_nsys_samples *out, const struct opk_nsys_label *label,
+static double value_of(struct opk_nsys_imported *counts, const struct opk_nsys_label *label,
                        double number)
 {
 	if (number < 0) {
-		out->negative++;
+		counts->negative++;
 		return (double)NAN;
 	}
 	return label->is_clock && number < 1e5 ? 1e6 * number : number;
 }
 
+/* False: no sample can have this time. It counts from 1970; rows are in the order of times. */
+static bool read_time(int64_t *out, const struct opk_nsys_samples *samples, int64_t base,
+                      const struct opk_nsys_group *group, const struct opk_statement *row,
+                      int column)
+{
+	size_t count = samples->ends.count;
+	uint64_t least = 0;
+
+	if (group)
+		least = count > group->first ? samples->ends.items[count - 1] : group->begin;
+	return opk_statement_is_number(row, column)
+	       && !__builtin_add_overflow(base, opk_statement_get_int(row, column), out)
+	       && *out >= 0 && (uint64_t)*out >= least;
+}
+
+/* The group of a type's samples, if it is the last one: rows are in the order of types. */
+static const struct opk_nsys_group *last_group(const struct opk_nsys_samples *samples, int64_t type)
+{
+	size_t count = samples->groups.count;
+
+	return count && samples->groups.items[count - 1].type == type
+	               ? &samples->groups.items[count - 1]
+	               : NULL;
+}
+
 /* Where the sample of this time is among the rows; SIZE_MAX: it is the first of its GPU. */
 static int find_sample(size_t *row, struct opk_nsys_samples *out, struct opk_nsys_source *source,
-                       int64_t type, int64_t at)
+                       int64_t type, uint64_t time)
 {
-	const struct opk_nsys_group *group = out->groups.count
-	                                             ? &out->groups.items[out->groups.count - 1]
-	                                             : NULL;
-	bool known = group && group->type == type;
-	int64_t time;
+	const struct opk_nsys_group *group = last_group(out, type);
 
 	*row = SIZE_MAX;
-	if (__builtin_add_overflow(source->base, at, &time) || time < 0)
-		return opk_fail(source->ctx, OPK_EINPUT,
-		                "%s: a sample of GPU metrics at %" PRId64 " ns", source->path, at);
-	if (!known)
-		return begin_group(out, source->ctx, type, (uint64_t)time);
-	if (group->begin == (uint64_t)time)
+	if (!group)
+		return begin_group(out, source->ctx, type, time);
+	if (group->begin == time)
 		return OPK_OK;
-	if (out->ends.count == group->first
-	    || out->ends.items[out->ends.count - 1] != (uint64_t)time)
-		TRY(add_sample(out, source, (uint64_t)time));
+	if (out->ends.count == group->first || out->ends.items[out->ends.count - 1] != time)
+		TRY(add_sample(out, source, time));
 	*row = out->ends.count - 1;
 	return OPK_OK;
 }
 
 /*
- * Rows of the database are in the order of types and times. SQLite lets a value be a text, which
- * would be read as 0.
+ * Rows of the database are in the order of types and times. SQLite lets times and values be texts,
+ * which would be read as 0. One odd value stops nothing.
  */
 static int take_value(void *data, const struct opk_statement *row)
 {
@@ -258,21 +277,26 @@ static int take_value(void *data, const struct opk_statement *row)
 	int64_t type = opk_statement_get_int(row, TYPE), id = opk_statement_get_int(row, METRIC);
 	const struct opk_nsys_label *label = find_label(out, type, id);
 	bool number = opk_statement_is_number(row, VALUE);
+	int64_t time;
 	size_t sample;
 
-	out->any = true;
+	r->any = true;
 	if (!label || (!number && !opk_statement_get_text(row, VALUE)))
 		return OPK_OK;
-	out->texts += !number;
-	TRY(find_sample(&sample, out, r->source, type, opk_statement_get_int(row, TIME)));
+	if (!read_time(&time, out, r->source->base, last_group(out, type), row, TIME)) {
+		r->counts->odd_records++;
+		return OPK_OK;
+	}
+	r->counts->texts += !number;
+	TRY(find_sample(&sample, out, r->source, type, (uint64_t)time));
 	if (sample != SIZE_MAX && number)
 		out->values.items[sample * out->metric_count + label->metric] =
-			value_of(out, label, opk_statement_get_double(row, VALUE));
+			value_of(r->counts, label, opk_statement_get_double(row, VALUE));
 	return OPK_OK;
 }
 
-int opk_nsys_samples_read(struct opk_nsys_samples *out, struct opk_nsys_source *source,
-                          const char *chip)
+int opk_nsys_samples_read(struct opk_nsys_samples *out, struct opk_nsys_imported *counts,
+                          struct opk_nsys_source *source, const char *chip)
 {
 	static const struct opk_nsys_column labels[] = { COLUMN("typeId"), COLUMN("metricId"),
 		                                         COLUMN("metricName") };
@@ -283,10 +307,11 @@ int opk_nsys_samples_read(struct opk_nsys_samples *out, struct opk_nsys_source *
 		QUERY(OPK_NSYS_SAMPLES, values, take_value,
 		      "t.timestamp IS NOT NULL ORDER BY 1, 2"),
 	};
-	struct reading r = { out, source, chip };
+	struct reading r = { out, counts, source, chip, false };
 
 	for (size_t i = 0; opk_nsys_has(source, OPK_NSYS_SAMPLES) && i < 2; i++)
 		TRY(opk_nsys_read(source, &queries[i], &r));
+	counts->no_names = r.any && !out->labels.count && !counts->labels.count;
 	return OPK_OK;
 }
 
@@ -297,8 +322,6 @@ void opk_nsys_samples_clear(struct opk_nsys_samples *samples)
 	free(samples->ends.items);
 	free(samples->values.items);
 	free(samples->images.items);
-	opk_strlist_clear(&samples->left_out);
-	opk_strlist_clear(&samples->second);
 	*samples = (struct opk_nsys_samples){ 0 };
 }
 

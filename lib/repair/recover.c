@@ -399,13 +399,12 @@ static int find_anything(struct recovery *r)
 static int copy_segment(struct recovery *r, size_t image)
 {
 	const struct opk_file *file = r->scan.file;
+	size_t i = image;
 
 	TRY(opk_writer_copy(r->writer, file, image));
-	for (size_t i = image + 1; i < file->section_count && i - image <= OPK_LINK_DISTANCE; i++) {
-		if (file->sections[i].link == image && opk_is_attached(&file->sections[i])
-		    && is_kept(r, i))
+	while ((i = opk_file_next_attached(file, image, i)) != SIZE_MAX)
+		if (is_kept(r, i))
 			TRY(opk_writer_copy(r->writer, file, i));
-	}
 	return OPK_OK;
 }
 

@@ -34,7 +34,7 @@ static const char *unit_of(struct opk_resolver *r, const char *name)
 		return symbols->constant.items[at]->unit.text;
 	if (opk_index_find(&at, &r->labels, name))
 		name = r->list->items[at].name;
-	if (opk_attribute_exists(name))
+	if (opk_attribute_is_name(name))
 		return *opk_attribute_unit(name) ? opk_attribute_unit(name) : NULL;
 	return unit_of_metric(r, name);
 }
@@ -139,7 +139,7 @@ static void add_hidden(struct opk_resolver *r, struct opk_index *hidden,
 		size_t known = i, wanted = r->out->metrics.count;
 		struct opk_place place;
 
-		if (!strstr(name, "__") || opk_attribute_exists(name)
+		if (!strstr(name, "__") || opk_attribute_is_name(name)
 		    || opk_entries_find(r->list, name))
 			continue;
 		if (!opk_index_add(hidden, name, wanted, &known))

@@ -127,7 +127,7 @@ static enum opk_lack lack_of(struct opk_resolver *r, const char *name)
 		               ? OPK_LACKS_NOTHING
 		               : OPK_LACKS_OPTIONAL;
 	/* Recordings contain it, or evaluation reports that they don't. */
-	if (opk_attribute_exists(name))
+	if (opk_attribute_is_name(name))
 		return OPK_LACKS_NOTHING;
 	/* A name without "__" is not a metric: that is already reported. */
 	return strstr(name, "__") ? lack_of_metric(r, name) : OPK_LACKS_NOTHING;

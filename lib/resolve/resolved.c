@@ -223,7 +223,7 @@ static int has_all(bool *out, struct opk_ctx *ctx, struct kept *kept, const char
 	*out = true;
 	for (size_t i = 0; i < opk_formula_name_count(formula); i++)
 		*out &= opk_index_find(NULL, &kept->names, opk_formula_name(formula, i))
-		        || opk_attribute_exists(opk_formula_name(formula, i));
+		        || opk_attribute_is_name(opk_formula_name(formula, i));
 	for (size_t i = 0; *out && i < opk_formula_name_count(formula); i++)
 		kept->no_memory |= !opk_strlist_add(&kept->used, opk_formula_name(formula, i));
 	return OPK_OK;

@@ -91,17 +91,18 @@ static void add_call(struct opk_ran *ran, const struct opk_activity *call,
 }
 
 /* Names the NVTX ranges in which the program launched it. */
-static int add_nvtx(struct opk_ran_rows *rows, struct opk_ctx *ctx, size_t row,
-                    struct opk_nvtx_ranges *ranges, const struct opk_activity *call)
+static int add_nvtx(struct opk_ran_rows *rows, struct opk_ctx *ctx, const struct opk_file *file,
+                    size_t row, struct opk_nvtx_ranges *ranges, const struct opk_activity *call)
 {
 	size_t at = opk_nvtx_at(ranges, call);
 	const char *path;
 
 	if (at == SIZE_MAX)
 		return OPK_OK;
-	path = opk_nvtx_path(ranges, at);
-	path = path ? opk_texts_keep(&rows->nvtx, path) : NULL;
-	if (!path || rows->nvtx.failed)
+	TRY(opk_nvtx_path(&path, ranges, ctx, file, at));
+	/* No more texts than paths are kept. */
+	path = opk_texts_keep(&rows->nvtx, path);
+	if (rows->nvtx.failed)
 		return opk_nomem(ctx, "NVTX ranges");
 	rows->made.ranges[row].nvtx = path;
 	return OPK_OK;
@@ -130,7 +131,7 @@ int opk_ran_rows_add_calls(struct opk_ran_rows *rows, struct opk_ctx *ctx, struc
 		if (call)
 			add_call(&rows->made.ran[record->row], call, ran, idle_from);
 		if (call && nvtx.count)
-			TRY(add_nvtx(rows, ctx, record->row, &nvtx, call));
+			TRY(add_nvtx(rows, ctx, file, record->row, &nvtx, call));
 		idle_from = ran->end_ns > idle_from ? ran->end_ns : idle_from;
 	}
 	return OPK_OK;

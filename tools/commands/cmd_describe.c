@@ -223,7 +223,7 @@ static int run(struct app *app, void *data)
 	if (app->argument_count < 2)
 		return app_error(app, OPK_EUSAGE, "describe: which chip and which metric?");
 	TRY(app_choose_table(app, TABLES, args->table, "summary"));
-	if (opk_attribute_exists(app->arguments[1]))
+	if (opk_attribute_is_name(app->arguments[1]))
 		return describe_attribute(app, app->arguments[1]);
 	TRY(new_description(&d, app, args->profiler));
 	return describe(app, d, !args->profiler);

@@ -53,6 +53,7 @@ static int import(struct app *app, const struct import_args *args,
 	options->config = config;
 	options->availability = availability;
 	options->ranges = ranges;
+	options->ranges_name = args->ranges;
 	code = opk_import(app->ctx, image, size, options, app->output);
 	return code ? opk_add(app->ctx, code, "can't import %s", args->raw.image) : OPK_OK;
 }
@@ -111,7 +112,7 @@ static int import_database(struct app *app, const struct import_args *args)
 	int code = opk_nsys_import(&imported, app->ctx, args->nsys, args->raw.chip, app->output);
 
 	if (imported.odd_records)
-		app_note("records of what ran whose times can't be are left out: %ju",
+		app_note("records with impossible times are left out: %ju",
 		         (uintmax_t)imported.odd_records);
 	if (code)
 		return opk_add(app->ctx, code, "can't import %s%s", args->nsys,
@@ -135,7 +136,7 @@ static int import_database(struct app *app, const struct import_args *args)
 		app_note("%ju values of GPU metrics are negative, which they can't be: nan",
 		         (uintmax_t)imported.negative);
 	if (imported.texts)
-		app_note("values of GPU metrics that are texts and no numbers, and so nan: %ju",
+		app_note("values of GPU metrics that are texts became nan: %ju",
 		         (uintmax_t)imported.texts);
 	note_names("left out, since another label means the same metric", &imported.second);
 	note_names("left out, since it is not documented which metrics these labels mean",

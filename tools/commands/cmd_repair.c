@@ -197,7 +197,7 @@ const struct command verify_command = {
 	.summary = "check containers: checksums, sections, tables and what they say of each other",
 	.details =
 		"A row for each section, with its place in the file and ok or what is wrong; others for\n"
-		"bytes that are no section. After damage it goes on at the next section header. --deep\n"
+		"bytes that are not a section. After damage it goes on at the next section header. --deep\n"
 		"evaluates every range besides, in a child process, and compares modules that were kept\n"
 		"whole with their CRCs. It needs NVIDIA's libraries; all else needs none. Values that bake\n"
 		"wrote are compared with the images where the same CUPTI is here; a note says what\n"
