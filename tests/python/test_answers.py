@@ -105,6 +105,8 @@ class Noise(unittest.TestCase):
         for how in ({"level": 0.95}, {"level": 100}, {"within": 0}, {"within": math.nan}, {"columns": "none"}, {"by": "x"}):
             with self.subTest(how), self.assertRaises(opk.UsageError):
                 run.noise(**how)
+        with self.assertRaisesRegex(opk.UsageError, "within 100: a percentage above 0 and below 100"):
+            run.noise(within=100)
 
 
 class Occupancy(unittest.TestCase):

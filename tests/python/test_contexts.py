@@ -5,10 +5,11 @@ import gc
 import os
 import tempfile
 import unittest
+from unittest import mock
 
 import pyoffpeak as opk
 from common import recording
-from pyoffpeak import _context
+from pyoffpeak import _aside, _context
 from pyoffpeak._offpeak import ffi, lib
 
 
@@ -40,6 +41,20 @@ class Contexts(unittest.TestCase):
         gc.collect()
         self.assertEqual(len(freed), 1)
         self.assertEqual(address(_context.new()), was)
+
+    def test_interrupted_when_done(self):
+        """If a signal's handler raises after a call, the call's result is freed."""
+        real, freed = _aside.call, []
+
+        def interrupted(*arguments):
+            real(*arguments)
+            raise KeyboardInterrupt
+
+        ctx = _context.new()
+        free = lambda file: (freed.append(file), lib.opk_file_free(file))
+        with mock.patch.object(_aside, "call", interrupted), self.assertRaises(KeyboardInterrupt):
+            _context.made(ctx, "opk_file", free, lib.opk_file_open, recording("simple").encode())
+        self.assertEqual([bool(file) for file in freed], [True])
 
     def test_environment(self):
         was = address(_context.new())

@@ -140,6 +140,56 @@ class Reading(Synchronous):
         with self.assertRaisesRegex(opk.InputError, 'errors="collect" leaves such files out'):
             self.read(files, columns=["file"])
 
+    def test_units_beside_broken_files(self):
+        files = ["/nowhere/rank-9.opk", *self.files[:2], "/nowhere/rank-8.opk"]
+        units = {VALUES[0]: "nanoseconds"}
+        for errors in ("rows", "collect"):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                frame = self.read(files, columns=["kernel", VALUES[0]], errors=errors, batch_files=3)
+                self.assertEqual(frame._meta.attrs["units"], units)
+                self.assertEqual([part.compute().attrs["units"] for part in frame.partitions], [units] * 2)
+                self.assertEqual(frame["kernel"].to_frame().compute().attrs["units"], {})
+
+    def test_errors_of_two_frames(self):
+        import dask.dataframe
+
+        frames = [self.read([self.files[0], f"/nowhere/{name}.opk"], columns=["file"], errors="collect") for name in ("a", "b")]
+        both = dask.dataframe.concat([*frames, frames[0]])
+        self.assertEqual(sorted(self.errors(both).compute()["file"]), ["/nowhere/a.opk", "/nowhere/b.opk"])
+
+    def test_sets_that_are_files(self):
+        """A changed file, also an included one, is other work; a worker that sees another one ends the computation."""
+        import pyoffpeak.dask
+
+        with tempfile.TemporaryDirectory(dir=self.folder) as folder:
+            mine, other = (os.path.join(folder, name) for name in ("mine.yaml", "other.yaml"))
+
+            def write(first, second):
+                for path, text in ((mine, f"include: [./other.yaml]\nmetrics: [{first}]\n"), (other, f"metrics: [{second}]\n")):
+                    with open(path, "w") as file:
+                        file.write(f"name: {os.path.basename(path)[:-5]}\nversion: 1\ndescription: d\n{text}")
+
+            frames = {}
+            for first, second in (VALUES, VALUES, VALUES[:1] * 2):
+                write(first, second)
+                for of in (mine, opk.Set(mine)):
+                    frame = self.read(self.files[:1], set=of, errors="collect")
+                    frames[type(of), first, second] = frame._name
+            self.assertEqual(frames[str, VALUES[0], VALUES[1]] == frames[str, VALUES[0], VALUES[0]], False)
+            self.assertEqual(len(set(frames.values())), 4)
+            self.assertEqual(len(frame.compute()), 5)
+            total = pyoffpeak.dask.sum(self.files[:1], set=mine, errors="collect")
+            self.assertEqual(len(total.compute()), 5)
+            for spoil in (lambda: write(*VALUES), lambda: shutil.rmtree(folder)):
+                spoil()
+                for call in (frame.compute, self.errors(frame).compute, total.compute):
+                    with self.assertRaisesRegex(opk.EvaluationError, "all workers have to see the same"):
+                        call()
+            os.mkdir(folder)
+        text = f"name: mine\nmetrics: [{VALUES[0]}]\n"
+        self.assertEqual(len(self.read(self.files[:1], set=text)[VALUES[0]].compute()), 5)
+
     def test_rows_that_cannot_be_read(self):
         """A file whose rows fail after it was evaluated is left out, too."""
         real = opk.Table.to_arrow

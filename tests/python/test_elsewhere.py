@@ -1,20 +1,27 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Recordings that are not files here: in fsspec's stores, in memory, in open files."""
 
+import _thread
+import errno
 import http.server
 import io
 import multiprocessing
 import os
 import pickle
+import shutil
+import socket
 import tempfile
 import threading
+import time
 import unittest
 import warnings
+import zipfile
 from unittest import mock
 
 import pyoffpeak as opk
 import ranks
 from common import long, needs, recording
+from pyoffpeak import _elsewhere
 
 
 def bytes_of(name):
@@ -47,6 +54,26 @@ class InMemory(unittest.TestCase):
         self.assertEqual(opk.verify(bytes_of("simple")), opk.verify(recording("simple")))
         with self.assertRaisesRegex(opk.UsageError, "verify.. takes one"):
             opk.verify([recording("before"), recording("after")])
+
+    def test_what_others_get(self):
+        """Facts and pickles of them have names, and neither bytes nor options of the store."""
+        run = opk.open(bytes_of("simple"))
+        for name in (run.path, run.paths[0], run.info.path):
+            self.assertIs(type(name), str)
+        self.assertLess(len(pickle.dumps(run.info)), 20000)
+        self.assertEqual(opk.verify(run)[0].problem, None)
+
+    def test_faults_of_this_machine(self):
+        """They are not the recording's, so that many recordings are not left out because of them."""
+        full = OSError(errno.ENOSPC, "No space left on device")
+        for patched, number in (
+            (mock.patch.object(tempfile, "tempdir", "/nonexistent"), errno.ENOENT),
+            (mock.patch.object(_elsewhere, "open", side_effect=full, create=True), errno.ENOSPC),
+        ):
+            with patched, self.assertRaisesRegex(opk.EvaluationError, "^<bytes>: no temporary file can be written") as caught:
+                opk.open(bytes_of("simple"))
+            self.assertEqual(caught.exception.errno, number)
+            self.assertNotIsInstance(caught.exception, opk.InputError)
 
     def test_written_files_are_local(self):
         run = opk.open(recording("simple"))
@@ -141,6 +168,102 @@ class Stores(unittest.TestCase):
         with self.assertRaises(FileNotFoundError):
             opk.open("memory://runs/none.opk")
 
+    def test_names_of_what_is_found(self):
+        """They name the same store, also where its own names lack the host."""
+        for name, pattern, found, wanted in (
+            ("memory://runs/*.opk", "/runs/*.opk", "/runs/a.opk", "memory://runs/a.opk"),
+            ("s3://b/runs/*.opk", "b/runs/*.opk", "b/runs/a.opk", "s3://b/runs/a.opk"),
+            ("sftp://me@host/data/*.opk", "/data/*.opk", "/data/a.opk", "sftp://me@host/data/a.opk"),
+            ("ftp://host:21/*/run.opk", "/*/run.opk", "/x/run.opk", "ftp://host:21/x/run.opk"),
+            ("abfs://runs@account.dfs.core.windows.net/x/*.opk", "runs/x/*.opk", "runs/x/a.opk", "abfs://runs@account.dfs.core.windows.net/x/a.opk"),
+            ("zip://*.opk", "*.opk", "a.opk", "zip://a.opk"),
+            ("/data/*.opk", "/data/*.opk", "/data/a.opk", "/data/a.opk"),
+        ):
+            self.assertEqual(_elsewhere.renamed(name, pattern, found), wanted)
+
+    def test_archives(self):
+        data = io.BytesIO()
+        with zipfile.ZipFile(data, "w") as archive:
+            for name in ("before", "after"):
+                archive.writestr(f"{name}.opk", bytes_of(name))
+        self.store.pipe_file("/runs/runs.zip", data.getvalue())
+        for chain in ("zip://*.opk::memory://runs/runs.zip", "zip://*.opk::simplecache::memory://runs/runs.zip"):
+            run = opk.open(chain)
+            self.assertEqual(run.paths, tuple(chain.replace("*", name) for name in ("after", "before")))
+            self.assertEqual(repr(table_of(run)), repr(table_of(opk.open(recording("after"), recording("before")))))
+        name = "simplecache::" + os.path.dirname(recording("simple"))
+        self.assertEqual(opk.open(name + "/gh100-s*mple.opk").paths, (name + "/gh100-simple.opk",))
+
+    def test_a_store_that_remembers(self):
+        """A file that is written again has its new size, although its folder was listed before."""
+        import fsspec
+        from fsspec.implementations.memory import MemoryFileSystem
+
+        class Listing(MemoryFileSystem):
+            protocol, listed = "listing", {}
+
+            def info(self, path, **how):
+                return self.listed.setdefault(self._strip_protocol(path), super().info(path, **how))
+
+            def invalidate_cache(self, path=None):
+                for name in [name for name in self.listed if path is None or self._parent(name) == path]:
+                    del self.listed[name]
+
+            @classmethod
+            def _strip_protocol(cls, path):
+                return MemoryFileSystem._strip_protocol(path.replace("listing://", "memory://"))
+
+        fsspec.register_implementation("listing", Listing, clobber=True)
+        stamps = []
+        for name in ("before", "wide-auto", "after"):
+            self.put(run=bytes_of(name))
+            self.assertGreater(len(bytes_of(name)), _elsewhere._FIRST)
+            self.assertEqual(opk.open("listing://runs/run.opk").info.size, len(bytes_of(name)))
+            self.assertEqual(opk.open("listing://runs/run.opk").info.metrics, opk.open(recording(name)).info.metrics)
+            stamps.append(_elsewhere.named("listing://runs/run.opk", {})[0].stamp())
+            self.assertEqual(opk.open("listing://runs/*.opk").info.size, len(bytes_of(name)))
+        self.assertEqual(len(set(stamps)), 3)
+
+    def test_interrupt(self):
+        """Ctrl-C ends the reading of several files after the pieces that are under way."""
+        for number in range(4):
+            self.put(**{f"wide{number}": bytes_of("wide-auto")})
+        real, pieces = _elsewhere.Elsewhere._read, []
+
+        def slow(*arguments):
+            pieces.append(arguments)
+            time.sleep(0.05)
+            return real(*arguments)
+
+        run = opk.open("memory://runs/*.opk")
+        with mock.patch.object(_elsewhere.Elsewhere, "_read", slow), mock.patch.object(_elsewhere, "_PIECE", 1 << 10):
+            timer = threading.Timer(0.3, _thread.interrupt_main)  # does not end a wait of the main thread
+            timer.start()
+            with self.assertRaises(KeyboardInterrupt):
+                run.eval()
+            timer.join()
+        self.assertTrue(4 <= len(pieces) <= 40, len(pieces))
+        self.assertEqual(len(run.eval()), 20)
+
+    def test_errors_of_stores(self):
+        """They are of Python's class, with or without a number, and in the words of the store."""
+        for error, kind, text in (
+            (socket.gaierror(-2, "Name or service not known"), opk.InputError, "Name or service not known"),
+            (PermissionError("Access Denied"), PermissionError, "Access Denied"),
+            (PermissionError(errno.EACCES, "Forbidden"), PermissionError, "Forbidden"),
+            (TimeoutError(), TimeoutError, "Connection timed out"),
+            (IsADirectoryError("runs"), IsADirectoryError, "runs"),
+            (FileNotFoundError("runs/x"), FileNotFoundError, "No such file or directory"),
+            (ValueError(), opk.InputError, "ValueError"),
+        ):
+            with self.subTest(error=error), mock.patch.object(self.store, "cat_file", side_effect=error):
+                with self.assertRaisesRegex(opk.InputError, f"^memory://runs/x.opk: can't be read: {text}$") as caught:
+                    opk.open("memory://runs/x.opk")
+                self.assertIsInstance(caught.exception, kind)
+                self.assertGreaterEqual(getattr(caught.exception, "errno", None) or 0, 0)
+        with mock.patch.object(self.store, "cat_file", side_effect=MemoryError), self.assertRaises(MemoryError):
+            opk.open("memory://runs/x.opk")
+
     def test_what_is_read(self):
         """Facts take a part of the file, values all of it, each byte once."""
         data = bytes_of("wide-auto")
@@ -160,8 +283,6 @@ class Stores(unittest.TestCase):
 
     def test_pieces(self):
         """A large file is never in memory as a whole; servers without ranges send all of it."""
-        from pyoffpeak import _elsewhere
-
         data = bytes_of("wide-auto")
         self.put(wide=data)
         wanted = repr(table_of(opk.open(recording("wide-auto"))))
@@ -192,8 +313,6 @@ class Stores(unittest.TestCase):
 
     def test_file_names(self):
         """The query of an address is not part of a file's name here, and does not make the address a pattern."""
-        from pyoffpeak import _elsewhere
-
         name = "simplecache::https://host/runs/run.opk?X-Sig=" + "a/b" * 200
         self.assertEqual(_elsewhere.file_name(name), "run.opk")
         self.assertEqual(_elsewhere.named(name, {}), [name])
@@ -207,10 +326,16 @@ class Stores(unittest.TestCase):
         for give in (opk.metrics, lambda chip, of, availability: opk.plan(chip, of, availability=availability)):
             with self.assertRaisesRegex(opk.OffpeakError, "memory://runs/none.opk"):
                 give("GH100", "dram__bytes.sum", availability="memory://runs/none.opk")
+        self.put(another=bytes_of("simple"))
+        with self.assertRaisesRegex(opk.UsageError, "2 files: availability= takes one"):
+            opk.metrics("GH100", "dram__bytes.sum", availability="memory://runs/*.opk")
 
     @needs("aiohttp")
     def test_http(self):
-        folder = os.path.dirname(recording("simple"))
+        made = tempfile.TemporaryDirectory()
+        self.addCleanup(made.cleanup)
+        folder = made.name
+        shutil.copy(recording("wide-auto"), folder)
 
         class Handler(http.server.SimpleHTTPRequestHandler):
             def __init__(self, *arguments):
@@ -227,6 +352,10 @@ class Stores(unittest.TestCase):
                 run, wanted = opk.open(name), opk.open(recording("wide-auto"))
                 self.assertEqual((run.path, run.info.metrics), (name, wanted.info.metrics))
                 self.assertEqual(repr(table_of(run)), repr(table_of(wanted)))
+                stamps = [_elsewhere.named(name, {})[0].stamp() for _ in range(2)]
+                os.utime(os.path.join(folder, os.path.basename(recording("wide-auto"))), (10**9, 10**9))
+                stamps.append(_elsewhere.named(name, {})[0].stamp())
+                self.assertEqual([stamps.count(stamp) for stamp in stamps], [2, 2, 1])
             finally:
                 server.shutdown()
                 thread.join()

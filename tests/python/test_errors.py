@@ -8,11 +8,14 @@ import os
 import pickle
 import re
 import shutil
+import stat
 import tempfile
 import unittest
 
 import pyoffpeak as opk
+from pyoffpeak import _output
 from pyoffpeak._errors import Cause, OutOfMemoryError, with_errno
+from pyoffpeak._offpeak import lib
 from common import recording, source
 
 
@@ -144,6 +147,63 @@ class Errors(unittest.TestCase):
             with self.assertRaisesRegex(opk.UsageError, "one-1.opk exists and is a recording: it is not replaced"):
                 shutil.copy(one, os.path.join(folder, "one-1.opk"))
                 run.split("kernel", folder)
+
+    def writers_of_python(self):
+        """What writes files without the library."""
+        diff = opk.diff(recording("before"), recording("before"), rules="gpu__time_duration.sum>1e12")
+        copies = [pickle.loads(pickle.dumps(one)) for one in (opk.plan("GH100", "sm__cycles_active.sum", effort=0), diff)]
+        writers = {"save": copies[0].save, "junit": copies[1].junit}
+        if importlib.util.find_spec("pyarrow") is not None:
+            writers["to_parquet"] = opk.open(recording("simple")).eval().to_parquet
+        return writers
+
+    def test_files_of_python(self):
+        """They replace regular files alone, keep their mode, and have the same classes of errors as the library's."""
+        with tempfile.TemporaryDirectory() as folder:
+            for name, write in self.writers_of_python().items():
+                pipe, made = (os.path.join(folder, name + end) for end in ("-pipe", "-made"))
+                os.mkfifo(pipe)
+                with self.subTest(name):
+                    for other in (pipe, folder):
+                        with self.assertRaisesRegex(opk.EvaluationError, "exists and is not a regular file$"):
+                            write(other)
+                    self.assertTrue(stat.S_ISFIFO(os.stat(pipe).st_mode))
+                    write(made)
+                    for mode in (0o600, 0o400, 0o644):
+                        os.chmod(made, mode)
+                        write(made)
+                        self.assertEqual(stat.S_IMODE(os.stat(made).st_mode), mode)
+                    with self.assertRaises(opk.EvaluationError) as caught:
+                        write(folder + "/none/x")
+                    self.check_class(caught.exception, (opk.EvaluationError, FileNotFoundError), errno.ENOENT)
+                    self.assertEqual(caught.exception.filename, folder + "/none/x")
+            self.assertEqual([name for name in os.listdir(folder) if name.endswith(".tmp")], [])
+
+    def test_two_writers_of_one_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "x.parquet")
+            with _output.whole(path, lib.OPK_OUTPUT_PARQUET) as one:
+                one.write(b"PAR1 one")
+                with _output.whole(path, lib.OPK_OUTPUT_PARQUET) as other:
+                    other.write(b"PAR1 other")
+                with open(path, "rb") as file:
+                    self.assertEqual(file.read(), b"PAR1 other")
+            with open(path, "rb") as file:
+                self.assertEqual(file.read(), b"PAR1 one")
+            with self.assertRaises(ZeroDivisionError), _output.whole(path, lib.OPK_OUTPUT_PARQUET) as file:
+                1 / 0
+            self.assertEqual(os.listdir(folder), ["x.parquet"])
+
+    def test_words(self):
+        for call in (
+            lambda bad: opk.metrics("GH100", scope=bad),
+            lambda bad: opk.metrics("GH100", type=bad),
+            lambda bad: opk.metrics("GH100", profiler=bad),
+            lambda bad: opk.plan("GH100", "sm__cycles_active.sum", prefer=bad),
+        ):
+            for bad in ("many", ["many"], 5):
+                with self.assertRaisesRegex(opk.UsageError, r" is .*'.*, not "):
+                    call(bad)
 
     def test_what_is_no_text(self):
         run = opk.open(recording("simple"))

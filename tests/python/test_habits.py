@@ -70,6 +70,25 @@ class Slices(unittest.TestCase):
                 for column, wanted in table.to_numpy().items():
                     self.assertEqual(repr(kept.to_numpy()[column]), repr(wanted))
 
+    @needs("pyarrow", "polars")
+    def test_polars(self):
+        """Lists and slices are sequences, but have the columns and types of Arrow's stream."""
+        import polars
+
+        table, found = opk.open(recording("simple")).eval(), opk.metrics("GH100", "dram__*")
+        for given, same in ((table[:], table), (table.head(0), table), (found, found), (again(found), found)):
+            frame = given.to_polars()
+            self.assertEqual(frame.schema, polars.DataFrame(same.to_arrow()).schema)
+            self.assertEqual(frame.columns, given.columns)
+            self.assertEqual(len(frame), len(given))
+            self.assertIn(frame.schema[given.columns[0]], (polars.Categorical, polars.Int64))
+
+    def test_length_of_rows_that_were_read(self):
+        table = opk.open(recording("simple")).eval()
+        rows = list(table.rows())
+        with mock.patch.object(table, "_make", side_effect=AssertionError("evaluated again")):
+            self.assertEqual(len(table), len(rows))
+
     @needs("pyarrow", "pandas")
     def test_units(self):
         table = opk.open(recording("simple")).eval()

@@ -120,6 +120,16 @@ except opk.NvidiaError:
                 run = opk.open(path, allow_incomplete=True)
             self.assertIn("cut off", str(caught[0].message))
             self.assertGreater(len(list(run.eval())), 5)
+            self.assertTrue(opk.diff(run, recording("training")).rows)
+            with self.assertRaisesRegex(opk.InputError, "allow_incomplete=True"):
+                opk.diff(path, recording("training"))
+            self.assertTrue(opk.open(path).picture("kernels").svg)
+            shutil.copy(recording("pm-small"), path)
+            os.truncate(path, os.path.getsize(path) - 10)
+            trace = os.path.join(folder, "trace.json")
+            self.assertEqual(opk.trace([run], trace), run.trace(trace))
+            with self.assertRaisesRegex(opk.InputError, "allow_incomplete=True"):
+                opk.trace(path, trace)
 
 
 class Summaries(unittest.TestCase):

@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 import time
 import unittest
+from unittest import mock
 
 import pyoffpeak as opk
 from common import command, long, needs, offpeak, recording
@@ -96,6 +97,13 @@ class Html(unittest.TestCase):
         self.assertEqual(page.rows[0], ["pass", "counters", "metrics", "among them"])
         self.assertEqual(page.rows[1][::2], ["1", "2"])
         self.assertIn("dram__bytes.sum", page.rows[1][3])
+
+    def test_plan_without_its_passes(self):
+        plan = opk.plan("GH100", "dram__bytes.sum,sm__cycles_active.avg")
+        with mock.patch.object(plan, "_find_detail", side_effect=opk.NvidiaError(["libnvperf_host not found"])):
+            page = Page(plan._repr_html_())
+        self.assertIn("passes 1", page.text)
+        self.assertIn("libnvperf_host not found", page.text)
 
     def test_metrics(self):
         found = opk.metrics("GH100", "dram__*", passes=True)

@@ -159,7 +159,8 @@ class Recordings(unittest.TestCase):
         metrics = ["gpu__time_duration.sum", "sm__cycles_active.avg"]
         rows = command("eval", recording("simple"), "--metrics", ",".join(metrics))
         named = {"name": "mine", "metrics": metrics}
-        for what, name in ((named, "mine"), (opk.Set(metrics), "custom"), (",".join(metrics), "custom")):
+        text = f"name: mine\nmetrics: [{', '.join(metrics)}]\n"
+        for what, name in ((named, "mine"), (text, "mine"), (opk.Set(metrics), "custom"), (",".join(metrics), "custom")):
             with self.subTest(what=type(what).__name__):
                 table = opk.open(recording("simple")).eval(set=what)
                 self.assertEqual((table.about["set"], table.about["recorded_set"]), (name, "simple"))

@@ -24,6 +24,10 @@ class Resample(unittest.TestCase):
         self.assertEqual(list(rows[0]), printed[0])
         self.assertEqual([[float(value) for value in row.values()] for row in rows], [list(map(float, row)) for row in printed[1:]])
 
+    def test_a_set_as_text(self):
+        rows = list(opk.open(self.one).resample("500ms", set="name: mine\nmetrics: [sm__inst_executed.sum]\n"))
+        self.assertEqual(rows, list(opk.open(self.one).resample("500ms", set={"metrics": ["sm__inst_executed.sum"]})))
+
     def test_several_files_are_one_run(self):
         run = opk.open(self.pattern)
         self.assertEqual(len(run.paths), 6)

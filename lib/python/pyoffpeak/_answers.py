@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 from . import _context
 from ._errors import misuse
 from ._lists import List
-from ._offpeak import ffi, lib
-from ._options import KERNEL_NAMES, Struct, Texts, choose, names_of
-from ._summaries import open_file
+from ._native import choose
+from ._offpeak import lib
+from ._options import KERNEL_NAMES, Struct, Texts, names_of
+from ._paths import Files
 
 
 class Answer(NamedTuple):
@@ -97,10 +98,8 @@ def _options(kernel: str | None, kernel_names: str) -> Struct:
 def _list(paths: tuple[str, ...], which: int, options: Struct) -> Any:
     """A struct opk_listing, which keeps its context alive."""
     ctx = _context.new()
-    files = [open_file(ctx, path) for path in paths]
-    array, out = ffi.new("struct opk_file *[]", files), ffi.new("struct opk_listing **")
-    _context.call(ctx, lib.opk_answers_list, out, ctx, array, len(files), which, options.c)
-    return _context.owned(ctx, out[0], lib.opk_listing_free)
+    files = Files(ctx, paths)
+    return _context.made(ctx, "opk_listing", lib.opk_listing_free, lib.opk_answers_list, files.c, files.count, which, options.c)
 
 
 def findings(path: str, kernel: str | None, kernel_names: str) -> Findings:
@@ -119,7 +118,7 @@ def noise(
     if not 1 <= level < 100:
         raise misuse(f"level {level}: a percentage from 1 to less than 100, such as 95")
     if not 0 < within < 100:
-        raise misuse(f"within {within}: a percentage above 0, such as 1")
+        raise misuse(f"within {within}: a percentage above 0 and below 100, such as 1")
     options = _options(kernel, kernel_names)
     options.text("by", ",".join(names_of(by) or ()) or None)
     options.texts("columns", "column_count", names_of(columns))

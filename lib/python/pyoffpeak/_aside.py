@@ -13,7 +13,7 @@ import threading
 from collections.abc import Iterator
 from typing import Any, Callable, Optional
 
-_LOOK_S = 0.1  # a signal may have reached another thread, and then does not end the wait
+_LOOK_S = 0.1  # the wait does not end if another thread received the signal, so look again after this time
 
 
 class _Call:

@@ -16,7 +16,7 @@ from ._offpeak import lib
 
 
 class Batch(NamedTuple):
-    """Files that are evaluated together, and their stamps when they were listed, by which Dask knows results again."""
+    """Files that are evaluated together, and their stamps when they were listed, by which Dask recognises results that it has."""
 
     paths: tuple[str, ...]
     stamps: tuple[tuple[int, int], ...]  # bytes of each, and mtime in ns or a hash; (0, 0): unreadable

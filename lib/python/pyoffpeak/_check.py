@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from . import _context
 from ._errors import Cause, InputError
-from ._native import c_path, c_text, c_texts, rows_of, sized
+from ._native import c_path, c_text, c_texts, dicts, record, sized
 from ._offpeak import ffi, lib
 from ._options import Texts, listed
 from ._plans import effort_of
@@ -78,9 +78,13 @@ def check_set(
         if not options.spec and not options.text:
             return SetCheck([cause for cause in error.places if cause.is_error], [])
     out = ffi.new("struct opk_listing *[2]")
-    _context.call(ctx, lib.opk_set_check, out, out + 1, ctx, made, options)
-    rows, errors = rows_of(out[0]), rows_of(out[1])
+    try:
+        _context.call(ctx, lib.opk_set_check, out, out + 1, ctx, made, options)
+        rows, errors = map(dicts, out)
+    finally:
+        for listing in out:
+            lib.opk_listing_free(listing)
     return SetCheck(
         [Cause(one["text"], one["file"], one["line"], one["column"]) for one in errors if one["is_error"]],
-        [ChipCheck(*list(row.values())[: len(ChipCheck._fields)]) for row in rows],
+        [record(ChipCheck, row) for row in rows],
     )

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from . import _context
 from ._errors import NvidiaError, UsageError
 from ._lists import Records
-from ._native import c_text, profiler_number, rows
+from ._native import c_text, profiler_number, record, rows
 from ._offpeak import ffi, lib
 from ._texts import shortened
 from ._words import Profiler
@@ -27,12 +27,13 @@ class Chip(NamedTuple):
 def chips() -> Records[Chip]:
     """The chips that libcupti supports, in its order, as a list; it has to_pandas(). NvidiaError: there is no libcupti."""
     found = rows(_context.new(), lib.opk_chip_list, ffi.NULL, lib.OPK_CHIP_FACTS)
-    return Records(Chip(*row.values()) for row in found)
+    return Records(record(Chip, row, name=row["chip"]) for row in found)
 
 
 def chip(name: str) -> Chip:
     """A chip by its name in any case, by a product ("H100") or by "sm_90". UsageError: no such chip; similar ones."""
-    return Chip(*rows(_context.new(), lib.opk_chip_list, c_text(name), lib.OPK_CHIP_FACTS)[0].values())
+    row = rows(_context.new(), lib.opk_chip_list, c_text(name), lib.OPK_CHIP_FACTS)[0]
+    return record(Chip, row, name=row["chip"])
 
 
 def metrics_per_pass(chip: str, profiler: Profiler = "range") -> int:

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
 from . import _context, _native, _output, _sets
 from ._errors import misuse
 from ._extras import load
-from ._native import Path, c_output, c_paths
-from ._offpeak import ffi, lib
-from ._options import CODE_ROWS, Evaluation, KERNEL_NAMES, Struct, Texts, choose, listed, names_of
-from ._paths import Files, Paths, paths_of
+from ._native import Path, c_output, c_paths, choose, record
+from ._offpeak import lib
+from ._options import CODE_ROWS, Evaluation, KERNEL_NAMES, Struct, Texts, listed, names_of
+from ._paths import Files, Paths, allows_incomplete, paths_of
 from ._texts import shortened
 from ._words import CodeRows, KernelNames
 
@@ -120,10 +120,10 @@ class Diff:
         about = rows(lib.OPK_DIFF_ABOUT)[0]
         values = rows(lib.OPK_DIFF_VALUES)
         by_row = {number: {of["metric"]: _change(of) for of in some} for number, some in groupby(values, itemgetter("row"))}
-        self.columns = tuple(DiffColumn(**of) for of in rows(lib.OPK_DIFF_COLUMNS))
-        self.rows = tuple(DiffRow(**row, values=by_row.get(i, {})) for i, row in enumerate(rows(lib.OPK_DIFF_ROWS)))
-        self.unmatched = tuple(DiffRow(**row, values={}) for row in rows(lib.OPK_DIFF_UNMATCHED))
-        self.differences = tuple(Difference(*fact.values()) for fact in rows(lib.OPK_DIFF_DIFFERENCES))
+        self.columns = tuple(record(DiffColumn, of) for of in rows(lib.OPK_DIFF_COLUMNS))
+        self.rows = tuple(record(DiffRow, row, values=by_row.get(i, {})) for i, row in enumerate(rows(lib.OPK_DIFF_ROWS)))
+        self.unmatched = tuple(record(DiffRow, row, values={}) for row in rows(lib.OPK_DIFF_UNMATCHED))
+        self.differences = tuple(record(Difference, of, what=of["fact"]) for of in rows(lib.OPK_DIFF_DIFFERENCES))
         self.peaks = tuple(map(_peak, rows(lib.OPK_DIFF_PEAKS)))
         self.verdicts = {name.replace("_", " "): about[name] for name in _VERDICTS}
         self.launches_needed = about["launches_needed"]
@@ -266,6 +266,7 @@ def diff(
         raise misuse(f"per={per!r} matches code by function and line: no by")
     ctx = _context.new()
     old, new = paths_of(before), paths_of(after)
+    allow_incomplete = allow_incomplete or allows_incomplete(before, after)
     files = Files(ctx, old + new)
     options = Struct("opk_diff_options")
     evaluation = Evaluation(names_of(metrics), set, allow_incomplete, where=listed(where)).made(ctx)
@@ -276,9 +277,9 @@ def diff(
     options.c.kernel_names = choose(KERNEL_NAMES, "kernel_names", kernel_names)
     if rules is not None:
         _add_rules(options, rules)
-    out = ffi.new("struct opk_diff **")
-    _context.call(ctx, lib.opk_diff_new, out, ctx, files.c, len(old), len(new), options.c)
-    found = Diff(ctx, _context.owned(ctx, out[0], lib.opk_diff_free, files, evaluation))
+    kept = (files, evaluation)
+    made = _context.made(ctx, "opk_diff", lib.opk_diff_free, lib.opk_diff_new, files.c, len(old), len(new), options.c, used=kept)
+    found = Diff(ctx, made)
     if not found.rows:
         _context.warn("no row is on both sides" + ": the names of kernels or ranges differ" * bool(found.unmatched))
     return found

@@ -2,11 +2,9 @@
 """Contexts of liboffpeak. Calls take them from a pool and return them, so that NVIDIA's libraries are loaded once.
 
     ctx = _context.new()                               # in use here alone
-    out = ffi.new("struct opk_listing **")
-    _context.call(ctx, lib.opk_set_list, out, ctx, ffi.NULL)  # raises; Ctrl-C ends it soon
-    sets = _context.owned(ctx, out[0], lib.opk_listing_free)
+    sets = _context.made(ctx, "opk_listing", lib.opk_listing_free, lib.opk_set_list, ffi.NULL)  # raises; Ctrl-C ends it soon
 
-A context returns to the pool when the last reference to it, and to all that `owned` made of it, is gone. The pool keeps
+A context returns to the pool when the last reference to it, and to all that was `made` with it, is gone. The pool keeps
 the last few for later calls; loaded libraries stay loaded anyway.
 """
 
@@ -16,7 +14,7 @@ import atexit
 import contextlib
 import os
 import weakref
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Optional, Sequence
 
 from . import _aside
 from ._environment import data_folder, wheel_folders
@@ -172,6 +170,19 @@ def call(ctx: Any, function: Callable[..., int], *arguments: Any) -> None:
     code = _aside.call(function, arguments, lambda: lib.opk_ctx_interrupt(ctx))
     _log_notes(_records[_address(ctx)])
     check(ctx, code)
+
+
+def made(
+    ctx: Any, kind: str, free: Callable[[Any], None], function: Callable[..., int], *arguments: Any, used: Sequence[Any] = ()
+) -> Any:
+    """The struct that `function(out, ctx, *arguments)` makes, as `owned` returns it."""
+    out = ffi.new(f"struct {kind} **")
+    try:
+        call(ctx, function, out, ctx, *arguments)
+    except BaseException:
+        free(out[0])  # not NULL if a handler raised after the function had succeeded
+        raise
+    return owned(ctx, out[0], free, *used)
 
 
 def _log_notes(record: _Record) -> None:

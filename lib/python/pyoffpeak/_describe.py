@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from . import _context
-from ._native import c_text, profiler_number, rows
-from ._offpeak import ffi, lib
+from ._native import c_text, profiler_number, record, rows
+from ._offpeak import lib
 from ._texts import shortened
 from ._words import Profiler
 
@@ -96,19 +96,19 @@ def describe(chip: str, metric: str, profiler: Profiler = "range") -> Descriptio
 
     Counts the passes of all submetrics. UsageError: there is no such metric; names similar ones.
     """
-    ctx, out = _context.new(), ffi.new("struct opk_description **")
-    _context.call(ctx, lib.opk_description_new, out, ctx, c_text(chip), profiler_number(profiler), c_text(metric))
-    made = _context.owned(ctx, out[0], lib.opk_description_free)
+    ctx, name, number = _context.new(), c_text(chip), profiler_number(profiler)
+    made = _context.made(ctx, "opk_description", lib.opk_description_free, lib.opk_description_new, name, number, c_text(metric))
 
     def listed(which: int) -> list[dict[str, Any]]:
         return rows(ctx, lib.opk_description_list, made, which)
 
     for row in listed(lib.OPK_DESCRIPTION_LEGACY):
-        terms = tuple(LegacyTerm(**term) for term in listed(lib.OPK_DESCRIPTION_TERMS))
-        return LegacyDescription(**row, terms=terms)
-    return Description(
-        **_without_words(listed(lib.OPK_DESCRIPTION_METRIC)[0]),
-        submetrics=tuple(Submetric(**_without_words(row)) for row in listed(lib.OPK_DESCRIPTION_SUBMETRICS)),
-        counters=tuple(Counter(**row) for row in listed(lib.OPK_DESCRIPTION_COUNTERS)),
-        constituents=tuple(Constituent(**row) for row in listed(lib.OPK_DESCRIPTION_CONSTITUENTS)),
+        terms = tuple(record(LegacyTerm, term) for term in listed(lib.OPK_DESCRIPTION_TERMS))
+        return record(LegacyDescription, row, terms=terms)
+    return record(
+        Description,
+        _without_words(listed(lib.OPK_DESCRIPTION_METRIC)[0]),
+        submetrics=tuple(record(Submetric, _without_words(row)) for row in listed(lib.OPK_DESCRIPTION_SUBMETRICS)),
+        counters=tuple(record(Counter, row) for row in listed(lib.OPK_DESCRIPTION_COUNTERS)),
+        constituents=tuple(record(Constituent, row) for row in listed(lib.OPK_DESCRIPTION_CONSTITUENTS)),
     )

@@ -8,15 +8,16 @@ where nothing was needed yet: `info` and other facts take the sections that have
 from __future__ import annotations
 
 import atexit
+import errno
 import hashlib
 import os
 import struct
 import sys
 import threading
 import weakref
-from typing import Any, BinaryIO, Iterable, Mapping, Optional, Sequence
+from typing import Any, BinaryIO, Callable, Iterable, Mapping, Optional, Sequence
 
-from ._errors import Cause, InputError, aliases, with_errno
+from ._errors import Cause, EvaluationError, InputError, OffpeakError, aliases, with_errno
 from ._extras import load
 
 _FIRST = 1 << 16  # bytes that the first request asks for: many recordings have no more
@@ -29,8 +30,21 @@ _START, _SECTION = 16, 48  # bytes of the file's header, and of a section's
 # Sections whose payload no fact needs.
 _IMAGES = (b"DATA", b"CNFG", b"ROTA", b"PRFX", b"AVIL")
 
-_MARKS = ("ETag", "etag", "mtime", "LastModified", "last_modified", "updated", "created", "generation", "VersionId", "version_id",
-          "md5Hash", "Content-MD5", "Digest", "sha")  # of content, in what stores say
+_MARKS = ("ETag", "etag", "mtime", "LastModified", "Last-Modified", "last_modified", "updated", "created", "generation",
+          "VersionId", "version_id", "md5Hash", "Content-MD5", "Digest", "sha")  # of content, in what stores say
+# Errors of stores may have no number, or one that is not of the system.
+_NUMBERS = {
+    FileNotFoundError: errno.ENOENT,
+    PermissionError: errno.EACCES,
+    IsADirectoryError: errno.EISDIR,
+    NotADirectoryError: errno.ENOTDIR,
+    TimeoutError: errno.ETIMEDOUT,
+    ConnectionRefusedError: errno.ECONNREFUSED,
+    ConnectionResetError: errno.ECONNRESET,
+    BrokenPipeError: errno.EPIPE,
+}
+_NEVER = threading.Event()
+_LOOK_S = 0.1  # as in _aside.py
 
 _folders: set[tuple[int, str]] = set()  # of temporary files, with their process
 
@@ -101,19 +115,26 @@ class Elsewhere(str):
 
     # ---- the file here
 
-    def local(self, facts: bool = False) -> str:
-        """The path of a file with all of its bytes, or with those that facts are in. InputError: it can't be read."""
+    def local(self, facts: bool = False, stop: threading.Event = _NEVER) -> str:
+        """The path of a file with all of its bytes, or with those that facts are in. stop: ends it soon.
+
+        InputError: it can't be read. EvaluationError: the file can't be written.
+        """
         if self._pid != os.getpid():  # the parent's files are not ours to keep
             self._reset()
         with self._lock:
+            self._stop = stop
             try:
                 if self._local is None:
                     self._begin()
                 assert self._local is not None
                 if self._missing and not (facts and self._find_facts()):
                     self._fetch(0, self._size)
-            except Exception as error:  # clients of stores have classes of their own
-                raise self._error(error) from error
+            except OSError as error:
+                if isinstance(error, OffpeakError) or not error.errno:  # a handler of signals raises others
+                    raise
+                text = f"no temporary file can be written for it: {os.strerror(error.errno)}"
+                raise with_errno(EvaluationError, error.errno)([f"{self}: {text}"], [Cause(text, error.filename)]) from error
             return self._local
 
     def _begin(self) -> None:
@@ -137,6 +158,8 @@ class Elsewhere(str):
             for start, stop in self._missing:
                 first, last = max(start, begin), min(stop, end)
                 for at in range(first, last, _PIECE):
+                    if self._stop.is_set():
+                        raise InterruptedError(f"{self}: not read, because another file failed or the program was interrupted")
                     if self._copy(file, at, min(at + _PIECE, last)):
                         self._missing = []
                         return
@@ -148,7 +171,7 @@ class Elsewhere(str):
         data = self._read(begin, end)
         is_all = len(data) == self._size
         if not is_all and len(data) != end - begin:
-            raise OSError(f"{len(data)} bytes instead of {end - begin} came from byte {begin} on")
+            raise self._error(OSError(f"{len(data)} bytes instead of {end - begin} came from byte {begin} on"))
         file.seek(0 if is_all else begin)
         file.write(data)
         return is_all
@@ -182,13 +205,17 @@ class Elsewhere(str):
 
     # ---- the file there
 
-    def _store(self) -> tuple[Any, str]:
-        found: tuple[Any, str] = load("fsspec.core", "remote").url_to_fs(str(self), **self._options)
-        return found
+    def _ask(self, what: Callable[[Any, str], Any]) -> Any:
+        """What its store answers. InputError: it can't be read."""
+        try:
+            return what(*load("fsspec.core", "remote").url_to_fs(str(self), **self._options))
+        except (ImportError, MemoryError):
+            raise
+        except Exception as error:  # clients of stores have classes of their own
+            raise self._error(error) from error
 
     def _read(self, begin: int, end: int) -> bytes:
-        store, path = self._store()
-        return bytes(store.cat_file(path, start=begin, end=end))
+        return bytes(self._ask(lambda store, path: store.cat_file(path, start=begin, end=end)))
 
     def _length(self, had: int) -> int:
         if had != _FIRST:  # all of it: also from a server that knows no ranges
@@ -201,8 +228,7 @@ class Elsewhere(str):
         if self._data is not None:
             return {"size": len(self._data)}
         if not self._info:
-            store, path = self._store()
-            self._info = store.info(path)
+            self._info = self._ask(_newest_info)
         return self._info
 
     def stamp(self) -> tuple[int, int]:
@@ -217,13 +243,14 @@ class Elsewhere(str):
 
     def _error(self, error: Exception) -> Exception:
         """An error of a store as ours, also of Python's class where it is an OSError."""
-        if isinstance(error, ImportError):
-            return error
-        number = getattr(error, "errno", None) or 0
-        if isinstance(error, FileNotFoundError):
-            number = 2
-        text = f"{self}: can't be read: {os.strerror(number) if number else ' '.join(str(error).split()) or type(error).__name__}"
-        return with_errno(InputError, number)([text], [Cause(text.partition(": ")[2], str(self))])
+        number: int = getattr(error, "errno", None) or 0
+        if number not in errno.errorcode:
+            number = next((of for kind, of in _NUMBERS.items() if isinstance(error, kind)), 0)
+        said = " ".join(str(getattr(error, "strerror", None) or error).split())
+        if number and (isinstance(error, FileNotFoundError) or not said):  # some say only the name
+            said = os.strerror(number)
+        text = f"can't be read: {said or type(error).__name__}"
+        return with_errno(InputError, number)([f"{self}: {text}"], [Cause(text, str(self))])
 
 
 def is_named(name: str) -> bool:
@@ -231,28 +258,43 @@ def is_named(name: str) -> bool:
     return "://" in name or "::" in name
 
 
-def _expanded(name: str, options: Mapping[str, Any]) -> list[str]:
-    if not any(letter in name for letter in "*?[") or name.rpartition("::")[2].startswith(("http:", "https:")):
-        return [name]
-    store, path = load("fsspec.core", "remote").url_to_fs(name, **options)
+def _newest_info(store: Any, path: str) -> dict[str, Any]:
+    """What the store says now, and not what it said when it listed the folder."""
+    store.invalidate_cache(store._parent(path))
+    found: dict[str, Any] = store.info(path)
+    return found
+
+
+def _found_now(store: Any, path: str) -> tuple[str, dict[str, dict[str, Any]]]:
+    """The pattern as the store understands it, and what matches it, with what the store says of each."""
     store.invalidate_cache()  # files may be new since the store was last asked
-    chain, _, last = name.rpartition("::")
-    scheme = last.partition("://")[0]
-    begin = f"{chain}::{scheme}://" if chain else f"{scheme}://"
-    return [begin + str(found).lstrip("/" if scheme == "memory" else "") for found in sorted(store.glob(path))]
+    return path, store.glob(path, detail=True)
+
+
+def renamed(name: str, pattern: str, found: str) -> str:
+    """The full name of a file that was found for a pattern. The store's own names may lack a host, or have one more slash."""
+    same = len(os.path.commonprefix([name[::-1], pattern[::-1]]))
+    begin, store_begin = name[: len(name) - same], pattern[: len(pattern) - same]
+    if same and found.startswith(store_begin):
+        return begin + found[len(store_begin) :]
+    return f"{name.partition('://')[0]}://{found}"
 
 
 def named(name: str, options: Mapping[str, Any]) -> list[Elsewhere]:
     """The recordings of such a name or pattern. InputError: no recording matches the pattern."""
-    try:
-        found = _expanded(name, options)
-    except ImportError:
-        raise
-    except Exception as error:
-        raise Elsewhere.named(name, options)._error(error) from error
-    if not found:
+    whole, chain = Elsewhere.named(name, options), name.split("::")
+    at = next((number for number, link in enumerate(chain) if "://" in link), len(chain) - 1)
+    if not any(letter in chain[at] for letter in "*?[") or chain[at].startswith(("http:", "https:")):
+        return [whole]
+    pattern, details = whole._ask(_found_now)
+    if not details:
         raise InputError([f"no file is called {name}"])
-    return [Elsewhere.named(one, options) for one in found]
+    found = []
+    for path in sorted(details):
+        one = Elsewhere.named("::".join([*chain[:at], renamed(chain[at], pattern, path), *chain[at + 1 :]]), options)
+        one._info = details[path]
+        found.append(one)
+    return found
 
 
 def fresh(names: Iterable[str]) -> tuple[str, ...]:
@@ -261,12 +303,24 @@ def fresh(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def fetch(names: Iterable[str], facts: bool = False) -> None:
-    """Fetches several at once. The error of the first that can't be read is raised."""
+    """Fetches several at once. The error of one that can't be read is raised, and ends the others."""
     wanted = [name for name in names if isinstance(name, Elsewhere)]
     if len(wanted) < 2:
         return
-    with load("concurrent.futures", "remote").ThreadPoolExecutor(min(len(wanted), _AT_ONCE)) as pool:
-        list(pool.map(lambda name: name.local(facts), wanted))
+    futures, stop = load("concurrent.futures", "remote"), threading.Event()
+    pool = futures.ThreadPoolExecutor(min(len(wanted), _AT_ONCE))
+    try:
+        tasks = [pool.submit(name.local, facts, stop) for name in wanted]
+        while not any(task.exception() for task in tasks if task.done()):
+            if not futures.wait(tasks, _LOOK_S, futures.FIRST_EXCEPTION).not_done:
+                break
+        for task in filter(lambda task: task.done(), tasks):
+            task.result()
+    except BaseException:
+        stop.set()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def of_object(given: Any) -> Elsewhere:

@@ -10,7 +10,7 @@ from ._loading import loading, prepare_for_foreign
 
 
 def load_pandas() -> Any:
-    """pandas, with what pyarrow would load when it first makes a frame: a fork at that moment would not wait."""
+    """pandas; also loads what pyarrow imports at its first frame, because a fork does not wait for imports made there."""
     with loading:
         pyarrow, pandas = load("pyarrow", "pandas"), load("pandas", "pandas")
         load("pyarrow.pandas_compat", "pandas")

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import os
-from typing import NamedTuple, Optional
+from typing import NamedTuple, Optional, Sequence
 
 from . import _context
 from ._elsewhere import file_name
 from ._errors import misuse
-from ._native import Path, c_output, c_path, c_paths, c_text, rows
-from ._offpeak import ffi, lib
+from ._native import Path, c_output, c_path, c_paths, c_text, record, rows
+from ._offpeak import lib
 from ._options import Struct, Texts, names_of
 from ._paths import Paths, output, paths_of
 from ._summaries import open_file
@@ -41,13 +41,19 @@ def sum(paths: Paths, path: Path, by: Texts = "kernel", level: Optional[Level] =
     by: one word of name, kernel, shape, nvtx, device, host, rank and all, or several. level: which of nested ranges
     are added: "outermost" (also for None), "innermost" or "all". UsageError: they can't be summed, such as samples.
     """
+    inputs = paths_of(paths)
+    write_sum(inputs, output(path, inputs), key_of(by), level)
+
+
+def write_sum(paths: Sequence[str], to: Path, key: str, level: Optional[str], part: bool = False) -> None:
+    """opk_sum(). part: the result can be summed again."""
     ctx = _context.new()
     options = Struct("opk_sum_options")
-    options.text("key", key_of(by))
+    options.text("key", key)
     options.text("level", level)
-    inputs = paths_of(paths)
-    array, kept = c_paths(inputs)
-    _context.call(ctx, lib.opk_sum, ctx, array, len(kept), options.c, c_output(output(path, inputs)))
+    options.c.part = part
+    array, kept = c_paths(paths)
+    _context.call(ctx, lib.opk_sum, ctx, array, len(kept), options.c, c_output(to))
 
 
 def trim(source: str, path: Path) -> None:
@@ -70,7 +76,7 @@ def split(source: str, by: Texts, folder: Path) -> list[Piece]:
     file = open_file(ctx, source)
     stem = os.path.join(os.fspath(folder), os.path.splitext(file_name(source))[0])
     found = rows(ctx, lib.opk_split, file, c_text(key_of(by)), c_output(f"{stem}.opk"))
-    return [Piece(f"{stem}-{i + 1}.opk", **row) for i, row in enumerate(found)]
+    return [record(Piece, row, path=f"{stem}-{i + 1}.opk") for i, row in enumerate(found)]
 
 
 class Finding(NamedTuple):
@@ -95,4 +101,4 @@ def verify(path: Paths, deep: bool = False) -> list[Finding]:
     if len(paths) > 1:
         raise misuse(f"{len(paths)} files: verify() takes one")
     found = rows(ctx, lib.opk_verify, c_path(paths[0]), options.c)
-    return [Finding(**{**row, "type": row["type"].strip()}) for row in found]
+    return [record(Finding, {**row, "type": row["type"].strip()}) for row in found]

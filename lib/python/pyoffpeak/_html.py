@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Iterable, Mapping, Sequence
 
 from . import _context
 from ._elsewhere import Elsewhere
-from ._errors import OffpeakError
+from ._errors import NvidiaError, OffpeakError
 from ._summaries import summarize, value_text
 
 if TYPE_CHECKING:
@@ -120,16 +120,19 @@ def _head(name: str, unit: str) -> str:
 
 def plan(of: Plan) -> str:
     """The passes of a plan."""
-    detail = of.detail
+    pairs = [("plan", f"{of.set} on {of.chip}, {of.profiler} profiler"), ("metrics", str(len(of.metrics)))]
+    missing = note("Not on this chip: " + ", ".join(of.missing)) if of.missing else ""
+    try:
+        detail = of.detail
+    except NvidiaError as error:
+        return whole(words([*pairs, ("passes", str(of.passes))]), note(f"The content of the passes is not known: {error}"), missing)
     passes = f"{of.passes}, at least {detail.lower_bound}" if of.passes > detail.lower_bound else str(of.passes)
-    pairs = [("plan", f"{of.set} on {of.chip}, {of.profiler} profiler"), ("metrics", str(len(of.metrics))), ("passes", passes)]
     rows = []
     for one in detail.passes[: 3 * MOST_ROWS]:
         names = ", ".join(one.metrics[:MOST_VALUES]) + (", ..." if len(one.metrics) > MOST_VALUES else "")
         rows.append([Cell(str(one.number)), Cell(str(one.counters)), Cell(str(len(one.metrics))), Cell(names, right=False)])
     left_out = more(len(detail.passes) - 3 * MOST_ROWS, "pass")
-    missing = note("Not on this chip: " + ", ".join(of.missing)) if of.missing else ""
-    return whole(words(pairs), table(["pass", "counters", "metrics", "among them"], rows), left_out, missing)
+    return whole(words([*pairs, ("passes", passes)]), table(["pass", "counters", "metrics", "among them"], rows), left_out, missing)
 
 
 # ---- a comparison

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Optional
 
-from ._native import rows
+from ._native import record, rows
 from ._offpeak import lib
 from ._texts import shortened
 
@@ -145,35 +145,35 @@ def passes_of(ctx: Any, file: Any) -> dict[str, tuple[int, ...]]:
 def _stats(ctx: Any, file: Any) -> Stats | None:
     drops = {row["reason"]: row["count"] for row in listed(ctx, file, lib.OPK_FILE_DROPS)}
     found = listed(ctx, file, lib.OPK_FILE_STATS)
-    return Stats(**found[0], drops=drops) if found else None
+    return record(Stats, found[0], drops=drops) if found else None
 
 
 def _clocks(ctx: Any, file: Any) -> Clocks:
-    spans = {row.pop("clock"): ClockSpan(**row) for row in listed(ctx, file, lib.OPK_FILE_CLOCKS)}
+    spans = {row["clock"]: record(ClockSpan, row) for row in listed(ctx, file, lib.OPK_FILE_CLOCKS)}
     return Clocks(spans.get("sm"), spans.get("memory"))
 
 
 def modules_of(ctx: Any, file: Any) -> tuple[Module, ...]:
-    return tuple(Module(**row) for row in listed(ctx, file, lib.OPK_FILE_CODE))
+    return tuple(record(Module, row) for row in listed(ctx, file, lib.OPK_FILE_CODE))
 
 
 def functions_of(ctx: Any, file: Any) -> tuple[Function, ...]:
-    return tuple(Function(**row) for row in listed(ctx, file, lib.OPK_FILE_FUNCTIONS))
+    return tuple(record(Function, row) for row in listed(ctx, file, lib.OPK_FILE_FUNCTIONS))
 
 
 def of_file(ctx: Any, file: Any, path: str) -> Info:
     """Reads all facts. InputError: metadata or a table is damaged."""
     meta = listed(ctx, file, lib.OPK_FILE_META)[0]
     shift = meta.pop("gpu_time_shift")
-    return Info(
-        path=path,
-        **meta,
-        **listed(ctx, file, lib.OPK_FILE_COUNTS)[0],
+    return record(
+        Info,
+        {**meta, **listed(ctx, file, lib.OPK_FILE_COUNTS)[0]},
+        path=str(path),
         gpu_time_shift=shift if shift is None or shift < 1 << 63 else shift - (1 << 64),
         metric_passes=passes_of(ctx, file),
         labels={row["label"]: row["metric"] for row in listed(ctx, file, lib.OPK_FILE_LABELS)},
-        derived=tuple(Derived(**row) for row in listed(ctx, file, lib.OPK_FILE_DERIVED)),
-        headings=tuple(Heading(**row) for row in listed(ctx, file, lib.OPK_FILE_HEADINGS)),
+        derived=tuple(record(Derived, row) for row in listed(ctx, file, lib.OPK_FILE_DERIVED)),
+        headings=tuple(record(Heading, row) for row in listed(ctx, file, lib.OPK_FILE_HEADINGS)),
         run={row["name"]: row["value"] for row in listed(ctx, file, lib.OPK_FILE_RUN)},
         sections=tuple(
             Section(row["type"].strip(), row["stored"], row["plain"]) for row in listed(ctx, file, lib.OPK_FILE_SECTIONS)

@@ -26,7 +26,7 @@ Record = TypeVar("Record")
 class List(Rows, Sequence[Record], Generic[Record]):
     """A sequence of records, made when it is first read, and a table with a column for each field."""
 
-    _record: Any  # a NamedTuple, whose fields begin with the columns of the list
+    _record: Any  # a NamedTuple, whose fields are columns of the list; it may lack some of them
     _plain: frozenset[str] = frozenset()  # texts that are "" rather than None if they are unknown
     _units: dict[str, str] = {}
 
@@ -41,8 +41,7 @@ class List(Rows, Sequence[Record], Generic[Record]):
 
     def __getstate__(self) -> dict[str, Any]:
         """The records: a copy does not know the library's list."""
-        plain = [name in self._plain for name in self._columns]
-        rows = [[None if cell == "" and of else cell for cell, of in zip(record, plain)] for record in self._all()]  # type: ignore[call-overload]
+        rows = [row for columns in self._batches() for row in zip(*columns)]
         kept = Kept(tuple(self._columns), self._kinds, rows, self._units, {"offpeak": version()})
         return {**self.__dict__, "_list": None, "_lock": None, "_made": None, "_kept": kept}
 
@@ -60,12 +59,11 @@ class List(Rows, Sequence[Record], Generic[Record]):
         return self._made
 
     def _read(self) -> Iterator[Record]:
-        missing = [repeat(None)] * (len(self._record._fields) - len(self._columns))
         for columns in self._batches():
-            for i, name in enumerate(self._columns):
-                if name in self._plain:
-                    columns[i] = [text or "" for text in columns[i]]
-            yield from map(self._record._make, zip(*columns, *missing))
+            found: dict[str, Any] = dict(zip(self._columns, columns))
+            for name in self._plain & found.keys():
+                found[name] = [text or "" for text in found[name]]
+            yield from map(self._record._make, zip(*(found.get(name, repeat(None)) for name in self._record._fields)))
 
     def _batches(self) -> Iterator[list[Any]]:
         if self._kept is not None:
@@ -99,7 +97,8 @@ class List(Rows, Sequence[Record], Generic[Record]):
 
         rows: list[Any] = self._first(_html.MOST_ROWS)
         said = f"The first {len(rows)} of {self._length:,}." if self._length > len(rows) else ""
-        return _html.preview(self._columns, self._units, [row[: len(self._columns)] for row in rows], said)
+        columns = [name for name in self._record._fields if name in self._columns]
+        return _html.preview(columns, self._units, [[getattr(row, name) for name in columns] for row in rows], said)
 
     def __repr__(self) -> str:
         lines = [f"<pyoffpeak.{type(self).__name__}: {self._length:,} of {', '.join(self._columns)}>"]

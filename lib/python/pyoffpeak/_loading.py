@@ -21,7 +21,7 @@ _MOST_S = 3.0  # a module may run for ever while it is loaded
 
 
 class _Forking(threading.local):
-    """A fork of this thread: hooks are registered twice, but it waits only once."""
+    """State of this thread's fork: both registrations of the hooks share it, so that the fork waits once."""
 
     def __init__(self) -> None:
         self.end = 0.0  # of the wait

@@ -16,6 +16,7 @@ from ._native import (
     c_optional,
     c_text,
     c_texts,
+    choose,
     profiler_number,
     sized,
 )
@@ -31,7 +32,7 @@ _SCOPES = {
 }
 
 
-_TYPES = {"counter": lib.OPK_COUNTER, "ratio": lib.OPK_RATIO, "throughput": lib.OPK_THROUGHPUT}
+_TYPES = {None: None, "counter": lib.OPK_COUNTER, "ratio": lib.OPK_RATIO, "throughput": lib.OPK_THROUGHPUT}
 
 
 class Metric(NamedTuple):
@@ -103,10 +104,7 @@ def metrics(
     >>> opk.metrics("GH100", "dram__bytes_read")[0].dim_unit
     'byte'
     """
-    if scope not in _SCOPES:
-        raise misuse(f"scope {scope!r}: any, context or device")
-    if type is not None and type not in _TYPES:
-        raise misuse(f"type {type!r}: counter, ratio or throughput")
+    scope_number, type_number = choose(_SCOPES, "scope", scope), choose(_TYPES, "type", type)
     if max_passes is not None and max_passes < 1:
         raise misuse(f"max_passes {max_passes}: at least 1")
     ctx = _context.new()
@@ -117,16 +115,16 @@ def metrics(
     hw_unit, expression = c_optional(unit), c_optional(grep)
     options.globs, options.glob_count = patterns, len(wanted)
     options.unit, options.grep = hw_unit, expression
-    if type is not None:
-        options.has_type, options.type = True, _TYPES[type]
+    if type_number is not None:
+        options.has_type, options.type = True, type_number
     options.submetrics, options.passes, options.max_passes = submetrics, passes, max_passes or 0
-    options.scopes, options.scope = scope is not None, _SCOPES[scope]
+    options.scopes, options.scope = scope is not None, scope_number
     image = availability_image(ctx, availability, chip, number)
     buffer = ffi.from_buffer(image)
     if image:
         options.availability, options.availability_size = buffer, len(image)
-    left_out, out = ffi.new("size_t[2]"), ffi.new("struct opk_listing **")
+    left_out = ffi.new("size_t[2]")
     options.refused, options.costly = left_out, left_out + 1
-    _context.call(ctx, lib.opk_metric_list, out, ctx, c_text(chip), number, options)
+    found = _context.made(ctx, "opk_listing", lib.opk_listing_free, lib.opk_metric_list, c_text(chip), number, options)
     del kept
-    return Metrics(_context.owned(ctx, out[0], lib.opk_listing_free), *left_out)
+    return Metrics(found, *left_out)

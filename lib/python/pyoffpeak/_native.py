@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Iterable, Sequence, Union
+from collections.abc import Mapping
+from typing import Any, Callable, Iterable, Sequence, TypeVar, Union
 
 from . import _context
 from ._elsewhere import Elsewhere, fetch, is_named, named
@@ -13,6 +14,7 @@ from ._offpeak import ffi, lib
 
 Path = Union[str, "os.PathLike[str]"]
 Image = Union[bytes, bytearray, memoryview]
+Record = TypeVar("Record")
 
 
 def word(pointer: Any) -> str:
@@ -46,8 +48,11 @@ CELLS: dict[int, Any] = {
 def rows(ctx: Any, make: Any, *arguments: Any) -> list[dict[str, Any]]:
     """The rows of the struct opk_listing that `make(out, ctx, *arguments)` makes: a dict for each."""
     out = ffi.new("struct opk_listing **")
-    _context.call(ctx, make, out, ctx, *arguments)
-    return rows_of(out[0])
+    try:
+        _context.call(ctx, make, out, ctx, *arguments)
+        return dicts(out[0])
+    finally:
+        lib.opk_listing_free(out[0])
 
 
 def column_names(listing: Any) -> list[str]:
@@ -65,12 +70,17 @@ def dicts(listing: Any) -> list[dict[str, Any]]:
     return [{name: read(row[i]) for i, name, read in cells} for row in of]
 
 
-def rows_of(listing: Any) -> list[dict[str, Any]]:
-    """The rows of a struct opk_listing, which this frees."""
-    try:
-        return dicts(listing)
-    finally:
-        lib.opk_listing_free(listing)
+def record(kind: Callable[..., Record], row: Mapping[str, Any], **more: Any) -> Record:
+    """A row as a record, without the columns that a newer library adds."""
+    names: Any = getattr(kind, "_fields", None) or getattr(kind, "__dataclass_fields__")
+    return kind(**{name: cell for name, cell in {**row, **more}.items() if name in names})
+
+
+def choose(words: Mapping[Any, Any] | Sequence[str], name: str, word: Any) -> Any:
+    """The value that a word means, or the word itself. UsageError: the word is unknown."""
+    if not isinstance(word, (str, type(None))) or word not in words:
+        raise misuse(f"{name} is {', '.join(map(repr, words))}, not {word!r}")
+    return words[word] if isinstance(words, Mapping) else word
 
 
 def c_text(value: str) -> Any:
@@ -132,9 +142,7 @@ _PROFILERS = {
 
 def profiler_number(profiler: str) -> int:
     """An enum opk_profiler. UsageError: it is another word."""
-    if profiler not in _PROFILERS:
-        raise misuse(f"profiler is 'range', 'pm', 'sass' or 'pc', not {profiler!r}")
-    return int(_PROFILERS[profiler])
+    return int(choose(_PROFILERS, "profiler", profiler))
 
 
 def copied(pointer: Any, size: int) -> bytes:
@@ -149,10 +157,13 @@ def availability_image(ctx: Any, given: Path | Image | None, chip: str, profiler
     if isinstance(given, (bytes, bytearray, memoryview)):
         return bytes(given)
     if is_named(os.fspath(given)) and not os.path.exists(given):
-        (given,) = named(os.fspath(given), {})
+        found = named(os.fspath(given), {})
+        if len(found) > 1:
+            raise misuse(f"{given}: {len(found)} files: availability= takes one")
+        given = found[0]
     out, size = ffi.new("void **"), ffi.new("size_t *")
-    _context.call(ctx, lib.opk_availability_load, out, size, ctx, c_path(given), c_text(chip), profiler)
     try:
+        _context.call(ctx, lib.opk_availability_load, out, size, ctx, c_path(given), c_text(chip), profiler)
         return copied(out[0], size[0])
     finally:
         lib.free(out[0])

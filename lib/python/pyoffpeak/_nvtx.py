@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from . import _context
 from ._lists import List
-from ._offpeak import ffi, lib
+from ._offpeak import lib
 from ._summaries import open_file
 
 
@@ -37,6 +37,6 @@ class NvtxRanges(List[NvtxRange]):
 
 
 def ranges(path: str) -> NvtxRanges:
-    ctx, out = _context.new(), ffi.new("struct opk_listing **")
-    _context.call(ctx, lib.opk_file_list, out, ctx, open_file(ctx, path, facts=True), lib.OPK_FILE_NVTX)
-    return NvtxRanges(_context.owned(ctx, out[0], lib.opk_listing_free))
+    ctx = _context.new()
+    file = open_file(ctx, path, facts=True)
+    return NvtxRanges(_context.made(ctx, "opk_listing", lib.opk_listing_free, lib.opk_file_list, file, lib.OPK_FILE_NVTX))

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple, Optional, Sequence, Union
 
 from ._elsewhere import Elsewhere
 from ._errors import misuse
 from ._loading import loading
-from ._native import c_optional, c_path, c_texts, profiler_number, sized
+from ._native import c_optional, c_path, c_texts, choose, profiler_number, sized
 from ._offpeak import ffi, lib
 
 Texts = Union[str, Sequence[str], None]
@@ -35,13 +36,6 @@ KERNEL_NAMES = {
 _LAYOUTS = {"wide": False, "long": True}
 
 
-def choose(words: dict[Any, Any], name: str, word: Any) -> Any:
-    """The value that a word means. UsageError: the word is unknown."""
-    if not isinstance(word, (str, type(None))) or word not in words:
-        raise misuse(f"{name} is {', '.join(map(repr, words))}, not {word!r}")
-    return words[word]
-
-
 def listed(texts: Texts) -> tuple[str, ...] | None:
     """One text or several as a tuple. UsageError: an empty list, which does not mean all."""
     if texts is None or isinstance(texts, str):
@@ -57,6 +51,11 @@ def listed(texts: Texts) -> tuple[str, ...] | None:
 def names_of(texts: Texts) -> tuple[str, ...] | None:
     """As listed(), for names of columns, metrics or keys: one text may hold several, separated by commas."""
     return tuple(texts.split(",")) if isinstance(texts, str) else listed(texts)
+
+
+def is_yaml(text: str) -> bool:
+    """No set's name, path or list of metrics contains a line break, or begins like "name: x" and "{name: x}"."""
+    return "\n" in text.strip() or re.match(r"\w+:\s|\{", text.strip()) is not None
 
 
 class Struct:

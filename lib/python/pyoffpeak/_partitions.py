@@ -13,7 +13,7 @@ from . import _kinds, _recordings
 from ._batches import Batch, note_same_files
 from ._errors import EvaluationError, InputError, MissingFileError, OffpeakError, UsageError
 from ._extras import load_pandas
-from ._sets import SetLike
+from ._sets import SetLike, stamp_of
 from ._tables import Table
 from ._words import RowKind
 
@@ -25,19 +25,21 @@ if TYPE_CHECKING:
 # of the machine.
 BLAMED = (InputError, UsageError)
 
-Texts = Optional[tuple[str, ...]]
+Names = Optional[tuple[str, ...]]
 
 
 @dataclass(frozen=True)
 class Reader:
     """How batches are read: like Run.eval(), but all frames have `names`, of these `types`."""
 
-    metrics: Texts
+    metrics: Names
     set: Optional[SetLike]
-    where: Texts
+    set_stamp: str  # of the files that it is read from
+    where: Names
     rows: Optional[RowKind]
     names: tuple[str, ...]
     types: tuple[str, ...]  # pandas types
+    units: tuple[tuple[str, str], ...]  # of columns that have one
     chosen: bool  # the caller chose the columns: a file without one of them is broken, even if it is not used
     like: str  # a file; other files are broken unless they can be in one table with it
     kind: _kinds.Kind  # the kind of `like`
@@ -48,8 +50,15 @@ class Reader:
 
     def __call__(self, batch: Batch, columns: Optional[list[str]] = None) -> pandas.DataFrame:
         """The rows of a batch, with only these columns."""
+        check_set(self.set, self.set_stamp)
         names = list(self.names) if columns is None else list(columns)
-        paths = batch.files()
+        return self._with_units(self._read(batch.files(), names))
+
+    def _with_units(self, frame: pandas.DataFrame) -> pandas.DataFrame:
+        frame.attrs["units"] = {name: unit for name, unit in self.units if name in frame.columns}
+        return frame
+
+    def _read(self, paths: tuple[str, ...], names: list[str]) -> pandas.DataFrame:
         try:
             return self._frame(self._table(paths, names), names)
         except BLAMED as error:
@@ -77,6 +86,7 @@ class Reader:
 
     def errors(self, batch: Batch) -> pandas.DataFrame:
         """A row for each file of the batch that can't be read: "file", "error" (a class) and "message"."""
+        check_set(self.set, self.set_stamp)
         paths = batch.files()
         try:
             self._frame(self._table(paths, list(self.names)), list(self.names))
@@ -113,7 +123,6 @@ class Reader:
         except EvaluationError as error:  # rows that can't be read are their file's fault
             raise InputError(error.causes, error.places) from error
         frame = to_pandas(arrow)
-        frame.attrs["units"] = {name: unit for name, unit in table.units.items() if name in names}
         if "error" in names:
             frame["error"] = frame.index.to_series().map(lambda _: None).astype(TEXT)
         return frame[names]
@@ -134,7 +143,7 @@ class Reader:
         import pandas
 
         names = list(self.names) if names is None else names
-        return pandas.DataFrame(columns=names).astype(self._types(names))
+        return self._with_units(pandas.DataFrame(columns=names).astype(self._types(names)))
 
 
 # ---- pandas types: they are the same whether or not a partition has nulls
@@ -165,6 +174,16 @@ def to_pandas(table: pyarrow.Table) -> pandas.DataFrame:
     }
     frame: pandas.DataFrame = table.cast(pyarrow.schema(fields)).to_pandas(types_mapper=types.get)
     return frame
+
+
+# ---- sets that are files
+
+
+def check_set(set_: Optional[SetLike], stamp: str) -> None:
+    """EvaluationError: the set's files are not those that the program had when it named the work."""
+    if stamp_of(set_) != stamp:
+        host = socket.gethostname()
+        raise EvaluationError([f"the set's files on {host} are not those that the program saw: all workers have to see the same"])
 
 
 # ---- broken files

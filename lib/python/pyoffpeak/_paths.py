@@ -9,7 +9,6 @@ import os
 from collections.abc import Iterable
 from typing import Any, BinaryIO, Mapping, Optional, Sequence, Union
 
-from . import _context
 from ._elsewhere import Elsewhere, fetch, is_named, named, of_object, told_apart
 from ._errors import InputError, misuse
 from ._native import Image, Path
@@ -20,18 +19,20 @@ from ._summaries import open_file
 class Opened:
     """The result of open()."""
 
+    _allow_incomplete = False
+
     def __init__(self, paths: tuple[str, ...]) -> None:
         self._paths = paths
 
     @property
     def path(self) -> str:
         """The file, or the first of several."""
-        return self._paths[0]
+        return str(self._paths[0])
 
     @property
     def paths(self) -> tuple[str, ...]:
         """All files, in their order."""
-        return self._paths
+        return tuple(map(str, self._paths))
 
 
 _One = Union[Path, Image, BinaryIO, Opened]
@@ -50,7 +51,7 @@ def _matching(name: str) -> list[str]:
 
 def _each(paths: Paths, options: Mapping[str, Any]) -> Iterable[str]:
     if isinstance(paths, Opened):
-        yield from paths.paths
+        yield from paths._paths
     elif isinstance(paths, Elsewhere):
         yield paths
     elif isinstance(paths, (str, os.PathLike)):
@@ -71,6 +72,14 @@ def paths_of(*paths: Paths, storage_options: Optional[Mapping[str, Any]] = None)
     if not found:
         raise misuse("no file is named")
     return told_apart(found)
+
+
+def allows_incomplete(*paths: Paths) -> bool:
+    """Whether open() was told so for any of these."""
+    return any(
+        one._allow_incomplete if isinstance(one, Opened) else isinstance(one, (list, tuple)) and allows_incomplete(*one)
+        for one in paths
+    )
 
 
 def _is_same(path: Path, other: str) -> bool:

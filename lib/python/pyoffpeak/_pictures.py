@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Callable, Iterator, Optional, Sequence
 from . import _context
 from ._errors import misuse
 from ._extras import load
-from ._native import column_names, dicts
+from ._native import choose, column_names, dicts
 from ._offpeak import ffi, lib
-from ._options import Evaluation, Struct, choose
+from ._options import Evaluation, Struct
 from ._summaries import open_file
 from ._tables import Rows
 
@@ -60,9 +60,8 @@ class Picture:
                 given.text(name, value)
             elif value is not None:
                 setattr(given.c, name, value)
-        out = ffi.new("struct opk_picture **")
-        _context.call(ctx, lib.opk_picture_new, out, ctx, file, choose(KINDS, "kind", kind), given.c)
-        self._picture = _context.owned(ctx, out[0], lib.opk_picture_free)
+        number = choose(KINDS, "kind", kind)
+        self._picture = _context.made(ctx, "opk_picture", lib.opk_picture_free, lib.opk_picture_new, file, number, given.c)
 
     def _list(self, which: int) -> Numbers:
         return Numbers(self._picture, lib.opk_picture_list(self._picture, which))

@@ -11,7 +11,7 @@ from typing import Any, Mapping, NamedTuple, overload
 from . import _context
 from ._errors import misuse
 from ._loading import loading
-from ._native import Image, Path, availability_image, c_output, c_text, copied, profiler_number, rows, sized
+from ._native import Image, Path, availability_image, c_output, c_text, choose, copied, profiler_number, record, rows, sized
 from ._offpeak import ffi, lib
 from ._sets import SetLike, facts_of, make
 from ._texts import shortened
@@ -143,8 +143,8 @@ class Plan:
         options = self._build_options(instances)
         with self._lock:
             out, size = ffi.new("void **"), ffi.new("size_t *")
-            _context.call(self._ctx, lib.opk_prefix_new, out, size, self._ctx, self._plan, options)
             try:
+                _context.call(self._ctx, lib.opk_prefix_new, out, size, self._ctx, self._plan, options)
                 return copied(out[0], size[0])
             finally:
                 lib.free(out[0])
@@ -175,13 +175,13 @@ class Plan:
         return self._once("detail", self._find_detail)  # type: ignore[no-any-return]
 
     def _find_detail(self) -> Detail:
-        passes = tuple(_pass_of(**row) for row in self._list(lib.OPK_PLAN_PASSES))
-        domains = tuple(Domains(row.pop("domains"), **row) for row in self._list(lib.OPK_PLAN_DOMAINS))
+        passes = tuple(_pass_of(row) for row in self._list(lib.OPK_PLAN_PASSES))
+        domains = tuple(record(Domains, row, names=row["domains"]) for row in self._list(lib.OPK_PLAN_DOMAINS))
         metrics = tuple(
             PlannedMetric(row["metric"], tuple(map(int, row["in"])), row["saves"], row["split"])
             for row in self._list(lib.OPK_PLAN_METRICS)
         )
-        return Detail(passes, metrics, domains, **self._list(lib.OPK_PLAN_COSTS)[0])
+        return record(Detail, self._list(lib.OPK_PLAN_COSTS)[0], passes=passes, metrics=metrics, domains=domains)
 
     @property
     def lower_bound(self) -> int:
@@ -194,7 +194,7 @@ class Plan:
         return self._once("columns", self._find_columns)  # type: ignore[no-any-return]
 
     def _find_columns(self) -> list[Column]:
-        return [Column(row.pop("column"), **row) for row in self._list(lib.OPK_PLAN_COLUMNS)]
+        return [record(Column, row, name=row["column"]) for row in self._list(lib.OPK_PLAN_COLUMNS)]
 
     @property
     def left_out(self) -> list[LeftOut]:
@@ -202,7 +202,7 @@ class Plan:
         return self._once("left_out", self._find_left_out)  # type: ignore[no-any-return]
 
     def _find_left_out(self) -> list[LeftOut]:
-        return [LeftOut(**row) for row in self._list(lib.OPK_PLAN_LEFT_OUT)]
+        return [record(LeftOut, row) for row in self._list(lib.OPK_PLAN_LEFT_OUT)]
 
     def _repr_html_(self) -> str:
         """In Jupyter: the passes and their content."""
@@ -227,14 +227,13 @@ copyreg.pickle(Plan, _reduced)
 
 def check_instances(instances: str) -> None:
     """UsageError: it is another word."""
-    if instances not in ("needed", "none", "all"):
-        raise misuse(f"instances {instances!r}: needed, none or all")
+    choose(("needed", "none", "all"), "instances", instances)
 
 
-def _pass_of(domains: tuple[str, ...], **row: Any) -> Pass:
+def _pass_of(row: dict[str, Any]) -> Pass:
     """Converts domains listed as "gpu_lts:8"."""
-    fill = (text.rpartition(":") for text in domains)
-    return Pass(row.pop("pass"), domains={name: int(counters) for name, _, counters in fill}, **row)
+    fill = (text.rpartition(":") for text in row["domains"])
+    return record(Pass, {**row, "number": row["pass"], "domains": {name: int(counters) for name, _, counters in fill}})
 
 
 # ---- making plans
@@ -312,8 +311,7 @@ def plan(
     >>> opk.plan("H100", ["dram__bytes.sum", "sm__cycles_active.avg"])
     <pyoffpeak.Plan of custom on GH100, range: 2 metrics, 1 pass>
     """
-    if prefer not in ("fewest", "cheap", "both"):
-        raise misuse(f"prefer {prefer!r}: fewest, cheap or both")
+    choose(("fewest", "cheap", "both"), "prefer", prefer)
     if strict_order and not single_pass:
         raise misuse("strict_order goes with single_pass")
     if prefer == "cheap" and effort == 0:
@@ -325,9 +323,7 @@ def plan(
     wanted.options.strict_order = strict_order
     wanted.options.prefer_cheap = prefer == "cheap"
     wanted.options.for_rotation = prefer == "both"
-    out = ffi.new("struct opk_plan **")
-    _context.call(ctx, lib.opk_plan_new, out, ctx, made, wanted.options)
-    return Plan(ctx, _context.owned(ctx, out[0], lib.opk_plan_free), wanted.image)
+    return Plan(ctx, _context.made(ctx, "opk_plan", lib.opk_plan_free, lib.opk_plan_new, made, wanted.options), wanted.image)
 
 
 class SplitPlans(Sequence[Plan]):
@@ -371,9 +367,7 @@ def split_plan(
     ctx = _context.new()
     made = make(ctx, sets, chip, parameters)
     wanted = _Wanted(ctx, chip, made, effort, profiler, availability, max_passes)
-    out = ffi.new("struct opk_plan_split **")
-    _context.call(ctx, lib.opk_plan_split_new, out, ctx, made, wanted.options)
-    split = _context.owned(ctx, out[0], lib.opk_plan_split_free)
+    split = _context.made(ctx, "opk_plan_split", lib.opk_plan_split_free, lib.opk_plan_split_new, made, wanted.options)
     lock = threading.RLock()
     plans: list[Plan] = []
     while plan := lib.opk_plan_split_get(split, len(plans)):

@@ -15,8 +15,8 @@ from ._elsewhere import fetch, fresh
 from ._errors import OffpeakError, misuse
 from ._loading import loading
 from ._native import Path, c_path, c_paths
-from ._offpeak import ffi, lib
-from ._options import Evaluation, Selection, Texts, listed, names_of
+from ._offpeak import lib
+from ._options import Evaluation, Selection, Texts, is_yaml, listed, names_of
 from ._paths import Opened, Paths, paths_of
 from ._summaries import open_file, summarize
 from ._tables import Table
@@ -39,17 +39,14 @@ class _Query:
     def __call__(self) -> Any:
         """A struct opk_table, which is evaluated now."""
         ctx, set_ = _context.new(), self.evaluation.set
-        named = set_ is None or isinstance(set_, str)
+        named = set_ is None or (isinstance(set_, str) and not is_yaml(set_))
         options = self.selection.struct(self.evaluation.struct() if named else self.evaluation.made(ctx), set_ if named else None)
-        out = ffi.new("struct opk_table **")
+        made = partial(_context.made, ctx, "opk_table", lib.opk_table_free)
         if self.image is None:
             array, kept = c_paths(self.files, facts=self.selection.is_unevaluated)
             options.names("names", self.files)
-            _context.call(ctx, lib.opk_table_new, out, ctx, array, len(kept), options.c)
-        else:
-            name = c_path(self.files[0])
-            _context.call(ctx, lib.opk_table_new_image, out, ctx, self.image, len(self.image), name, options.c)
-        return _context.owned(ctx, out[0], lib.opk_table_free)
+            return made(lib.opk_table_new, array, len(kept), options.c)
+        return made(lib.opk_table_new_image, self.image, len(self.image), c_path(self.files[0]), options.c)
 
 
 class Run(Opened):
@@ -196,7 +193,7 @@ class Run(Opened):
         """Writes a trace that Perfetto opens; see trace()."""
         with loading:
             from . import _report
-        return _report.trace(self._paths, path, metrics, where, set, allow_incomplete=self._allow_incomplete)
+        return _report.trace(self, path, metrics, where, set)
 
     def trim(self, path: Path) -> None:
         """Writes a copy of the one file in which images have no empty slots; values are the same bit for bit."""
@@ -222,7 +219,7 @@ class Run(Opened):
     def _only(self) -> str:
         if len(self._paths) > 1:
             raise misuse(f"{len(self._paths)} files: open the one that is meant, or merge() them")
-        return self.path
+        return self._paths[0]
 
     def eval(
         self,
@@ -376,7 +373,8 @@ def open(
 
     A file may also be anywhere that fsspec knows, "s3://bucket/run.opk", "https://..." or "simplecache::s3://...", an
     object with read(), or bytes. storage_options: for the store, such as {"anon": True}. Facts, as in `info`, take only
-    the parts of a file that have them. allow_incomplete: evaluate what a file that was cut off still holds.
+    the parts of a file that have them. allow_incomplete: evaluate what a file that was cut off still holds; pictures and
+    pages always show it.
 
     InputError: a file is missing, or not .opk. A missing one is a FileNotFoundError, too.
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 from typing import NamedTuple, Optional
 
 from . import _context
-from ._native import Path, c_output, c_paths, rows
+from ._native import Path, c_output, c_paths, choose, record, rows
 from ._offpeak import ffi, lib
-from ._options import KERNEL_NAMES, Evaluation, Struct, Texts, choose, listed, names_of
-from ._paths import Files, Paths, output, paths_of
+from ._options import KERNEL_NAMES, Evaluation, Struct, Texts, listed, names_of
+from ._paths import Files, Paths, allows_incomplete, output, paths_of
 from ._sets import SetLike
 from ._words import KernelNames
 
@@ -83,8 +83,9 @@ def trace(
     files = Files(ctx, inputs)
     target = c_output(output(path, inputs))
     options = Struct("opk_trace_options")
+    allow_incomplete = allow_incomplete or allows_incomplete(paths)
     evaluation = Evaluation(names_of(metrics), set, allow_incomplete, where=listed(where))
     options.c.eval = options.keep(evaluation.made(ctx)).c
     options.c.kernel_names = choose(KERNEL_NAMES, "kernel_names", kernel_names)
     options.c.gzip = ffi.string(target).endswith(b".gz") if compress is None else compress
-    return TraceCounts(**rows(ctx, lib.opk_trace_save, files.c, files.count, options.c, target)[0])
+    return record(TraceCounts, rows(ctx, lib.opk_trace_save, files.c, files.count, options.c, target)[0])

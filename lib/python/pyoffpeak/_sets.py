@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import json
 import os
 import re
-from typing import Any, Mapping, NamedTuple, Sequence, Union
+from functools import partial
+from typing import Any, Iterable, Iterator, Mapping, NamedTuple, Sequence, Union
 
 from . import _context
 from ._lists import Records
 from ._native import c_path, c_text, rows
 from ._offpeak import ffi, lib
+from ._options import is_yaml
 from ._texts import shortened
 
 SetLike = Union[str, "os.PathLike[str]", Mapping[str, Any], "Set", Sequence["SetLike"]]
@@ -38,17 +41,12 @@ def _yaml_of(mapping: Mapping[str, Any]) -> Text:
     return Text(json.dumps(whole, ensure_ascii=False, allow_nan=False, indent=1), "<dict>")
 
 
-def _is_yaml(text: str) -> bool:
-    """No name, path or list of metrics contains a line break, or begins like "name: x" and "{name: x}"."""
-    return "\n" in text or re.match(r"\w+:\s|\{", text) is not None
-
-
 def parts_of(what: SetLike) -> tuple[_Part, ...]:
     """The parts that a set is joined from."""
     if isinstance(what, Set):
         return (what,)
     if isinstance(what, str):
-        return (Text(what, "<text>"),) if _is_yaml(what.strip()) else (what.strip(),)
+        return (Text(what, "<text>"),) if is_yaml(what) else (what.strip(),)
     if isinstance(what, os.PathLike):
         return (File(os.fspath(what)),)
     if isinstance(what, Mapping):
@@ -166,18 +164,49 @@ def facts_of(ctx: Any, made: Any) -> _Facts:
     )
 
 
+def _words_of(parts: Iterable[_Part]) -> Iterator[str]:
+    """The words of parts that may name files."""
+    for part in parts:
+        if isinstance(part, Set):
+            yield from _words_of(part._parts)
+        elif isinstance(part, Text):
+            yield from _WORDS.findall(part.yaml)
+        else:
+            yield from (os.path.join(os.curdir, part.path),) if isinstance(part, File) else map(str.strip, part.split(","))
+
+
+_WORDS = re.compile(r"[^\s,\[\]'\"]+")
+
+
+def stamp_of(what: SetLike | None) -> str:
+    """A hash of the files that a set is read from: by path or in the folder OFFPEAK_SETS, also included ones."""
+    named, stamp, seen = os.environ.get("OFFPEAK_SETS", ""), hashlib.sha256(), set()
+    left = [("", word) for word in _words_of(() if what is None else parts_of(what))]
+    while left:
+        folder, word = left.pop()
+        paths = [os.path.join(folder, word)] if "/" in word or word.endswith((".yaml", ".yml")) else []
+        paths = paths or [os.path.join(named, word + end) for end in (".yaml", ".yml") if named]
+        for path in paths:
+            if path in seen or not os.path.isfile(path):
+                continue
+            seen.add(path)
+            with open(path, "rb") as file:
+                data = file.read()
+            stamp.update(data)
+            left += [(os.path.dirname(path), found) for found in _WORDS.findall(data.decode(errors="replace"))]
+    return stamp.hexdigest() if seen else ""
+
+
 def _make_part(ctx: Any, part: _Part, chip: str) -> Any:
     if isinstance(part, Set):
         return make(ctx, part, chip)
-    out = ffi.new("struct opk_set **")
+    made = partial(_context.made, ctx, "opk_set", lib.opk_set_free)
     if isinstance(part, Text):
         data = part.yaml.encode()
-        _context.call(ctx, lib.opk_set_parse, out, ctx, data, len(data), c_text(part.name))
-    elif isinstance(part, File):
-        _context.call(ctx, lib.opk_set_load, out, ctx, c_path(part.path))
-    else:
-        _context.call(ctx, lib.opk_set_find_on, out, ctx, c_text(part), c_text(chip))
-    return _context.owned(ctx, out[0], lib.opk_set_free)
+        return made(lib.opk_set_parse, data, len(data), c_text(part.name))
+    if isinstance(part, File):
+        return made(lib.opk_set_load, c_path(part.path))
+    return made(lib.opk_set_find_on, c_text(part), c_text(chip))
 
 
 def _is_metric(part: _Part) -> bool:
@@ -201,9 +230,8 @@ def make(ctx: Any, what: SetLike, chip: str, parameters: Mapping[str, object] | 
 
 def _join(ctx: Any, parts: Sequence[_Part], chip: str, parameters: Mapping[str, object]) -> Any:
     made = [_make_part(ctx, part, chip) for part in _merged(parts)]
-    out = ffi.new("struct opk_set **")
-    _context.call(ctx, lib.opk_set_join, out, ctx, ffi.new("const struct opk_set *[]", made or [ffi.NULL]), len(made))
-    joined = _context.owned(ctx, out[0], lib.opk_set_free)
+    array = ffi.new("const struct opk_set *[]", made or [ffi.NULL])
+    joined = _context.made(ctx, "opk_set", lib.opk_set_free, lib.opk_set_join, array, len(made))
     for name, value in parameters.items():
         _context.call(ctx, lib.opk_set_parameter, joined, ctx, c_text(name), c_text(str(value)))
     return joined

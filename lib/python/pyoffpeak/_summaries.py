@@ -13,9 +13,7 @@ from ._offpeak import ffi, lib
 
 def open_file(ctx: Any, path: str, facts: bool = False) -> Any:
     """The opened recording, which keeps its context alive. facts: its images are not read."""
-    out = ffi.new("struct opk_file **")
-    _context.call(ctx, lib.opk_file_open, out, ctx, c_path(path, facts))
-    return _context.owned(ctx, out[0], lib.opk_file_free)
+    return _context.made(ctx, "opk_file", lib.opk_file_free, lib.opk_file_open, c_path(path, facts))
 
 
 def summarize(ctx: Any, path: str, kernel: str | None = None) -> Any:
@@ -24,10 +22,9 @@ def summarize(ctx: Any, path: str, kernel: str | None = None) -> Any:
     options = sized("opk_summary_options")
     options.kernel = pattern = c_optional(kernel)
     options.kernel_names = lib.OPK_KERNEL_SHORT
-    out = ffi.new("struct opk_summary **")
-    _context.call(ctx, lib.opk_summary_new, out, ctx, file, options)
+    made = _context.made(ctx, "opk_summary", lib.opk_summary_free, lib.opk_summary_new, file, options, used=[file])
     del pattern
-    return _context.owned(ctx, out[0], lib.opk_summary_free, file)
+    return made
 
 
 def value_text(value: float, unit: str) -> str:

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from . import _native
+from ._native import record
 from ._offpeak import lib
 from ._texts import shortened
 
@@ -97,7 +98,7 @@ def of_c(ctx: Any, summary: Any) -> Summary:
     values: dict[int, dict[str, Statistics]] = defaultdict(dict)
     for of in rows(lib.OPK_SUMMARY_VALUES):
         group, column = of.pop("group"), of.pop("column")
-        values[group][column] = Statistics(**of)
+        values[group][column] = record(Statistics, of)
     peaks: dict[int, dict[str, float]] = defaultdict(dict)
     for of in rows(lib.OPK_SUMMARY_PEAKS):
         peaks[of["kernel"]][of["name"]] = of["share"]
@@ -106,10 +107,11 @@ def of_c(ctx: Any, summary: Any) -> Summary:
     for i, of in enumerate(rows(lib.OPK_SUMMARY_GROUPS)):
         count = of.pop("count")
         counts = {name: count * (about["kind"] == kind) for name, kind in _COUNTS.items()}
-        groups.append(SummaryGroup(**of, values=values[i], **counts))
-    return Summary(
+        groups.append(record(SummaryGroup, of, values=values[i], **counts))
+    return record(
+        Summary,
+        about,
         groups=tuple(groups),
-        columns=tuple(SummaryColumn(**of) for of in rows(lib.OPK_SUMMARY_COLUMNS)),
-        kernels=tuple(SummaryKernel(**of, peaks=peaks[i]) for i, of in enumerate(rows(lib.OPK_SUMMARY_LAUNCHED))),
-        **about,
+        columns=tuple(record(SummaryColumn, of) for of in rows(lib.OPK_SUMMARY_COLUMNS)),
+        kernels=tuple(record(SummaryKernel, of, peaks=peaks[i]) for i, of in enumerate(rows(lib.OPK_SUMMARY_LAUNCHED))),
     )

@@ -9,14 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Callable, NamedTuple, Optional
 
-from . import _context, _kinds, _recordings
+from . import _kinds, _recordings
 from ._batches import Batch
 from ._elsewhere import file_name
 from ._errors import InputError, OffpeakError
-from ._native import c_path, c_paths
-from ._offpeak import lib
-from ._options import Struct
-from ._partitions import BLAMED, Texts, error_table, explained, to_pandas, warn_of
+from ._files import write_sum
+from ._partitions import BLAMED, Names, check_set, error_table, explained, to_pandas, warn_of
 from ._sets import SetLike
 
 if TYPE_CHECKING:
@@ -39,10 +37,11 @@ class Summing:
 
     key: str
     level: Optional[str]
-    metrics: Texts
+    metrics: Names
     set: Optional[SetLike]
-    where: Texts
-    columns: Texts
+    set_stamp: str  # of the files that it is read from
+    where: Names
+    columns: Names
     like: str  # a file; others are broken unless they have its chip and set
     kind: _kinds.Kind  # the kind of `like`
     on_error: str  # "raise" or "collect"
@@ -61,7 +60,7 @@ class Summing:
                     raise
                 recording = self._sum(whole, folder)
         order = {path: at for at, path in enumerate(batch.paths)}
-        return Part(batch.paths[0], recording, tuple(sorted(broken, key=lambda row: order[row[0]])))
+        return Part(str(batch.paths[0]), recording, tuple(sorted(broken, key=lambda row: order[row[0]])))
 
     def parts(self, parts: Sequence[Part]) -> Part:
         """The sum of sums, in their order."""
@@ -71,27 +70,28 @@ class Summing:
 
     def last(self, parts: Sequence[Part]) -> pandas.DataFrame:
         """The values of the sum of all; attrs["errors"] has a row, as a dict, for each broken file."""
+        check_set(self.set, self.set_stamp)
         broken = _broken(parts)
         with tempfile.TemporaryDirectory(prefix="pyoffpeak-") as folder:
             files = _write(parts, folder)
             if not files:
                 raise InputError([*broken[0][1].causes, "no file can be read"])
             total = os.path.join(folder, "sum.opk")
-            write_sum(files, total, self.key, self.level, part=False)
+            write_sum(files, total, self.key, self.level)
             frame = self._evaluate(_recordings.open(total), self.where)
         if broken:
             warn_of(broken, 'attrs["errors"] has all')
         frame.attrs["errors"] = error_table(broken).to_dict("records")
         return frame
 
-    def _evaluate(self, run: _recordings.Run, where: Texts) -> pandas.DataFrame:
+    def _evaluate(self, run: _recordings.Run, where: Names) -> pandas.DataFrame:
         return to_pandas(run.eval(metrics=self.metrics, set=self.set, where=where, columns=self.columns).to_arrow())
 
     def check(self, path: str) -> None:
         """Sums a file without reading a row: wrong arguments raise now."""
         with tempfile.TemporaryDirectory(prefix="pyoffpeak-") as folder:
             total = os.path.join(folder, "sum.opk")
-            write_sum([path], total, self.key, self.level, part=False)
+            write_sum([path], total, self.key, self.level)
             self._evaluate(_recordings.open_part(total), (*(self.where or ()), "index<0"))
 
     def _try(self, paths: Sequence[str], action: Callable[[str], object], broken: list[Broken]) -> list[str]:
@@ -104,7 +104,7 @@ class Summing:
             except BLAMED as error:
                 if self.on_error == "raise":
                     raise explained(error) from None
-                broken.append((path, error))
+                broken.append((str(path), error))
         return whole
 
     def _sum(self, files: Sequence[str], folder: str) -> Optional[bytes]:
@@ -130,15 +130,3 @@ def _write(parts: Sequence[Part], folder: str) -> list[str]:
 
 def _broken(parts: Sequence[Part]) -> tuple[Broken, ...]:
     return tuple(row for part in parts for row in part.broken)
-
-
-def write_sum(paths: Sequence[str], to: str, key: str, level: Optional[str], part: bool) -> None:
-    """opk_sum(): one recording of several, in which ranges that share a key are one."""
-    ctx = _context.new()
-    array, kept = c_paths(paths)
-    options = Struct("opk_sum_options")
-    options.text("key", key)
-    options.text("level", level)
-    options.c.part = part
-    _context.call(ctx, lib.opk_sum, ctx, array, len(kept), options.c, c_path(to))
-

@@ -104,7 +104,7 @@ class Rows:
 
     def to_polars(self) -> polars.DataFrame:
         """A polars.DataFrame: texts are Categorical, and null differs from NaN."""
-        frame: polars.DataFrame = load("polars", "polars").DataFrame(self)
+        frame: polars.DataFrame = load("polars", "polars").DataFrame(_Stream(self))
         return frame
 
     def to_numpy(self) -> dict[str, numpy.ndarray[Any, Any]]:
@@ -129,14 +129,24 @@ class Rows:
         if hasattr(path, "write"):
             self._write_parquet(path, options)
             return
-        with _output.whole(path, lib.OPK_OUTPUT_PARQUET) as unfinished:
-            self._write_parquet(unfinished, options)
+        with _output.whole(path, lib.OPK_OUTPUT_PARQUET) as file:
+            self._write_parquet(file, options)
 
     def _write_parquet(self, to: Any, options: dict[str, Any]) -> None:
         reader = load("pyarrow", "pandas").RecordBatchReader.from_stream(self)
         with load("pyarrow.parquet", "pandas").ParquetWriter(to, reader.schema, **options) as writer:
             for batch in _pieces(reader):
                 writer.write_batch(batch)
+
+
+class _Stream:
+    """Rows with nothing but a stream: polars reads a sequence row by row, although it has a stream."""
+
+    def __init__(self, rows: Rows) -> None:
+        self._rows = rows
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._rows.__arrow_c_stream__(requested_schema)
 
 
 class Slice(Rows, Sequence[Dict[str, Cell]]):
@@ -347,15 +357,17 @@ class Table(Rows):
 
     def rows(self) -> Iterator[dict[str, Cell]]:
         """The rows as dictionaries of Python values; needs no other library. None is null."""
+        count = 0
         with _arrow.Reader(self._stream()) as reader:
             for batch in reader:
-                for cells in zip(*(column.to_list() for column in batch)):
+                for count, cells in enumerate(zip(*(column.to_list() for column in batch)), count + 1):
                     yield dict(zip(self._columns, cells))
+        self._length = count
 
     __iter__ = rows
 
 
-# Not a method: help() has one less.
+# Not `__reduce__`, which help() would list.
 copyreg.pickle(Table, lambda table: (Table, (table._make,)))
 
 

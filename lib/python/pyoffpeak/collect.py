@@ -35,7 +35,7 @@ def _library() -> Any:
     try:
         return ctypes.CDLL(path) if path else None
     except OSError as error:
-        warnings.warn(f"OFFPEAK_COLLECT_LIBRARY can't be loaded, so start(), stop() and range() do nothing: {error}", stacklevel=4)
+        warnings.warn(f"OFFPEAK_COLLECT_LIBRARY can't be loaded, so start(), stop() and range() do nothing: {error}", stacklevel=5)
         return None
 
 
@@ -65,7 +65,7 @@ class recorded(contextlib.ContextDecorator):
     """start() and stop() around a block or a function."""
 
     def __enter__(self) -> recorded:
-        start()
+        _call("start")
         return self
 
     def __exit__(self, *error: object) -> None:

@@ -20,10 +20,11 @@ from ._elsewhere import fresh
 from ._errors import InputError, OffpeakError, misuse
 from ._extras import load
 from ._files import key_of
+from ._native import choose
 from ._options import Texts, listed, names_of
 from ._partitions import BLAMED, TEXT, Reader, error_table, explained, type_of
 from ._paths import Paths, paths_of
-from ._sets import SetLike
+from ._sets import SetLike, stamp_of
 from ._sums import Summing
 from ._words import Level, OnError, RowKind
 
@@ -68,24 +69,26 @@ def read_opk(
     it is a row of the frame itself, with its file and a column "error", which is null in other rows.
 
     Columns come from metadata: nothing is evaluated before the frame is computed. UsageError: no such metric, column or
-    condition; InputError: no file can be read; ImportError: there is no Dask.
+    condition; InputError: no file can be read; ImportError: there is no Dask. EvaluationError, later: a worker sees
+    another file of the set, or none.
 
     >>> frame = pyoffpeak.dask.read_opk(["before.opk", "after.opk"], columns="kernel,file")
     >>> int(frame["kernel"].nunique().compute())
     5
     """
     dataframe = _dask_dataframe()
-    if errors not in ("raise", "collect", "rows"):
-        raise misuse(f"errors {errors!r}: raise, collect or rows")
+    choose(("raise", "collect", "rows"), "errors", errors)
     files = list(paths_of(paths, storage_options=storage_options))
     options = {"metrics": names_of(metrics), "set": set, "where": listed(where), "rows": rows}
-    found, like, kind = _find_columns(files, options, names_of(columns), errors)
+    found, units, like, kind = _find_columns(files, options, names_of(columns), errors)
     if errors == "rows":
         found["error"] = TEXT
     reader = Reader(
         **options,  # type: ignore[arg-type]
+        set_stamp=stamp_of(set),
         names=tuple(found),
         types=tuple(found.values()),
+        units=tuple(units.items()),
         chosen=columns is not None,
         like=like,
         kind=kind,
@@ -131,12 +134,11 @@ def sum(
     _dask_dataframe()
     from dask.delayed import delayed
 
-    if errors not in ("raise", "collect"):
-        raise misuse(f"errors {errors!r}: raise or collect")
+    choose(("raise", "collect"), "errors", errors)
     if split_every < 2:
         raise misuse("split_every is at least 2")
     files = list(paths_of(paths, storage_options=storage_options))
-    summing = Summing(key_of(by), level, names_of(metrics), set, listed(where), names_of(columns), "", (), errors)
+    summing = Summing(key_of(by), level, names_of(metrics), set, stamp_of(set), listed(where), names_of(columns), "", (), errors)
     summing = _like_first(summing, files)
     batches = make_batches(files, batch_bytes, batch_files)
     parts = [delayed(summing.batch, pure=True)(batch) for batch in batches]
@@ -168,14 +170,15 @@ def errors(frame: dask.dataframe.DataFrame) -> dask.dataframe.DataFrame:
     """The files that a frame of read_opk() leaves out, as a lazy dataframe: columns "file", "error", "message".
 
     "error" is the name of the exception's class, "message" its causes, a line each. The files are evaluated again,
-    unless the frame was read with errors="rows", which has them. UsageError: `frame` is not from read_opk().
+    unless the frame was read with errors="rows", which has them. A frame of several of read_opk() has those of all.
+    UsageError: `frame` is not from read_opk().
     """
     dataframe = _dask_dataframe()
-    readers = [(e.func, e.iterables[0]) for e in frame.expr.walk() if isinstance(getattr(e, "func", None), Reader)]
-    if not readers:
+    read = {e._name: e for e in frame.expr.walk() if isinstance(getattr(e, "func", None), Reader)}
+    if not read:
         raise misuse("this frame was not made by pyoffpeak.dask")
-    reader, batches = readers[0]
-    table: dask.dataframe.DataFrame = dataframe.from_map(reader.errors, batches, meta=error_table([]), label="opk_errors")
+    tables = [dataframe.from_map(e.func.errors, e.iterables[0], meta=error_table([]), label="opk_errors") for e in read.values()]
+    table: dask.dataframe.DataFrame = dataframe.concat(tables) if len(tables) > 1 else tables[0]
     return table
 
 
@@ -184,8 +187,8 @@ def errors(frame: dask.dataframe.DataFrame) -> dask.dataframe.DataFrame:
 
 def _find_columns(
     files: list[str], options: dict[str, Any], chosen: Optional[tuple[str, ...]], errors: str
-) -> tuple[dict[str, str], str, _kinds.Kind]:
-    """The names of columns, and their pandas types, from metadata; a condition that no row meets is fine.
+) -> tuple[dict[str, str], dict[str, str], str, _kinds.Kind]:
+    """The names of columns, with their pandas types, and units, from metadata; a condition that no row meets is fine.
 
     Also the first readable file, which all others must match, with its kind.
     """
@@ -194,12 +197,15 @@ def _find_columns(
     problem: Optional[OffpeakError] = None
     like, wanted = "", ()
     found: list[dict[str, str]] = []
+    units: dict[str, str] = {}
     for path in fresh(_sample(files)):
         try:
             kind = _kinds.of_file(path, options["rows"], by_itself)
             if found:
                 _kinds.check_rows(path, kind, like, wanted)
-            found.append(_columns_of(path, asked))
+            columns, more = _columns_of(path, asked)
+            found.append(columns)
+            units = {**more, **units}
             like, wanted = (like, wanted) if like else (str(path), kind)
         except BLAMED as error:
             if errors == "raise":
@@ -212,7 +218,7 @@ def _find_columns(
         assert problem
         raise problem
     columns = _together(found)
-    return ({name: columns[name] for name in chosen} if chosen else columns), like, wanted
+    return ({name: columns[name] for name in chosen} if chosen else columns), units, like, wanted
 
 
 def _sample(files: list[str]) -> list[str]:
@@ -221,12 +227,13 @@ def _sample(files: list[str]) -> list[str]:
     return [*few, *(path for path in files if path not in few)] if len(files) > 1 else files
 
 
-def _columns_of(path: str, asked: dict[str, Any]) -> dict[str, str]:
+def _columns_of(path: str, asked: dict[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
+    """The types and the units of columns."""
     import pyarrow
 
     table = _recordings.open_part(path).eval(**asked)
     schema = pyarrow.RecordBatchReader.from_stream(table).schema
-    return {field.name: type_of(field.type) for field in schema}
+    return {field.name: type_of(field.type) for field in schema}, table.units
 
 
 def _together(found: list[dict[str, str]]) -> dict[str, str]:
