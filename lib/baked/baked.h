@@ -33,8 +33,21 @@ struct opk_value_column {
 	uint64_t *entries;
 };
 
-/* About how many entries a table of rows has, which is in memory as a whole. */
-enum { OPK_VALUES_AT_ONCE = 1 << 22 };
+enum {
+	OPK_VALUES_AT_ONCE = 1 << 22, /* about how many entries a table of rows has, in memory */
+	OPK_MOST_VALUES = 1 << 25,    /* that a reader takes in all columns of a table: 256 MiB */
+	OPK_MOST_VALUE_COLUMNS = 1 << 20,
+};
+
+/* Whether a table of so many columns and entries in each, and of groups, has at most `most`. */
+static inline bool opk_values_fit(uint64_t columns, uint64_t count, uint64_t members, uint64_t most)
+{
+	uint64_t all;
+
+	return columns <= OPK_MOST_VALUE_COLUMNS
+	       && !__builtin_mul_overflow(count, columns ? columns : 1, &all)
+	       && !__builtin_add_overflow(all, members, &all) && all <= most;
+}
 
 /* Begins zeroed. */
 struct opk_value_table {
@@ -97,17 +110,21 @@ int opk_value_table_add(uint64_t **entries, struct opk_value_table *table, struc
 /* Takes the tables of a file that is being made, rows first. Begins zeroed except the writer. */
 struct opk_value_sink {
 	struct opk_writer *writer;
+	uint64_t most;            /* entries of a table; 0: OPK_MOST_VALUES */
 	struct opk_strlist names; /* of all metrics, each once */
 	OPK_LIST(struct opk_value_table) rows;
 	uint64_t kept;              /* entries of all rows */
 	const char *const *helpers; /* metrics that only help to store others */
 	size_t helper_count;
 	bool any;                      /* a table was written */
-	struct opk_strlist texts;      /* of the first one, which those of groups share */
+	struct opk_strlist texts;      /* of the first one, which later ones share */
 	struct opk_value_table groups; /* of the groups that were added last */
 };
 bool opk_sink_helps(const struct opk_value_sink *sink, const char *metric);
-/* Changes the table: groups of one row that has the same values are left out. */
+/*
+ * Writes it as several tables of some of its columns if a reader takes no more at once. Changes the
+ * table: groups of one row that has the same values are left out.
+ */
 int opk_sink_add(struct opk_value_sink *sink, struct opk_ctx *ctx, struct opk_value_table *table);
 void opk_sink_clear(struct opk_value_sink *sink);
 

@@ -6,11 +6,6 @@
 #include "base/utf8.h"
 #include "baked/baked_inside.h"
 
-enum {
-	MOST_ENTRIES = 1 << 25, /* of a table: 256 MiB */
-	MOST_COLUMNS = 1 << 20,
-};
-
 struct opk_value_source {
 	const struct opk_file *file;
 	size_t section;
@@ -54,7 +49,6 @@ static bool is_known_role(uint32_t role)
 static int read_head(struct opk_value_table *table, struct opk_ctx *ctx)
 {
 	struct opk_value_source *s = table->source;
-	uint64_t longer;
 
 	table->kind = opk_read_u32(&s->left);
 	s->columns = opk_read_u32(&s->left);
@@ -67,11 +61,9 @@ static int read_head(struct opk_value_table *table, struct opk_ctx *ctx)
 	s->text_bytes = opk_read_u32(&s->left);
 	if (!s->left.failed && !is_known_kind(table->kind))
 		return OPK_OK;
-	longer = table->count > table->members ? table->count : table->members;
 	if (s->left.failed || s->text_bytes > s->left.left || s->texts > s->text_bytes)
 		return refuse(ctx, "the table of values ends too early");
-	if (s->columns > MOST_COLUMNS || longer > MOST_ENTRIES
-	    || (s->columns && longer > MOST_ENTRIES / s->columns))
+	if (!opk_values_fit(s->columns, table->count, table->members, OPK_MOST_VALUES))
 		return refuse(ctx, "a table of values has too many entries");
 	if (table->first > UINT64_MAX - table->count)
 		return refuse(ctx, "the number of a row is out of range");
@@ -275,13 +267,16 @@ static int decode(struct opk_value_table *table, struct opk_ctx *ctx, size_t i)
 	uint32_t role = table->columns[i].role;
 	uint64_t count = opk_value_entries(table, role);
 	opk_autofree uint64_t *entries = opk_alloc_array(count + 1, sizeof *entries);
+	opk_autofree int64_t *scratch = NULL;
 	const char *wrong;
 
-	if (!entries)
+	if (stored[i].encoding == OPK_ENCODED_QUOTIENT)
+		scratch = opk_alloc_array(count + 1, sizeof *scratch);
+	if (!entries || (stored[i].encoding == OPK_ENCODED_QUOTIENT && !scratch))
 		return opk_nomem(ctx, "values");
 	if (stored[i].encoding > OPK_ENCODED_DIFFERENCES && !opk_is_of_doubles(role))
 		return refuse(ctx, "a column of whole numbers is computed from others");
-	wrong = opk_column_decode(entries, count, stored, table->column_count, i);
+	wrong = opk_column_decode(entries, scratch, count, stored, table->column_count, i);
 	wrong = wrong ? wrong : check_entries(table, role, entries);
 	if (wrong)
 		return refuse(ctx, wrong);

@@ -156,6 +156,10 @@ static int put_columns(struct encoder *e)
 	for (size_t i = 0; i < e->table->column_count; i++)
 		if (is_kept(e, i))
 			e->order[i] = e->kept++;
+	if (!opk_values_fit(e->kept, e->table->count, e->table->members, OPK_MOST_VALUES))
+		return opk_fail(e->ctx, OPK_EFAILED,
+		                "a table of values can't have %u columns of %ju entries", e->kept,
+		                (uintmax_t)e->table->count);
 	for (size_t i = 0; i < e->table->column_count; i++)
 		if (is_kept(e, i))
 			TRY(put_column(e, i));
