@@ -189,8 +189,7 @@ struct opk_baked {
 	const char *const *definitions;
 	size_t definition_count;
 };
-int opk_writer_add_baked(struct opk_writer *writer, struct opk_ctx *ctx,
-                         const struct opk_baked *baked);
+int opk_writer_add_baked(struct opk_writer *writer, const struct opk_baked *baked);
 
 /* A file's BAKE section. */
 struct opk_baked_file;
@@ -210,8 +209,9 @@ bool opk_file_is_baked(const struct opk_file *file);
  * from others.
  */
 int opk_writer_add_place(struct opk_writer *writer, uint32_t image_crc, uint32_t number);
-/* OPK_EINPUT: the values are not of as many images as the file has. */
-int opk_baked_check_count(struct opk_ctx *ctx, const struct opk_baked *baked, size_t images);
+/* OPK_EINPUT: the values are of other images, or other rows, than the file's segments. */
+int opk_baked_check_segments(struct opk_ctx *ctx, const struct opk_baked *baked,
+                             const struct opk_segment *segments, size_t count);
 /* OPK_EUSAGE: the file lacks images, which `what`, such as "a sum over time", needs. */
 int opk_baked_check_images(struct opk_ctx *ctx, const struct opk_file *file, const char *what);
 /* Fails with OPK_EUSAGE: says of a file without images what would give it the values of `what`. */

@@ -366,21 +366,6 @@ static int take_joined(struct reading *r)
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-static int check_images(struct opk_ctx *ctx, const struct opk_baked *baked,
-                        const struct opk_segment *segments, size_t count)
-{
-	TRY(opk_baked_check_count(ctx, baked, count));
-	for (size_t i = 0; i < count; i++)
-		if (opk_segment_is_counted(&segments[i])
-		    && segments[i].row_count != baked->images[i].rows)
-			return opk_fail(ctx, OPK_EINPUT,
-			                "its values are of %ju rows of image %zu, and its tables "
-			                "have %zu",
-			                (uintmax_t)baked->images[i].rows, i + 1,
-			                segments[i].row_count);
-	return OPK_OK;
-}
-
 static int allocate(struct reading *r)
 {
 	size_t count = r->job->metric_count;
@@ -445,7 +430,7 @@ int opk_eval_by_baked(bool *served, struct opk_spools *spools, struct opk_ctx *c
 		return OPK_OK;
 	r.baked = opk_baked_get(file);
 	if (job->end > job->first)
-		TRY(check_images(ctx, r.baked, job->segments, job->end));
+		TRY(opk_baked_check_segments(ctx, r.baked, job->segments, job->end));
 	TRY(allocate(&r));
 	TRY(job->joining ? take_joined(&r) : read_tables(&r));
 	if (r.lacks)
