@@ -53,11 +53,17 @@ struct opk_baked_file {
 	struct opk_baked baked;
 	struct opk_json *root;
 	struct opk_arrays arrays;
+	struct opk_baked_image *images; /* of all files of a joint one; or NULL */
 };
 
 bool opk_file_is_baked(const struct opk_file *file)
 {
-	return opk_file_find(file, OPK_SECTION_BAKED) >= 0;
+	size_t found = 0;
+
+	for (size_t i = 0; i < file->section_count; i++)
+		found += file->sections[i].type == OPK_SECTION_BAKED
+		         && file->sections[i].part == found;
+	return found == (file->joint ? file->joint->paths.count : 1);
 }
 
 int opk_writer_add_baked(struct opk_writer *writer, const struct opk_baked *baked)
@@ -110,12 +116,44 @@ int opk_baked_read(struct opk_baked_file **out, struct opk_ctx *ctx, const struc
 	return OPK_OK;
 }
 
+/* Adds the images of another file of a joint one. */
+static int add_images(struct opk_baked_file *to, struct opk_ctx *ctx, const struct opk_baked *from)
+{
+	size_t count = to->baked.image_count, all = count + from->image_count;
+	struct opk_baked_image *images = opk_alloc_array(all + 1, sizeof *images);
+
+	if (!images)
+		return opk_nomem(ctx, "baked values");
+	for (size_t i = 0; i < all; i++)
+		images[i] = i < count ? to->baked.images[i] : from->images[i - count];
+	free(to->images);
+	to->baked.images = to->images = images;
+	to->baked.image_count = all;
+	return check_rows(ctx, &to->baked);
+}
+
+/* The first file of a joint one says how values were made. */
 int opk_baked_open(struct opk_baked_file **out, struct opk_ctx *ctx, const struct opk_file *file)
 {
-	long section = opk_file_find(file, OPK_SECTION_BAKED);
+	opk_auto(opk_baked_file) struct opk_baked_file *baked = NULL;
+	size_t parts = 0;
 
 	*out = NULL;
-	return section < 0 ? OPK_OK : opk_baked_read(out, ctx, file, (size_t)section);
+	if (!opk_file_is_baked(file))
+		return OPK_OK;
+	for (size_t i = 0; i < file->section_count; i++) {
+		opk_auto(opk_baked_file) struct opk_baked_file *part = NULL;
+
+		if (file->sections[i].type != OPK_SECTION_BAKED || file->sections[i].part != parts)
+			continue;
+		TRY(opk_baked_read(&part, ctx, file, i));
+		if (parts++)
+			TRY(add_images(baked, ctx, &part->baked));
+		else
+			baked = opk_take(part);
+	}
+	*out = opk_take(baked);
+	return OPK_OK;
 }
 
 void opk_baked_file_free(struct opk_baked_file *baked)
@@ -124,6 +162,7 @@ void opk_baked_file_free(struct opk_baked_file *baked)
 		return;
 	opk_arrays_clear(&baked->arrays);
 	opk_json_free(baked->root);
+	free(baked->images);
 	free(baked);
 }
 

@@ -52,6 +52,7 @@ static inline bool opk_values_fit(uint64_t columns, uint64_t count, uint64_t mem
 /* Begins zeroed. */
 struct opk_value_table {
 	uint32_t kind;
+	size_t part;      /* of a joint file: the file that it is in */
 	uint64_t first;   /* of rows: the number of the first one, over all images */
 	uint64_t count;   /* entries of each column but OPK_VALUE_GROUP */
 	uint64_t members; /* entries of that one: the rows of the file */
@@ -76,14 +77,15 @@ int opk_value_tables_check(size_t *bad, struct opk_ctx *ctx, const struct opk_fi
 struct opk_value_walk {
 	struct opk_ctx *ctx;
 	const struct opk_file *file;
-	uint32_t kind;            /* tables of other kinds are passed over */
-	size_t section;           /* of the table */
-	size_t next;              /* the section to look at next */
-	uint64_t entries;         /* of all tables so far: a small file may claim any number */
-	uint64_t first, after;    /* rows of the last table of rows, and the row after them */
-	bool any;                 /* there was one */
-	struct opk_strlist texts; /* of the first table, which others share */
-	bool shares;              /* these were read */
+	uint32_t kind;                 /* tables of other kinds are passed over */
+	size_t section;                /* of the table */
+	size_t next;                   /* the section to look at next */
+	uint64_t entries;              /* of all tables so far: a small file may claim any number */
+	uint64_t first, after;         /* rows of the last table of rows, and the row after them */
+	bool any;                      /* the file, or this file of a joint one, has one */
+	size_t part;                   /* of a joint file: the file */
+	uint64_t before;               /* rows of the files before it */
+	struct opk_value_texts *texts; /* of the first table, which others share; NULL: not read */
 };
 /*
  * Reads what the next table has, without entries. *found is false at the end. The table begins
@@ -196,12 +198,12 @@ struct opk_baked_file;
 /* Reads this section. */
 int opk_baked_read(struct opk_baked_file **out, struct opk_ctx *ctx, const struct opk_file *file,
                    size_t section);
-/* *out is NULL if the file has none. */
+/* *out is NULL if the file has none, or some file of a joint one. */
 int opk_baked_open(struct opk_baked_file **out, struct opk_ctx *ctx, const struct opk_file *file);
 void opk_baked_file_free(struct opk_baked_file *baked);
 OPK_DEFINE_AUTO(opk_baked_file)
 const struct opk_baked *opk_baked_get(const struct opk_baked_file *baked);
-/* Whether the file says that it has values. */
+/* Whether the file says that it has values, and all files of a joint one. */
 bool opk_file_is_baked(const struct opk_file *file);
 
 /*

@@ -189,6 +189,14 @@ static void skip_ended_segments(struct reading *r)
 	}
 }
 
+/* Whether the next image is in the same file of a joint one as the values. */
+static bool is_of_part(const struct reading *r)
+{
+	size_t image = r->job->segments[r->segment].image;
+
+	return r->job->file->sections[image].part == r->tables->part;
+}
+
 static int take_row(struct reading *r, uint64_t entry)
 {
 	struct opk_spool_row row;
@@ -196,7 +204,7 @@ static int take_row(struct reading *r, uint64_t entry)
 	bool wanted;
 
 	skip_ended_segments(r);
-	if (r->segment == r->baked->image_count)
+	if (r->segment == r->baked->image_count || !is_of_part(r))
 		return opk_fail(r->ctx, OPK_EINPUT, "it has values of more rows than images");
 	describe(&row, &name, r, entry);
 	TRY(is_wanted(&wanted, r, &row, name));
@@ -303,7 +311,7 @@ static int take_table(struct reading *r, struct opk_value_table *table)
 {
 	struct opk_value_table *added;
 
-	if (r->table_count && table->first != r->tables->first)
+	if (r->table_count && (table->first != r->tables->first || table->part != r->tables->part))
 		TRY(take_rows(r));
 	if (r->lacks)
 		return OPK_OK;
@@ -423,7 +431,7 @@ int opk_eval_by_baked(bool *served, struct opk_spools *spools, struct opk_ctx *c
 	opk_auto(opk_baked_file) struct opk_baked_file *file = NULL;
 
 	*served = false;
-	if (!job->file || job->file->joint || job->bins || job->apart)
+	if (!job->file || job->bins || job->apart)
 		return OPK_OK;
 	TRY(opk_baked_open(&file, ctx, job->file));
 	if (!file)
