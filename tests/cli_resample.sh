@@ -230,4 +230,24 @@ without_end run-cut.opk >cut.opk
 run 0 report run-1.opk run-2.opk cut.opk -o "$tmp/r.html" --title x
 same 'whole ones, and the other one' "$(grep -o '<article' r.html | grep -c .)" 2
 run 0 trace run-1.opk run-2.opk cut.opk --allow-incomplete -o "$tmp/trace.json"
+# With values beside their images they are one recording as well, and are read without NVIDIA's libraries.
+for part in run-[1-6].opk; do
+	works bake "$part" -o "baked-${part#run-}"
+done
+run 0 show 'run-[1-6].opk'
+keep one
+run 0 show 'baked-*.opk'
+equal out one
+for cuda in '' /nonexistent; do
+	OFFPEAK_CUDA=$cuda works trace baked-*.opk -o "$tmp/trace.json"
+	equal trace.json 'trace-whole.json'
+	OFFPEAK_CUDA=$cuda run 0 report baked-*.opk -o "$tmp/r.html" --title x
+	same "one recording on the page, OFFPEAK_CUDA=$cuda" "$(grep -o '<article' r.html | grep -c .)" 1
+done
+OFFPEAK_CUDA=/nonexistent notes "can't be added up .libcupti not found.*means of ratios are weighted" show 'baked-*.opk'
+# Where a file has no values, they are not read.
+cp run-2.opk baked-2.opk
+run 0 show 'baked-*.opk'
+equal out one
+OFFPEAK_CUDA=/nonexistent says 3 'libcupti not found' show 'baked-*.opk'
 finish

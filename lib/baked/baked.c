@@ -2,6 +2,7 @@
 /* BAKE sections: how the values in a file were made. */
 #include "baked/baked_inside.h"
 #include "base/nearest.h"
+#include "base/number_text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,15 +53,20 @@ struct opk_baked_file {
 	struct opk_baked baked;
 	struct opk_json *root;
 	struct opk_arrays arrays;
+	struct opk_baked_image *images; /* of all files of a joint one; or NULL */
 };
 
 bool opk_file_is_baked(const struct opk_file *file)
 {
-	return opk_file_find(file, OPK_SECTION_BAKED) >= 0;
+	size_t found = 0;
+
+	for (size_t i = 0; i < file->section_count; i++)
+		found += file->sections[i].type == OPK_SECTION_BAKED
+		         && file->sections[i].part == found;
+	return found == (file->joint ? file->joint->paths.count : 1);
 }
 
-int opk_writer_add_baked(struct opk_writer *writer, struct opk_ctx *ctx,
-                         const struct opk_baked *baked)
+int opk_writer_add_baked(struct opk_writer *writer, const struct opk_baked *baked)
 {
 	opk_autobuf struct opk_buf text = { 0 };
 	struct opk_json_writer json = { .buf = &text };
@@ -68,25 +74,30 @@ int opk_writer_add_baked(struct opk_writer *writer, struct opk_ctx *ctx,
 	opk_json_begin_object(&json);
 	opk_members_write(&json, &baked_table, baked);
 	opk_json_end_object(&json);
-	if (text.size > OPK_MAX_JSON)
-		return opk_fail(ctx, OPK_EUSAGE, "more images than a baked recording can have");
-	return opk_writer_add_buf(writer, OPK_SECTION_BAKED, &text, "what was evaluated");
+	return opk_writer_add_text(writer, OPK_SECTION_BAKED, &text, "a description of values");
+}
+
+static int check_rows(struct opk_ctx *ctx, const struct opk_baked *baked)
+{
+	uint64_t rows = 0;
+
+	for (size_t i = 0; i < baked->image_count; i++)
+		if (__builtin_add_overflow(rows, baked->images[i].rows, &rows)
+		    || rows > SIZE_MAX / 2)
+			return opk_fail(ctx, OPK_EINPUT, "more rows than a file can have");
+	return OPK_OK;
 }
 
 static int read_baked(struct opk_baked_file *out, struct opk_ctx *ctx, const struct opk_file *file,
                       size_t section)
 {
 	const struct opk_members_reader reader = { ctx, &out->arrays, "baked values", 0 };
-	uint64_t rows = 0;
 
 	TRY(opk_file_read_json(&out->root, ctx, file, section));
 	if (out->root->type != OPK_JSON_OBJECT)
 		return opk_fail(ctx, OPK_EINPUT, "what was evaluated is not an object");
 	TRY(opk_members_read(&out->baked, &baked_table, &reader, out->root));
-	for (size_t i = 0; i < out->baked.image_count; i++)
-		if (__builtin_add_overflow(rows, out->baked.images[i].rows, &rows)
-		    || rows > SIZE_MAX / 2)
-			return opk_fail(ctx, OPK_EINPUT, "more rows than a file can have");
+	TRY(check_rows(ctx, &out->baked));
 	/* Rows need no sets: one without a definition counts as not evaluated. */
 	if (out->baked.set_count > out->baked.definition_count)
 		out->baked.set_count = out->baked.definition_count;
@@ -105,12 +116,44 @@ int opk_baked_read(struct opk_baked_file **out, struct opk_ctx *ctx, const struc
 	return OPK_OK;
 }
 
+/* Adds the images of another file of a joint one. */
+static int add_images(struct opk_baked_file *to, struct opk_ctx *ctx, const struct opk_baked *from)
+{
+	size_t count = to->baked.image_count, all = count + from->image_count;
+	struct opk_baked_image *images = opk_alloc_array(all + 1, sizeof *images);
+
+	if (!images)
+		return opk_nomem(ctx, "baked values");
+	for (size_t i = 0; i < all; i++)
+		images[i] = i < count ? to->baked.images[i] : from->images[i - count];
+	free(to->images);
+	to->baked.images = to->images = images;
+	to->baked.image_count = all;
+	return check_rows(ctx, &to->baked);
+}
+
+/* The first file of a joint one says how values were made. */
 int opk_baked_open(struct opk_baked_file **out, struct opk_ctx *ctx, const struct opk_file *file)
 {
-	long section = opk_file_find(file, OPK_SECTION_BAKED);
+	opk_auto(opk_baked_file) struct opk_baked_file *baked = NULL;
+	size_t parts = 0;
 
 	*out = NULL;
-	return section < 0 ? OPK_OK : opk_baked_read(out, ctx, file, (size_t)section);
+	if (!opk_file_is_baked(file))
+		return OPK_OK;
+	for (size_t i = 0; i < file->section_count; i++) {
+		opk_auto(opk_baked_file) struct opk_baked_file *part = NULL;
+
+		if (file->sections[i].type != OPK_SECTION_BAKED || file->sections[i].part != parts)
+			continue;
+		TRY(opk_baked_read(&part, ctx, file, i));
+		if (parts++)
+			TRY(add_images(baked, ctx, &part->baked));
+		else
+			baked = opk_take(part);
+	}
+	*out = opk_take(baked);
+	return OPK_OK;
 }
 
 void opk_baked_file_free(struct opk_baked_file *baked)
@@ -119,6 +162,7 @@ void opk_baked_file_free(struct opk_baked_file *baked)
 		return;
 	opk_arrays_clear(&baked->arrays);
 	opk_json_free(baked->root);
+	free(baked->images);
 	free(baked);
 }
 
@@ -141,12 +185,23 @@ int opk_values_origin_find(struct opk_values_origin *out, struct opk_ctx *ctx,
 	return OPK_OK;
 }
 
-int opk_baked_check_count(struct opk_ctx *ctx, const struct opk_baked *baked, size_t images)
+int opk_baked_check_segments(struct opk_ctx *ctx, const struct opk_baked *baked,
+                             const struct opk_segment *segments, size_t count)
 {
-	return baked->image_count == images
-	               ? OPK_OK
-	               : opk_fail(ctx, OPK_EINPUT, "it has values of %zu images, but %zu images",
-	                          baked->image_count, images);
+	if (baked->image_count != count)
+		return opk_fail(ctx, OPK_EINPUT,
+		                "its values are of %zu image%s, and the file has %zu",
+		                baked->image_count, opk_plural(baked->image_count), count);
+	for (size_t i = 0; i < count; i++)
+		if (opk_segment_is_counted(&segments[i])
+		    && segments[i].row_count != baked->images[i].rows)
+			return opk_fail(ctx, OPK_EINPUT,
+			                "its values are of %ju row%s of image %zu, and its tables "
+			                "have %zu",
+			                (uintmax_t)baked->images[i].rows,
+			                opk_plural(baked->images[i].rows), i + 1,
+			                segments[i].row_count);
+	return OPK_OK;
 }
 
 int opk_baked_check_images(struct opk_ctx *ctx, const struct opk_file *file, const char *what)
@@ -204,7 +259,8 @@ int opk_writer_add_place(struct opk_writer *writer, uint32_t image_crc, uint32_t
 /* ---- values of other tools ------------------------------------------------------------------- */
 
 static int add_rows(struct opk_writer *writer, struct opk_ctx *ctx,
-                    const struct opk_given_values *values, size_t first, size_t count)
+                    const struct opk_given_values *values, size_t first, size_t count,
+                    struct opk_strlist *texts)
 {
 	opk_autovalues struct opk_value_table table = { .kind = OPK_VALUES_OF_ROWS,
 		                                        .first = first,
@@ -219,7 +275,8 @@ static int add_rows(struct opk_writer *writer, struct opk_ctx *ctx,
 			entries[row] = opk_bits_of(
 				values->values[(first + row) * values->metric_count + i]);
 	}
-	return opk_value_table_write(writer, ctx, &table, NULL, NULL);
+	return opk_value_table_write(writer, ctx, &table, first ? texts : NULL,
+	                             first ? NULL : texts);
 }
 
 /* What names alone say of metrics, in place of a catalog. */
@@ -338,17 +395,18 @@ int opk_writer_add_given_values(struct opk_writer *writer, struct opk_ctx *ctx,
 		.images = values->images,
 		.image_count = values->image_count,
 	};
+	opk_autostrlist struct opk_strlist texts = { 0 }; /* of the first table */
 	size_t most = OPK_VALUES_AT_ONCE / (values->metric_count + 1) + 1;
 
 	TRY(describe_all(&d, ctx, values));
 	baked.metrics = d.metrics;
 	baked.metric_count = d.bases.count;
-	TRY(opk_writer_add_baked(writer, ctx, &baked));
+	TRY(opk_writer_add_baked(writer, &baked));
 	if (!values->row_count)
-		return add_rows(writer, ctx, values, 0, 0);
+		return add_rows(writer, ctx, values, 0, 0, &texts);
 	for (size_t first = 0, count; first < values->row_count; first += count) {
 		count = values->row_count - first < most ? values->row_count - first : most;
-		TRY(add_rows(writer, ctx, values, first, count));
+		TRY(add_rows(writer, ctx, values, first, count, &texts));
 	}
 	return OPK_OK;
 }

@@ -33,12 +33,26 @@ struct opk_value_column {
 	uint64_t *entries;
 };
 
-/* About how many entries a table of rows has, which is in memory as a whole. */
-enum { OPK_VALUES_AT_ONCE = 1 << 22 };
+enum {
+	OPK_VALUES_AT_ONCE = 1 << 22, /* about how many entries a table of rows has, in memory */
+	OPK_MOST_VALUES = 1 << 25,    /* that a reader takes in all columns of a table: 256 MiB */
+	OPK_MOST_VALUE_COLUMNS = 1 << 20,
+};
+
+/* Whether a table of so many columns and entries in each, and of groups, has at most `most`. */
+static inline bool opk_values_fit(uint64_t columns, uint64_t count, uint64_t members, uint64_t most)
+{
+	uint64_t all;
+
+	return columns <= OPK_MOST_VALUE_COLUMNS
+	       && !__builtin_mul_overflow(count, columns ? columns : 1, &all)
+	       && !__builtin_add_overflow(all, members, &all) && all <= most;
+}
 
 /* Begins zeroed. */
 struct opk_value_table {
 	uint32_t kind;
+	size_t part;      /* of a joint file: the file that it is in */
 	uint64_t first;   /* of rows: the number of the first one, over all images */
 	uint64_t count;   /* entries of each column but OPK_VALUE_GROUP */
 	uint64_t members; /* entries of that one: the rows of the file */
@@ -63,14 +77,15 @@ int opk_value_tables_check(size_t *bad, struct opk_ctx *ctx, const struct opk_fi
 struct opk_value_walk {
 	struct opk_ctx *ctx;
 	const struct opk_file *file;
-	uint32_t kind;            /* tables of other kinds are passed over */
-	size_t section;           /* of the table */
-	size_t next;              /* the section to look at next */
-	uint64_t entries;         /* of all tables so far: a small file may claim any number */
-	uint64_t first, after;    /* rows of the last table of rows, and the row after them */
-	bool any;                 /* there was one */
-	struct opk_strlist texts; /* of the first table, which others share */
-	bool shares;              /* these were read */
+	uint32_t kind;                 /* tables of other kinds are passed over */
+	size_t section;                /* of the table */
+	size_t next;                   /* the section to look at next */
+	uint64_t entries;              /* of all tables so far: a small file may claim any number */
+	uint64_t first, after;         /* rows of the last table of rows, and the row after them */
+	bool any;                      /* the file, or this file of a joint one, has one */
+	size_t part;                   /* of a joint file: the file */
+	uint64_t before;               /* rows of the files before it */
+	struct opk_value_texts *texts; /* of the first table, which others share; NULL: not read */
 };
 /*
  * Reads what the next table has, without entries. *found is false at the end. The table begins
@@ -97,17 +112,21 @@ int opk_value_table_add(uint64_t **entries, struct opk_value_table *table, struc
 /* Takes the tables of a file that is being made, rows first. Begins zeroed except the writer. */
 struct opk_value_sink {
 	struct opk_writer *writer;
+	uint64_t most;            /* entries of a table; 0: OPK_MOST_VALUES */
 	struct opk_strlist names; /* of all metrics, each once */
 	OPK_LIST(struct opk_value_table) rows;
 	uint64_t kept;              /* entries of all rows */
 	const char *const *helpers; /* metrics that only help to store others */
 	size_t helper_count;
 	bool any;                      /* a table was written */
-	struct opk_strlist texts;      /* of the first one, which those of groups share */
+	struct opk_strlist texts;      /* of the first one, which later ones share */
 	struct opk_value_table groups; /* of the groups that were added last */
 };
 bool opk_sink_helps(const struct opk_value_sink *sink, const char *metric);
-/* Changes the table: groups of one row that has the same values are left out. */
+/*
+ * Writes it as several tables of some of its columns if a reader takes no more at once. Changes the
+ * table: groups of one row that has the same values are left out.
+ */
 int opk_sink_add(struct opk_value_sink *sink, struct opk_ctx *ctx, struct opk_value_table *table);
 void opk_sink_clear(struct opk_value_sink *sink);
 
@@ -172,20 +191,19 @@ struct opk_baked {
 	const char *const *definitions;
 	size_t definition_count;
 };
-int opk_writer_add_baked(struct opk_writer *writer, struct opk_ctx *ctx,
-                         const struct opk_baked *baked);
+int opk_writer_add_baked(struct opk_writer *writer, const struct opk_baked *baked);
 
 /* A file's BAKE section. */
 struct opk_baked_file;
 /* Reads this section. */
 int opk_baked_read(struct opk_baked_file **out, struct opk_ctx *ctx, const struct opk_file *file,
                    size_t section);
-/* *out is NULL if the file has none. */
+/* *out is NULL if the file has none, or some file of a joint one. */
 int opk_baked_open(struct opk_baked_file **out, struct opk_ctx *ctx, const struct opk_file *file);
 void opk_baked_file_free(struct opk_baked_file *baked);
 OPK_DEFINE_AUTO(opk_baked_file)
 const struct opk_baked *opk_baked_get(const struct opk_baked_file *baked);
-/* Whether the file says that it has values. */
+/* Whether the file says that it has values, and all files of a joint one. */
 bool opk_file_is_baked(const struct opk_file *file);
 
 /*
@@ -193,8 +211,9 @@ bool opk_file_is_baked(const struct opk_file *file);
  * from others.
  */
 int opk_writer_add_place(struct opk_writer *writer, uint32_t image_crc, uint32_t number);
-/* OPK_EINPUT: the values are not of as many images as the file has. */
-int opk_baked_check_count(struct opk_ctx *ctx, const struct opk_baked *baked, size_t images);
+/* OPK_EINPUT: the values are of other images, or other rows, than the file's segments. */
+int opk_baked_check_segments(struct opk_ctx *ctx, const struct opk_baked *baked,
+                             const struct opk_segment *segments, size_t count);
 /* OPK_EUSAGE: the file lacks images, which `what`, such as "a sum over time", needs. */
 int opk_baked_check_images(struct opk_ctx *ctx, const struct opk_file *file, const char *what);
 /* Fails with OPK_EUSAGE: says of a file without images what would give it the values of `what`. */

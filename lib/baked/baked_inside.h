@@ -77,8 +77,8 @@ struct opk_stored_column {
 };
 const char *opk_fractions_get(int64_t *n, uint32_t *denominator, size_t count,
                               const struct opk_stored_column *column);
-/* Fills in the entries of a column of any encoding. */
-const char *opk_column_decode(uint64_t *entries, size_t count,
+/* Fills in the entries of a column of any encoding. Quotients need `scratch` for as many. */
+const char *opk_column_decode(uint64_t *entries, int64_t *scratch, size_t count,
                               const struct opk_stored_column *columns, size_t column_count,
                               size_t at);
 
@@ -115,7 +115,8 @@ int opk_relation_put(struct opk_buf *out, struct opk_ctx *ctx, const struct opk_
 /* opk_column_decode() for these. */
 const char *opk_multiple_decode(uint64_t *entries, size_t count, struct opk_reader *reader,
                                 const struct opk_stored_column *columns, size_t column_count);
-const char *opk_quotient_decode(uint64_t *entries, size_t count, struct opk_reader *reader,
-                                const struct opk_stored_column *columns, size_t column_count);
+const char *opk_quotient_decode(uint64_t *entries, int64_t *scratch, size_t count,
+                                struct opk_reader *reader, const struct opk_stored_column *columns,
+                                size_t column_count);
 
 #endif

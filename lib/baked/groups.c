@@ -10,12 +10,11 @@ struct gathering {
 	const struct opk_value_groups *wanted;
 	struct opk_value_table *out;
 	struct opk_value_table *from;
-	size_t *sizes;      /* rows of each wanted group */
-	size_t *places;     /* one per wanted group: its entry in `from`, from 1; 0: it has none */
-	size_t *found;      /* likewise: how many of its rows are in that entry */
-	uint64_t **columns; /* of `out`, one per metric; NULL: an attribute */
-	size_t *numbers;    /* likewise: of the columns of `out` */
-	bool *filled;       /* metric by metric, one per group */
+	size_t *sizes;    /* rows of each wanted group */
+	size_t *places;   /* one per wanted group: its entry in `from`, from 1; 0: it has none */
+	size_t *found;    /* likewise: how many of its rows are in that entry */
+	size_t *columns;  /* of `out`, one per metric; SIZE_MAX: an attribute */
+	uint32_t *filled; /* metric by metric, one per group: the kind of the table; 0: not yet */
 };
 
 static void clear(struct gathering *g)
@@ -24,7 +23,6 @@ static void clear(struct gathering *g)
 	free(g->places);
 	free(g->found);
 	free(g->columns);
-	free(g->numbers);
 	free(g->filled);
 }
 
@@ -73,30 +71,30 @@ static int take_metric(struct gathering *g, size_t metric)
 {
 	const struct opk_value_column *column = opk_value_table_find(g->from, OPK_VALUE_METRIC,
 	                                                             g->wanted->metrics[metric]);
-	bool *filled = g->filled + metric * g->wanted->group_count;
+	uint64_t *entries = g->out->columns[g->columns[metric]].entries;
+	uint32_t *filled = g->filled + metric * g->wanted->group_count;
 
 	if (!column)
 		return OPK_OK;
 	TRY(opk_value_column_need(g->from, g->ctx, column));
 	for (size_t i = 0; i < g->wanted->group_count; i++)
 		if (g->places[i] && !filled[i]) {
-			g->columns[metric][i] = column->entries[g->places[i] - 1];
-			filled[i] = true;
+			entries[i] = column->entries[g->places[i] - 1];
+			filled[i] = g->from->kind;
 		}
 	return OPK_OK;
 }
 
-static bool is_wanted(const struct gathering *g, const struct opk_value_column *column)
-{
-	return column->role >= OPK_VALUE_REMARK && column->role <= OPK_VALUE_LAST_REMARK
-	       && opk_texts_contain(g->wanted->metrics, g->wanted->metric_count, column->name);
-}
-
+/* Groups whose values are not of this kind of table have other remarks. */
 static int take_remark(struct gathering *g, const struct opk_value_column *column)
 {
+	size_t metric = opk_texts_find(g->wanted->metrics, g->wanted->metric_count, column->name);
 	const struct opk_value_column *old = opk_value_table_find_alike(g->out, column);
+	const uint32_t *filled = g->filled + metric * g->wanted->group_count;
 	uint64_t *entries;
 
+	if (metric == g->wanted->metric_count)
+		return OPK_OK;
 	TRY(opk_value_column_need(g->from, g->ctx, column));
 	if (old) {
 		entries = old->entries;
@@ -107,7 +105,7 @@ static int take_remark(struct gathering *g, const struct opk_value_column *colum
 			entries[i] = opk_bits_of((double)NAN);
 	}
 	for (size_t i = 0; i < g->wanted->group_count; i++)
-		if (g->places[i])
+		if (g->places[i] && (!filled[i] || filled[i] == g->from->kind))
 			entries[i] = column->entries[g->places[i] - 1];
 	return OPK_OK;
 }
@@ -139,10 +137,11 @@ static int take_table(struct gathering *g)
 		return OPK_OK;
 	}
 	for (size_t i = 0; i < g->wanted->metric_count; i++)
-		if (g->columns[i])
+		if (g->columns[i] != SIZE_MAX)
 			TRY(take_metric(g, i));
 	for (size_t i = 0; i < g->from->column_count; i++)
-		if (is_wanted(g, &g->from->columns[i]))
+		if (g->from->columns[i].role >= OPK_VALUE_REMARK
+		    && g->from->columns[i].role <= OPK_VALUE_LAST_REMARK)
 			TRY(take_remark(g, &g->from->columns[i]));
 	return OPK_OK;
 }
@@ -150,22 +149,25 @@ static int take_table(struct gathering *g)
 static int add_column(struct gathering *g, size_t metric)
 {
 	const char *name = g->wanted->metrics[metric];
+	uint64_t *entries;
 
-	if (opk_attribute_is_name(name))
+	g->columns[metric] = opk_attribute_is_name(name) ? SIZE_MAX : g->out->column_count;
+	if (g->columns[metric] == SIZE_MAX)
 		return OPK_OK;
-	g->numbers[metric] = g->out->column_count;
-	return opk_value_table_add(&g->columns[metric], g->out, g->ctx, OPK_VALUE_METRIC, name,
-	                           NULL);
+	return opk_value_table_add(&entries, g->out, g->ctx, OPK_VALUE_METRIC, name, NULL);
 }
 
 /* Columns have the units of the first table that has them. */
 static int name_unit(struct gathering *g, size_t metric)
 {
-	struct opk_value_column *to = &g->out->columns[g->numbers[metric]];
+	struct opk_value_column *to;
 	const struct opk_value_column *from;
 	char *unit;
 
-	if (!g->columns[metric] || *to->other)
+	if (g->columns[metric] == SIZE_MAX)
+		return OPK_OK;
+	to = &g->out->columns[g->columns[metric]];
+	if (*to->other)
 		return OPK_OK;
 	from = opk_value_table_find(g->from, OPK_VALUE_METRIC, to->name);
 	if (!from || !*from->other)
@@ -185,9 +187,8 @@ static int allocate(struct gathering *g)
 	g->places = opk_alloc_array(groups + 1, sizeof *g->places);
 	g->found = opk_alloc_array(groups + 1, sizeof *g->found);
 	g->columns = opk_alloc_array(metrics + 1, sizeof *g->columns);
-	g->numbers = opk_alloc_array(metrics + 1, sizeof *g->numbers);
 	g->filled = opk_alloc_array(groups * metrics + 1, sizeof *g->filled);
-	if (!g->sizes || !g->places || !g->found || !g->columns || !g->numbers || !g->filled)
+	if (!g->sizes || !g->places || !g->found || !g->columns || !g->filled)
 		return opk_nomem(g->ctx, "values");
 	for (size_t i = 0; i < g->wanted->row_count; i++)
 		if (g->wanted->group_of[i] != SIZE_MAX)
@@ -202,7 +203,7 @@ static bool is_complete(const struct gathering *g)
 	size_t groups = g->wanted->group_count;
 
 	for (size_t i = 0; i < g->wanted->metric_count; i++)
-		for (size_t j = 0; g->columns[i] && j < groups; j++)
+		for (size_t j = 0; g->columns[i] != SIZE_MAX && j < groups; j++)
 			if (!g->filled[i * groups + j])
 				return false;
 	return true;

@@ -66,7 +66,7 @@ static void clear(struct stripping *s)
 	free(s->same);
 }
 
-/* A remark that no row has is as good as NaN. */
+/* A remark that the row's table lacks counts as NaN. */
 static bool is_same(const struct opk_value_column *column, uint64_t entry,
                     const struct opk_value_column *of_rows, uint64_t row)
 {
@@ -172,19 +172,56 @@ static void drop_known(const struct opk_value_sink *sink, struct opk_value_table
 	table->column_count = kept;
 }
 
-static int write_rows(struct opk_value_sink *sink, struct opk_ctx *ctx,
-                      const struct opk_value_table *table)
+/* ---- writing --------------------------------------------------------------------------------- */
+
+/* How many columns of it a table may have. */
+static size_t room_of(const struct opk_value_sink *sink, const struct opk_value_table *table)
+{
+	size_t room = table->column_count;
+
+	while (room
+	       && !opk_values_fit(room, table->count, table->members,
+	                          sink->most ? sink->most : OPK_MOST_VALUES))
+		room--;
+	return room;
+}
+
+static int write_part(struct opk_value_sink *sink, struct opk_ctx *ctx,
+                      const struct opk_value_table *part)
 {
 	bool first = !sink->any;
 
 	sink->any = true;
-	return opk_value_table_write(sink->writer, ctx, table, NULL, first ? &sink->texts : NULL);
+	return opk_value_table_write(sink->writer, ctx, part, first ? NULL : &sink->texts,
+	                             first ? &sink->texts : NULL);
 }
 
-static int write_groups(struct opk_value_sink *sink, struct opk_ctx *ctx,
-                        const struct opk_value_table *table)
+/* Each part has the groups, and some of the other columns. */
+static int write_parts(struct opk_value_sink *sink, struct opk_ctx *ctx,
+                       const struct opk_value_table *table)
 {
-	return opk_value_table_write(sink->writer, ctx, table, &sink->texts, NULL);
+	const struct opk_value_column *groups = opk_value_table_find(table, OPK_VALUE_GROUP, NULL);
+	opk_autofree struct opk_value_column *columns = opk_alloc_array(table->column_count + 1,
+	                                                                sizeof *columns);
+	size_t room = room_of(sink, table), next = 0;
+
+	if (!columns)
+		return opk_nomem(ctx, "values");
+	if (room <= (groups ? 1 : 0))
+		room = table->column_count;
+	do {
+		struct opk_value_table part = *table;
+
+		part.columns = columns;
+		part.column_count = 0;
+		if (groups)
+			columns[part.column_count++] = *groups;
+		for (; next < table->column_count && part.column_count < room; next++)
+			if (&table->columns[next] != groups)
+				columns[part.column_count++] = table->columns[next];
+		TRY(write_part(sink, ctx, &part));
+	} while (next < table->column_count);
+	return OPK_OK;
 }
 
 static int add_groups(struct opk_value_sink *sink, struct opk_ctx *ctx,
@@ -196,13 +233,13 @@ static int add_groups(struct opk_value_sink *sink, struct opk_ctx *ctx,
 	drop_known(sink, table);
 	any = opk_value_table_find(table, OPK_VALUE_METRIC, NULL) && table->count;
 	if (!any || table->members > MOST_KEPT)
-		return any ? write_groups(sink, ctx, table) : OPK_OK;
-	/* Sums come between means. */
+		return any ? write_parts(sink, ctx, table) : OPK_OK;
+	/* Tables of sums may come between two tables of means: keep the means. */
 	if (table->kind == OPK_VALUES_OF_MEANS) {
 		opk_value_table_clear(&sink->groups);
 		TRY(copy(&sink->groups, ctx, table));
 	}
-	return write_groups(sink, ctx, table);
+	return write_parts(sink, ctx, table);
 }
 
 int opk_sink_add(struct opk_value_sink *sink, struct opk_ctx *ctx, struct opk_value_table *table)
@@ -217,7 +254,7 @@ int opk_sink_add(struct opk_value_sink *sink, struct opk_ctx *ctx, struct opk_va
 	}
 	if (table->kind == OPK_VALUES_OF_ROWS) {
 		TRY(keep_rows(sink, ctx, table));
-		return write_rows(sink, ctx, table);
+		return write_parts(sink, ctx, table);
 	}
 	return add_groups(sink, ctx, table);
 }

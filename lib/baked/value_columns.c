@@ -241,7 +241,7 @@ static const char *decode_fractions(uint64_t *entries, size_t count,
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-const char *opk_column_decode(uint64_t *entries, size_t count,
+const char *opk_column_decode(uint64_t *entries, int64_t *scratch, size_t count,
                               const struct opk_stored_column *columns, size_t column_count,
                               size_t at)
 {
@@ -258,7 +258,7 @@ const char *opk_column_decode(uint64_t *entries, size_t count,
 	case OPK_ENCODED_MULTIPLE:
 		return opk_multiple_decode(entries, count, &reader, columns, column_count);
 	case OPK_ENCODED_QUOTIENT:
-		return opk_quotient_decode(entries, count, &reader, columns, column_count);
+		return opk_quotient_decode(entries, scratch, count, &reader, columns, column_count);
 	default:
 		return "a column is stored in a way that a later offpeak knows";
 	}

@@ -3,13 +3,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/number_text.h"
 #include "base/utf8.h"
 #include "baked/baked_inside.h"
-
-enum {
-	MOST_ENTRIES = 1 << 25, /* of a table: 256 MiB */
-	MOST_COLUMNS = 1 << 20,
-};
 
 struct opk_value_source {
 	const struct opk_file *file;
@@ -21,6 +17,13 @@ struct opk_value_source {
 	bool shared;                     /* its first texts are in the first table */
 	const struct opk_strlist *first; /* these texts; or NULL */
 	struct opk_stored_column *stored;
+};
+
+/* The texts of a file's first table. Earlier files of a joint one still need theirs. */
+struct opk_value_texts {
+	struct opk_value_texts *before;
+	size_t part;
+	struct opk_strlist list;
 };
 
 void opk_value_source_free(struct opk_value_source *source)
@@ -54,7 +57,6 @@ static bool is_known_role(uint32_t role)
 static int read_head(struct opk_value_table *table, struct opk_ctx *ctx)
 {
 	struct opk_value_source *s = table->source;
-	uint64_t longer;
 
 	table->kind = opk_read_u32(&s->left);
 	s->columns = opk_read_u32(&s->left);
@@ -67,11 +69,9 @@ static int read_head(struct opk_value_table *table, struct opk_ctx *ctx)
 	s->text_bytes = opk_read_u32(&s->left);
 	if (!s->left.failed && !is_known_kind(table->kind))
 		return OPK_OK;
-	longer = table->count > table->members ? table->count : table->members;
 	if (s->left.failed || s->text_bytes > s->left.left || s->texts > s->text_bytes)
 		return refuse(ctx, "the table of values ends too early");
-	if (s->columns > MOST_COLUMNS || longer > MOST_ENTRIES
-	    || (s->columns && longer > MOST_ENTRIES / s->columns))
+	if (!opk_values_fit(s->columns, table->count, table->members, OPK_MOST_VALUES))
 		return refuse(ctx, "a table of values has too many entries");
 	if (table->first > UINT64_MAX - table->count)
 		return refuse(ctx, "the number of a row is out of range");
@@ -87,6 +87,7 @@ static int begin(struct opk_value_table *table, struct opk_ctx *ctx, const struc
 		return opk_nomem(ctx, "values");
 	s->file = file;
 	s->section = section;
+	table->part = file->sections[section].part;
 	TRY(opk_file_read(&s->data, &s->left.left, ctx, file, section));
 	s->left.data = s->data;
 	return read_head(table, ctx);
@@ -114,6 +115,7 @@ static int read_texts(struct opk_value_table *table, struct opk_ctx *ctx)
 static int read_first_texts(struct opk_value_walk *walk, size_t first)
 {
 	opk_autovalues struct opk_value_table table = { 0 };
+	struct opk_value_texts *texts;
 
 	TRY(begin(&table, walk->ctx, walk->file, first));
 	if (!is_known_kind(table.kind))
@@ -121,25 +123,40 @@ static int read_first_texts(struct opk_value_walk *walk, size_t first)
 	if (table.source->shared)
 		return refuse(walk->ctx, "the first table of values names an earlier one");
 	TRY(read_texts(&table, walk->ctx));
-	walk->texts = table.texts;
+	texts = opk_alloc(sizeof *texts);
+	if (!texts)
+		return opk_nomem(walk->ctx, "values");
+	*texts = (struct opk_value_texts){ walk->texts, table.part, table.texts };
 	table.texts = (struct opk_strlist){ 0 };
-	walk->shares = true;
+	walk->texts = texts;
 	return OPK_OK;
+}
+
+/* The first table of the same file. */
+static size_t find_first(const struct opk_value_table *table, const struct opk_file *file)
+{
+	size_t i = 0;
+
+	while (file->sections[i].type != OPK_SECTION_VALUES
+	       || file->sections[i].part != table->part)
+		i++;
+	return i;
 }
 
 /* Takes the texts of the first table, which come before the table's own. */
 static int share_texts(struct opk_value_table *table, struct opk_value_walk *walk)
 {
-	long first = opk_file_find(walk->file, OPK_SECTION_VALUES);
+	size_t first;
 
 	if (!table->source->shared)
 		return OPK_OK;
-	if (first < 0 || (size_t)first >= table->source->section)
+	first = find_first(table, walk->file);
+	if (first == table->source->section)
 		return refuse(walk->ctx,
 		              "the texts of a table of values are in one that is not there");
-	if (!walk->shares)
-		TRY(read_first_texts(walk, (size_t)first));
-	table->source->first = &walk->texts;
+	if (!walk->texts || walk->texts->part != table->part)
+		TRY(read_first_texts(walk, first));
+	table->source->first = &walk->texts->list;
 	return OPK_OK;
 }
 
@@ -275,13 +292,16 @@ static int decode(struct opk_value_table *table, struct opk_ctx *ctx, size_t i)
 	uint32_t role = table->columns[i].role;
 	uint64_t count = opk_value_entries(table, role);
 	opk_autofree uint64_t *entries = opk_alloc_array(count + 1, sizeof *entries);
+	opk_autofree int64_t *scratch = NULL;
 	const char *wrong;
 
-	if (!entries)
+	if (stored[i].encoding == OPK_ENCODED_QUOTIENT)
+		scratch = opk_alloc_array(count + 1, sizeof *scratch);
+	if (!entries || (stored[i].encoding == OPK_ENCODED_QUOTIENT && !scratch))
 		return opk_nomem(ctx, "values");
 	if (stored[i].encoding > OPK_ENCODED_DIFFERENCES && !opk_is_of_doubles(role))
 		return refuse(ctx, "a column of whole numbers is computed from others");
-	wrong = opk_column_decode(entries, count, stored, table->column_count, i);
+	wrong = opk_column_decode(entries, scratch, count, stored, table->column_count, i);
 	wrong = wrong ? wrong : check_entries(table, role, entries);
 	if (wrong)
 		return refuse(ctx, wrong);
@@ -321,17 +341,34 @@ static int count_entries(struct opk_value_walk *walk, const struct opk_value_tab
 	return refuse(walk->ctx, "the values are more than a file of this size can have");
 }
 
-/* Tables come in the order of their rows; several of the same rows have different columns. */
-static int check_rows(struct opk_value_walk *walk, const struct opk_value_table *table)
+/*
+ * Tables come in the order of their rows; several of the same rows have different columns. Rows of
+ * a joint file are counted over all of its files.
+ */
+static int check_rows(struct opk_value_walk *walk, struct opk_value_table *table)
 {
+	bool too_large;
+
 	if (table->kind != OPK_VALUES_OF_ROWS)
 		return OPK_OK;
-	if (walk->any && table->first == walk->first)
-		return table->first + table->count == walk->after
+	if (table->part != walk->part) {
+		walk->part = table->part;
+		walk->before = walk->after;
+		walk->any = false;
+	}
+	too_large = __builtin_add_overflow(table->first, walk->before, &table->first);
+	if (walk->any && table->first == walk->first) {
+		uint64_t before = walk->after - walk->first;
+
+		return table->count == before
 		               ? OPK_OK
-		               : refuse(walk->ctx, "it has another number of rows than the table "
-		                                   "of the same rows before it");
-	if (table->first != walk->after)
+		               : opk_fail(walk->ctx, OPK_EINPUT,
+		                          "it has %ju row%s, and the table before it, which begins "
+		                          "with the same row, has %ju",
+		                          (uintmax_t)table->count, opk_plural(table->count),
+		                          (uintmax_t)before);
+	}
+	if (too_large || table->first != walk->after)
 		return refuse(walk->ctx, "its rows do not follow those before it");
 	walk->any = true;
 	walk->first = table->first;
@@ -376,7 +413,13 @@ int opk_value_walk_next(bool *found, struct opk_value_table *table, struct opk_v
 
 void opk_value_walk_clear(struct opk_value_walk *walk)
 {
-	opk_strlist_clear(&walk->texts);
+	while (walk->texts) {
+		struct opk_value_texts *texts = walk->texts;
+
+		walk->texts = texts->before;
+		opk_strlist_clear(&texts->list);
+		free(texts);
+	}
 }
 
 /* Whether a column is stored in a way that this offpeak knows. */

@@ -382,11 +382,11 @@ static const char *read_over(int64_t *k, struct opk_multiple *over, size_t count
 	return read_multiple(k, over, count, columns, column_count);
 }
 
-const char *opk_quotient_decode(uint64_t *entries, size_t count, struct opk_reader *reader,
-                                const struct opk_stored_column *columns, size_t column_count)
+const char *opk_quotient_decode(uint64_t *entries, int64_t *scratch, size_t count,
+                                struct opk_reader *reader, const struct opk_stored_column *columns,
+                                size_t column_count)
 {
-	opk_autofree int64_t *q = opk_alloc_array(count + 1, sizeof *q);
-	int64_t *k = (int64_t *)entries;
+	int64_t *k = (int64_t *)entries, *q = scratch;
 	struct opk_quotient quotient;
 	const char *wrong;
 
@@ -395,10 +395,10 @@ const char *opk_quotient_decode(uint64_t *entries, size_t count, struct opk_read
 	quotient.instances = opk_read_u32(reader);
 	quotient.under_instances = opk_read_u32(reader);
 	quotient.factor = opk_double_of(opk_read_u64(reader));
-	if (reader->failed || !quotient.instances || !quotient.under_instances)
+	if (reader->failed)
+		return bad_length;
+	if (!quotient.instances || !quotient.under_instances)
 		return bad_divisor;
-	if (!q)
-		return "there is no memory for a column of values";
 	wrong = read_multiple(q, &quotient.under, count, columns, column_count);
 	if (!wrong)
 		wrong = read_over(k, &quotient.over, count, reader, columns, column_count);

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "base/utf8.h"
 #include "baked/baked_inside.h"
 
 /* ---- tables ---------------------------------------------------------------------------------- */
@@ -87,30 +86,9 @@ struct encoder {
 	uint32_t *order;                /* likewise: its number in the section */
 	uint32_t kept;                  /* columns in the section */
 	uint32_t name;                  /* of the column before */
-	struct opk_buf texts, headers, columns;
-	struct opk_strlist list;
-	struct opk_index numbers; /* of the texts in the list */
-	bool failed;
+	struct opk_section_texts texts;
+	struct opk_buf headers, columns;
 };
-
-/* The number of a text in the section, from 1. */
-static uint32_t number_of(struct encoder *e, const char *text)
-{
-	opk_autofree char *repaired = NULL;
-	size_t number = e->list.count;
-
-	if (!*text)
-		return 0;
-	if (opk_index_find(&number, &e->numbers, text))
-		return (uint32_t)number + 1;
-	repaired = opk_utf8_repair(text);
-	if (repaired)
-		opk_buf_add(&e->texts, repaired, strlen(repaired) + 1);
-	if (!repaired || !opk_strlist_add(&e->list, text)
-	    || !opk_index_add(&e->numbers, e->list.items[number], number, NULL))
-		e->failed = true;
-	return (uint32_t)number + 1;
-}
 
 /* Renumbers the table's texts as the section has them. */
 static int renumber(uint64_t **out, struct encoder *e, const struct opk_value_column *column)
@@ -121,7 +99,8 @@ static int renumber(uint64_t **out, struct encoder *e, const struct opk_value_co
 		return opk_nomem(e->ctx, "values");
 	for (size_t i = 0; i < e->table->count; i++)
 		if (column->entries[i])
-			numbers[i] = number_of(e, e->table->texts.items[column->entries[i] - 1]);
+			numbers[i] = opk_section_texts_put(
+				&e->texts, e->table->texts.items[column->entries[i] - 1]);
 	return OPK_OK;
 }
 
@@ -149,12 +128,12 @@ static int put_column(struct encoder *e, size_t i)
 {
 	const struct opk_value_column *column = &e->table->columns[i];
 	size_t before = e->columns.size;
-	uint32_t encoding = 0, name = number_of(e, column->name);
+	uint32_t encoding = 0, name = opk_section_texts_put(&e->texts, column->name);
 
 	opk_buf_add_u32(&e->headers, column->role);
 	opk_buf_add_u32(&e->headers, name - e->name);
 	e->name = name;
-	opk_buf_add_u32(&e->headers, number_of(e, column->other));
+	opk_buf_add_u32(&e->headers, opk_section_texts_put(&e->texts, column->other));
 	TRY(put_entries(&encoding, e, i));
 	opk_buf_add_u32(&e->headers, encoding);
 	opk_buf_add_u64(&e->headers, e->columns.size - before);
@@ -177,6 +156,10 @@ static int put_columns(struct encoder *e)
 	for (size_t i = 0; i < e->table->column_count; i++)
 		if (is_kept(e, i))
 			e->order[i] = e->kept++;
+	if (!opk_values_fit(e->kept, e->table->count, e->table->members, OPK_MOST_VALUES))
+		return opk_fail(e->ctx, OPK_EFAILED,
+		                "a table of values can't have %u columns of %ju entries", e->kept,
+		                (uintmax_t)e->table->count);
 	for (size_t i = 0; i < e->table->column_count; i++)
 		if (is_kept(e, i))
 			TRY(put_column(e, i));
@@ -193,30 +176,29 @@ static void put_together(struct opk_buf *out, const struct encoder *e)
 	opk_buf_add_u64(out, table->first);
 	opk_buf_add_u64(out, table->count);
 	opk_buf_add_u64(out, table->members);
-	opk_buf_add_u32(out, (uint32_t)(e->list.count - shared) | (shared ? OPK_TEXTS_SHARED : 0));
-	opk_buf_add_u32(out, (uint32_t)e->texts.size);
-	opk_buf_add(out, e->texts.data, e->texts.size);
+	opk_buf_add_u32(out,
+	                (uint32_t)(e->texts.list.count - shared) | (shared ? OPK_TEXTS_SHARED : 0));
+	opk_buf_add_u32(out, (uint32_t)e->texts.bytes.size);
+	opk_buf_add(out, e->texts.bytes.data, e->texts.bytes.size);
 	opk_buf_add(out, e->headers.data, e->headers.size);
 	opk_buf_add(out, e->columns.data, e->columns.size);
-	out->failed |= e->failed || e->texts.failed || e->headers.failed || e->columns.failed;
+	out->failed |= e->texts.failed || e->headers.failed || e->columns.failed;
 }
 
 static void clear(struct encoder *e)
 {
 	opk_relations_free(e->relations, e->table->column_count);
 	free(e->order);
-	opk_buf_clear(&e->texts);
+	opk_section_texts_clear(&e->texts);
 	opk_buf_clear(&e->headers);
 	opk_buf_clear(&e->columns);
-	opk_strlist_clear(&e->list);
-	opk_index_clear(&e->numbers);
 }
 
 static int know_texts(struct encoder *e)
 {
 	for (size_t i = 0; e->shared && i < e->shared->count; i++)
-		if (!opk_strlist_add(&e->list, e->shared->items[i])
-		    || !opk_index_add(&e->numbers, e->list.items[i], i, NULL))
+		if (!opk_strlist_add(&e->texts.list, e->shared->items[i])
+		    || !opk_index_add(&e->texts.numbers, e->texts.list.items[i], i, NULL))
 			return opk_nomem(e->ctx, "values");
 	return OPK_OK;
 }
@@ -237,8 +219,8 @@ int opk_value_table_write(struct opk_writer *writer, struct opk_ctx *ctx,
 	put_together(&out, &e);
 	TRY(opk_writer_add_buf(writer, OPK_SECTION_VALUES, &out, "values"));
 	if (texts) {
-		*texts = e.list;
-		e.list = (struct opk_strlist){ 0 };
+		*texts = e.texts.list;
+		e.texts.list = (struct opk_strlist){ 0 };
 	}
 	return OPK_OK;
 }

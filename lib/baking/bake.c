@@ -17,7 +17,6 @@ struct bake {
 	struct opk_file *file;
 	const struct opk_meta *meta;
 	const struct opk_bake_options *options;
-	struct opk_writer *writer;
 	struct opk_value_sink sink;
 	struct opk_catalog *catalog; /* of the recording's chip */
 	struct opk_answers *answers; /* NULL: the recording lacks what they need */
@@ -46,10 +45,8 @@ static void clear(struct bake *b)
 static int check(const struct bake *b)
 {
 	const struct opk_file *file = b->file;
-	const struct opk_meta *meta;
 
-	TRY(opk_file_meta(&meta, b->ctx, b->file));
-	if (!strcmp(meta->kind, "set"))
+	if (!strcmp(b->meta->kind, "set"))
 		return opk_fail(b->ctx, OPK_EINPUT, "%s: it was built, not yet recorded",
 		                file->path);
 	TRY(opk_file_check_complete(b->ctx, file, OPK_REMEDY_RECOVER));
@@ -66,9 +63,9 @@ static int copy_image(struct bake *b, size_t section, uint32_t number)
 {
 	uint32_t crc = b->file->sections[section].header_crc;
 
-	TRY(b->options->only ? opk_writer_add_place(b->writer, crc, number)
-	                     : opk_writer_copy(b->writer, b->file, section));
-	return opk_writer_copy_tables(b->writer, b->file, section);
+	TRY(b->options->only ? opk_writer_add_place(b->sink.writer, crc, number)
+	                     : opk_writer_copy(b->sink.writer, b->file, section));
+	return opk_writer_copy_tables(b->sink.writer, b->file, section);
 }
 
 /* Without images nothing needs what a GPU is to count. */
@@ -91,7 +88,7 @@ static int copy_all(struct bake *b)
 		if (section->type == OPK_SECTION_DATA)
 			TRY(copy_image(b, i, images++));
 		else if (is_kept(b, section))
-			TRY(opk_writer_copy(b->writer, b->file, i));
+			TRY(opk_writer_copy(b->sink.writer, b->file, i));
 	}
 	return OPK_OK;
 }
@@ -239,7 +236,7 @@ static int write_how(struct bake *b)
 		sets[b->baked.set_count++] = b->set.resolved.hash;
 	}
 	b->baked.definition_count = b->baked.set_count;
-	return opk_writer_add_baked(b->writer, b->ctx, &b->baked);
+	return opk_writer_add_baked(b->sink.writer, &b->baked);
 }
 
 static int write_values(struct bake *b)
@@ -264,15 +261,15 @@ static int bake(struct bake *b, const char *path)
 	opk_auto(opk_writer) struct opk_writer *writer = NULL;
 
 	TRY(opk_check_output(b->ctx, path, OPK_OUTPUT_BAKED));
-	TRY(check(b));
 	TRY(opk_file_meta(&b->meta, b->ctx, b->file));
+	TRY(check(b));
 	if (opk_file_is_baked(b->file))
 		opk_log(b->ctx,
 		        "%s: it has values already: those of metrics that are not asked for again are "
 		        "left out",
 		        b->file->path);
 	TRY(opk_writer_new_made(&writer, b->ctx, path, OPK_OUTPUT_BAKED));
-	b->writer = b->sink.writer = writer;
+	b->sink.writer = writer;
 	TRY(copy_all(b));
 	TRY(write_values(b));
 	return opk_writer_finish(writer);

@@ -388,6 +388,17 @@ const char *opk_texts_keep(struct opk_texts *texts, const char *text);
 const char *opk_texts_keep_kernel(struct opk_texts *texts, const char *text);
 void opk_texts_clear(struct opk_texts *texts);
 
+/* Texts of a section that is being made, each once. Begins zeroed. texts.c */
+struct opk_section_texts {
+	struct opk_buf bytes; /* as they are stored, each ended by a zero byte */
+	struct opk_strlist list;
+	struct opk_index numbers; /* of the list */
+	bool failed;              /* out of memory */
+};
+/* The text's number, from 1; 0: it is NULL or empty. Bytes that are not UTF-8 are replaced. */
+uint32_t opk_section_texts_put(struct opk_section_texts *texts, const char *text);
+void opk_section_texts_clear(struct opk_section_texts *texts);
+
 /* Rows of range tables. Begins zeroed. */
 struct opk_range_table {
 	OPK_LIST(struct opk_range) rows;

@@ -23,7 +23,7 @@ bool opk_sparse_unpack(struct opk_reader *packed, void *to, size_t size);
 /*
  * The reversible filter before packing: each byte is XORed with the one `stride` before it. Ranges
  * of a counter data image lie at equal distances and share most of their bytes, so the result is
- * mostly zeros; sparse.h packs it.
+ * mostly zeros, which are packed as above.
  */
 
 /*

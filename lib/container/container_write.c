@@ -337,9 +337,8 @@ int opk_writer_add_buf(struct opk_writer *writer, uint32_t type, const struct op
 	                   : opk_writer_add(writer, type, buf->data, buf->size);
 }
 
-/* Refuses to write what a reader would refuse. */
-static int add_text(struct opk_writer *writer, uint32_t type, const struct opk_buf *text,
-                    const char *what)
+int opk_writer_add_text(struct opk_writer *writer, uint32_t type, const struct opk_buf *text,
+                        const char *what)
 {
 	if (text->size > OPK_MAX_JSON)
 		return note_failure(writer,
@@ -371,7 +370,7 @@ int opk_writer_add_meta(struct opk_writer *writer, const struct opk_meta *meta)
 	if (writer->maker)
 		made.made_by = writer->maker;
 	opk_meta_to_json(&text, &made);
-	return add_text(writer, OPK_SECTION_META, &text, "metadata");
+	return opk_writer_add_text(writer, OPK_SECTION_META, &text, "metadata");
 }
 
 int opk_writer_begin(struct opk_writer *writer, struct opk_file *set,
@@ -422,7 +421,7 @@ int opk_writer_add_ranges(struct opk_writer *writer, const struct opk_range *ran
 
 	TRY(fit_rows(&rows, &copy, writer, count, size, sizeof *ranges));
 	opk_ranges_to_json(&text, rows, count);
-	return add_text(writer, OPK_SECTION_RANGES, &text, "a range table");
+	return opk_writer_add_text(writer, OPK_SECTION_RANGES, &text, "a range table");
 }
 
 int opk_writer_add_times(struct opk_writer *writer, const struct opk_time *times, size_t count,
@@ -462,7 +461,7 @@ int opk_writer_add_stats(struct opk_writer *writer, const struct opk_stats *stat
 		return note_failure(writer, opk_fail(writer->ctx, OPK_EUSAGE,
 		                                     "more than %d reasons", OPK_MAX_DROPS));
 	opk_stats_to_json(&text, stats);
-	return add_text(writer, OPK_SECTION_STATS, &text, "counts");
+	return opk_writer_add_text(writer, OPK_SECTION_STATS, &text, "counts");
 }
 
 static int write_end(struct opk_writer *writer)

@@ -528,6 +528,9 @@ int opk_writer_add_instructions(struct opk_writer *writer,
 struct opk_buf;
 int opk_writer_add_buf(struct opk_writer *writer, uint32_t type, const struct opk_buf *buf,
                        const char *what);
+/* Likewise; OPK_EUSAGE: a reader would refuse so much JSON. */
+int opk_writer_add_text(struct opk_writer *writer, uint32_t type, const struct opk_buf *text,
+                        const char *what);
 
 /*
  * Finishes all writers or none: if one file can't be put in place, the files that the others

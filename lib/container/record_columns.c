@@ -41,31 +41,8 @@ struct encoded {
 struct encoder {
 	struct encoded *columns;
 	size_t count;
-	struct opk_buf texts;
-	struct opk_strlist list;
-	struct opk_index numbers; /* of the texts in the list */
-	bool failed;
+	struct opk_section_texts texts;
 };
-
-/* The number of a text in the section, from 1. Bytes that are not UTF-8 are replaced. */
-static uint32_t number_of(struct encoder *encoder, const char *text)
-{
-	size_t number = encoder->list.count;
-	char *repaired;
-
-	if (!text || !*text)
-		return 0;
-	if (opk_index_find(&number, &encoder->numbers, text))
-		return (uint32_t)number + 1;
-	repaired = opk_utf8_repair(text);
-	if (repaired)
-		opk_buf_add(&encoder->texts, repaired, strlen(repaired) + 1);
-	free(repaired);
-	if (!repaired || !opk_strlist_add(&encoder->list, text)
-	    || !opk_index_add(&encoder->numbers, encoder->list.items[number], number, NULL))
-		encoder->failed = true;
-	return (uint32_t)number + 1;
-}
 
 /* The length is the difference to the member before, 0 where a clock went back in between. */
 static uint64_t encode_member(struct encoder *encoder, const struct opk_record_column *column,
@@ -77,7 +54,8 @@ static uint64_t encode_member(struct encoder *encoder, const struct opk_record_c
 	case OPK_CODED_INDEX:
 		return value + 1;
 	case OPK_CODED_TEXT:
-		return number_of(encoder, *(const char **)member_of(record, column));
+		return opk_section_texts_put(&encoder->texts,
+		                             *(const char **)member_of(record, column));
 	case OPK_CODED_DIFFERENCE:
 		return value - get(before, column);
 	case OPK_CODED_LENGTH:
@@ -117,7 +95,8 @@ static void encode_named(struct encoder *encoder, struct encoded *columns,
                          const struct opk_named_values *named, size_t count)
 {
 	for (size_t j = 0; j < named->count; j++) {
-		columns[j].id = OPK_NAMED_COLUMN + number_of(encoder, named->names[j]);
+		columns[j].id = OPK_NAMED_COLUMN
+		                + opk_section_texts_put(&encoder->texts, named->names[j]);
 		for (size_t i = 0; i < count; i++)
 			put(&columns[j], named->values[i * named->count + j]);
 		/* Its name says that it was counted, even if nothing was. */
@@ -134,8 +113,8 @@ static void put_section(struct opk_buf *out, const struct encoder *encoder, size
 		used += encoder->columns[j].used;
 	opk_buf_add_u32(out, (uint32_t)count);
 	opk_buf_add_u32(out, used);
-	opk_buf_add_u32(out, (uint32_t)encoder->list.count);
-	opk_buf_add_u32(out, (uint32_t)encoder->texts.size);
+	opk_buf_add_u32(out, (uint32_t)encoder->texts.list.count);
+	opk_buf_add_u32(out, (uint32_t)encoder->texts.bytes.size);
 	for (size_t j = 0; j < encoder->count; j++)
 		if (encoder->columns[j].used) {
 			opk_buf_add_u32(out, encoder->columns[j].id);
@@ -147,8 +126,8 @@ static void put_section(struct opk_buf *out, const struct encoder *encoder, size
 			opk_buf_add(out, encoder->columns[j].data.data,
 			            encoder->columns[j].data.size);
 	}
-	opk_buf_add(out, encoder->texts.data, encoder->texts.size);
-	out->failed |= encoder->failed || encoder->texts.failed;
+	opk_buf_add(out, encoder->texts.bytes.data, encoder->texts.bytes.size);
+	out->failed |= encoder->texts.failed;
 }
 
 void opk_records_encode(struct opk_buf *out, const struct opk_record_layout *layout,
@@ -171,9 +150,7 @@ void opk_records_encode(struct opk_buf *out, const struct opk_record_layout *lay
 	for (size_t j = 0; j < encoder.count; j++)
 		opk_buf_clear(&encoder.columns[j].data);
 	free(encoder.columns);
-	opk_buf_clear(&encoder.texts);
-	opk_strlist_clear(&encoder.list);
-	opk_index_clear(&encoder.numbers);
+	opk_section_texts_clear(&encoder.texts);
 }
 
 /* ---- reading: the section's sizes ---------------------------------------------------------- */

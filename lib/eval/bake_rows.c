@@ -145,7 +145,7 @@ static int add_remark_column(struct remark_column **out, struct baking *b,
 	return OPK_OK;
 }
 
-/* Only of a part that lacks the value says anything. */
+/* Only a missing part has a value; the others are marked with 1. */
 static int take_remark(struct baking *b, const struct opk_remark *remark, uint64_t entry)
 {
 	struct remark_column *column = NULL;

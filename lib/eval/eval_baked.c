@@ -189,6 +189,14 @@ static void skip_ended_segments(struct reading *r)
 	}
 }
 
+/* Whether the next image is in the same file of a joint one as the values. */
+static bool is_of_part(const struct reading *r)
+{
+	size_t image = r->job->segments[r->segment].image;
+
+	return r->job->file->sections[image].part == r->tables->part;
+}
+
 static int take_row(struct reading *r, uint64_t entry)
 {
 	struct opk_spool_row row;
@@ -196,7 +204,7 @@ static int take_row(struct reading *r, uint64_t entry)
 	bool wanted;
 
 	skip_ended_segments(r);
-	if (r->segment == r->baked->image_count)
+	if (r->segment == r->baked->image_count || !is_of_part(r))
 		return opk_fail(r->ctx, OPK_EINPUT, "it has values of more rows than images");
 	describe(&row, &name, r, entry);
 	TRY(is_wanted(&wanted, r, &row, name));
@@ -303,7 +311,7 @@ static int take_table(struct reading *r, struct opk_value_table *table)
 {
 	struct opk_value_table *added;
 
-	if (r->table_count && table->first != r->tables->first)
+	if (r->table_count && (table->first != r->tables->first || table->part != r->tables->part))
 		TRY(take_rows(r));
 	if (r->lacks)
 		return OPK_OK;
@@ -366,21 +374,6 @@ static int take_joined(struct reading *r)
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-static int check_images(struct opk_ctx *ctx, const struct opk_baked *baked,
-                        const struct opk_segment *segments, size_t count)
-{
-	TRY(opk_baked_check_count(ctx, baked, count));
-	for (size_t i = 0; i < count; i++)
-		if (opk_segment_is_counted(&segments[i])
-		    && segments[i].row_count != baked->images[i].rows)
-			return opk_fail(ctx, OPK_EINPUT,
-			                "its values are of %ju rows of image %zu, and its tables "
-			                "have %zu",
-			                (uintmax_t)baked->images[i].rows, i + 1,
-			                segments[i].row_count);
-	return OPK_OK;
-}
-
 static int allocate(struct reading *r)
 {
 	size_t count = r->job->metric_count;
@@ -438,14 +431,14 @@ int opk_eval_by_baked(bool *served, struct opk_spools *spools, struct opk_ctx *c
 	opk_auto(opk_baked_file) struct opk_baked_file *file = NULL;
 
 	*served = false;
-	if (!job->file || job->file->joint || job->bins || job->apart)
+	if (!job->file || job->bins || job->apart)
 		return OPK_OK;
 	TRY(opk_baked_open(&file, ctx, job->file));
 	if (!file)
 		return OPK_OK;
 	r.baked = opk_baked_get(file);
 	if (job->end > job->first)
-		TRY(check_images(ctx, r.baked, job->segments, job->end));
+		TRY(opk_baked_check_segments(ctx, r.baked, job->segments, job->end));
 	TRY(allocate(&r));
 	TRY(job->joining ? take_joined(&r) : read_tables(&r));
 	if (r.lacks)

@@ -377,7 +377,8 @@ static int take_baked(struct opk_survey *out, struct opk_ctx *ctx, const struct 
 {
 	opk_autogrouping struct opk_grouping gpus = { .key = OPK_KEY_GPU };
 
-	TRY(opk_baked_check_count(ctx, baked, out->image_count));
+	TRY(opk_baked_check_segments(ctx, baked, out->image_count ? out->images->segment : NULL,
+	                             out->image_count));
 	for (size_t i = 0; i < out->image_count; i++) {
 		out->images[i].first = out->row_count;
 		out->row_count += baked->images[i].rows;

@@ -70,8 +70,11 @@ int opk_section_check(struct opk_ctx *ctx, struct opk_file *file, size_t i)
 	case OPK_SECTION_PREFIX:
 	case OPK_SECTION_AVAILABILITY:
 	case OPK_SECTION_DATA:
-	case OPK_SECTION_LEFT_OUT:
 		return opk_file_read(&data, &size, ctx, file, i);
+	case OPK_SECTION_LEFT_OUT:
+		TRY(opk_file_read(&data, &size, ctx, file, i));
+		return size == 8 ? OPK_OK
+		                 : opk_fail(ctx, OPK_EINPUT, "it has %zu bytes, not 8", size);
 	case OPK_SECTION_BAKED:
 		return opk_baked_read(&baked, ctx, file, i);
 	case OPK_SECTION_VALUES:
@@ -170,6 +173,23 @@ static int check_links(struct verification *v, struct opk_file *file, const stru
 	int code = opk_file_link(&bad, v->ctx, file, meta);
 
 	return code == OPK_EINPUT ? blame(v, bad, opk_error_message(v->ctx, 0)) : code;
+}
+
+/* Checks that the values are of the images that the file has, and of their rows. */
+static int check_baked(struct verification *v, struct opk_file *file)
+{
+	long section = opk_file_find(file, OPK_SECTION_BAKED);
+	opk_auto(opk_baked_file) struct opk_baked_file *baked = NULL;
+	const struct opk_segment *segments;
+	size_t count;
+
+	if (section < 0)
+		return blame_first(v, OPK_SECTION_VALUES,
+		                   "nothing says how these values were evaluated", 0, 0);
+	TRY(opk_baked_read(&baked, v->ctx, file, (size_t)section));
+	TRY(opk_file_segments(&segments, &count, v->ctx, file));
+	return blame_input(v, (size_t)section,
+	                   opk_baked_check_segments(v->ctx, opk_baked_get(baked), segments, count));
 }
 
 static int check_meta_place(struct verification *v)
@@ -345,6 +365,8 @@ static int check_whole(struct verification *v, struct opk_file *file)
 	TRY(check_config_hash(v, OPK_SECTION_CONFIG, meta->config_hash));
 	TRY(check_config_hash(v, OPK_SECTION_ROTATION, meta->rotation.config_hash));
 	TRY(check_links(v, file, meta));
+	if (!v->blamed)
+		TRY(check_baked(v, file));
 	code = opk_value_tables_check(&bad, v->ctx, file);
 	TRY(blame_input(v, bad, code));
 	if (!v->options->deep || v->blamed)
