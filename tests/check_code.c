@@ -611,7 +611,7 @@ CTX_TEST(short_of_memory)
 	opk_set_realloc(only_in_parent);
 	check_counts(ctx);
 	opk_set_realloc(NULL);
-	ck_assert_msg(strstr(note, "lines of module d06011c0 are unknown: not enough memory"), "%s",
+	ck_assert_msg(strstr(note, "lines of module d06011c0 are unknown: out of memory"), "%s",
 	              note);
 }
 
