@@ -53,7 +53,7 @@ out_has ',gpu__time_duration.sum,nanoseconds,2,714368,357184,357184,357184,'
 works plot kernels raw.opk -o raw.svg
 refuses 2 'smsp__inst_issued.sum is not among its values, which Nsight Compute computed: collect it' eval simple.opk --metrics smsp__inst_issued.sum
 refuses 2 'needs counters, and there are only values, which Nsight Compute computed' trim simple.opk -o no.opk
-refuses 2 'values without images, and only images are merged: readers take several files' merge simple.opk twice.opk -o no.opk
+refuses 2 'merging needs counters, and there are only values: merge the recordings that were baked, or give readers several files' merge simple.opk twice.opk -o no.opk
 refuses 2 'baking needs counters, and there are only values, which Nsight Compute computed' bake simple.opk -o no.opk
 notes 'its values were not compared with its images: it has none' verify --deep simple.opk
 works eval simple.opk twice.opk

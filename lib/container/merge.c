@@ -272,9 +272,8 @@ static int open_part(struct opk_file **out, const struct opk_meta **meta, struct
 		return opk_fail(ctx, OPK_EUSAGE, "%s: is a probe of a GPU, not a recording", path);
 	if (opk_file_find(file, OPK_SECTION_LEFT_OUT) >= 0)
 		return opk_fail(ctx, OPK_EUSAGE,
-		                "%s: it has values without images, and only images are merged: "
-		                "readers take several files; of what was baked, merge the "
-		                "recordings themselves, and bake the result",
+		                "%s: merging needs counters, and there are only values: merge the "
+		                "recordings that were baked, or give readers several files",
 		                path);
 	*out = opk_take(file);
 	return OPK_OK;

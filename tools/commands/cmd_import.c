@@ -29,8 +29,8 @@ static const struct option_spec specs[] = {
 	  offsetof(struct import_args, availability) },
 	{ "ranges", 0, "FILE", "range table, JSON as in docs/format.md", OPTION_INPUT,
 	  offsetof(struct import_args, ranges) },
-	{ "no-instances", 0, NULL, "it was made from a prefix without instances", OPTION_FLAG,
-	  offsetof(struct import_args, no_instances) },
+	{ "no-instances", 0, NULL, "the image was made with a prefix without instances",
+	  OPTION_FLAG, offsetof(struct import_args, no_instances) },
 	{ 0 },
 };
 
@@ -196,7 +196,7 @@ static int run(struct app *app, void *data)
 const struct command import_command = {
 	.name = "import",
 	.synopsis = "--raw IMAGE --metrics A,B -o OUT.opk | --ncu REPORT -o OUT.opk | --nsys DATABASE -o OUT.opk",
-	.summary = "make a recording of a bare counter data image, or of what ncu or nsys wrote",
+	.summary = "make a recording of a report of ncu or nsys, or of a bare counter data image",
 	.details =
 		"--ncu: a report of Nsight Compute in CSV, its raw page or a row for each metric, as\n"
 		"docs/guide.md says; base units keep more digits. The recording has the values\n"

@@ -194,7 +194,7 @@ static int run_verify(struct app *app, void *data)
 const struct command verify_command = {
 	.name = "verify",
 	.synopsis = "FILE.opk...",
-	.summary = "check containers: checksums, sections, tables and what they say of each other",
+	.summary = "check files: checksums, sections, and whether their tables agree",
 	.details =
 		"A row for each section, with its place in the file and ok or what is wrong; others for\n"
 		"bytes that are not a section. After damage it goes on at the next section header. --deep\n"
@@ -245,7 +245,7 @@ static int run_recover(struct app *app, void *data)
 const struct command recover_command = {
 	.name = "recover",
 	.synopsis = "TORN.opk -o OUT.opk",
-	.summary = "make a complete recording of what is whole in a damaged or cut-off one",
+	.summary = "make a complete recording of the intact parts of a damaged or cut-off one",
 	.details =
 		"Keeps every section whose header and checksum are right, wherever it is found. Each table\n"
 		"names its image, so that no launch or time gets to another range's values. An image whose\n"

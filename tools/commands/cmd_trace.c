@@ -147,7 +147,7 @@ static int run(struct app *app, void *data)
 const struct command trace_command = {
 	.name = "trace",
 	.synopsis = "FILE.opk... -o TRACE.json.gz",
-	.summary = "what was recorded over time, for Perfetto and chrome://tracing",
+	.summary = "write what was recorded over time, for Perfetto and chrome://tracing",
 	.details =
 		"Chrome's trace event format, which ui.perfetto.dev opens without sending it anywhere:\n"
 		"a counter for each metric of the PM samples, a row for each stream with its kernels,\n"

@@ -90,7 +90,7 @@ struct plan_args {
 	                      "fewest passes (default), or few where a launch costs much",         \
 	                      OPTION_WORD, type, member.prefer),                                   \
 		SHARED_OPTION("effort", "SECONDS",                                                 \
-	                      "look so long for a plan of fewer passes; 0: take CUPTI's own",      \
+	                      "search this long for a plan of fewer passes; 0: take CUPTI's own",  \
 	                      OPTION_TEXT, type, member.effort)
 
 /* The value of --effort as in opk_plan_options; 0 if it is not given. */
@@ -123,7 +123,7 @@ struct raw_args {
 		SHARED_OPTION("set", "SET", "the metrics of this set", OPTION_INPUT, type,         \
 	                      member.set),                                                         \
 		PARAM_OPTION(type, member.params),                                                 \
-		SHARED_OPTION("chip", "CHIP", "chip of the bare image, if it does not say",        \
+		SHARED_OPTION("chip", "CHIP", "the chip, if the image or other file does not say", \
 	                      OPTION_TEXT, type, member.chip),                                     \
 		SHARED_OPTION("profiler", "range|pm",                                              \
 	                      "range or pm, if the bare image does not say", OPTION_WORD, type,    \

@@ -15,10 +15,10 @@ enum { MAX_OPTIONS = 48, FIRST_CODE = 256 };
 enum { HELP_WIDTH = 79, LEFT_WIDTH = 28 };
 
 #define OUTPUT_HELP                                                                                \
-	"where the result goes, whole or not at all; replaces an older file of its own kind "      \
-	"alone, never a recording that a GPU made"
+	"where the result goes once it is complete; replaces only an older file of its own "       \
+	"kind, and never a recording that a GPU made"
 
-#define FORMAT_HELP "else as FILE ends: .csv, .json, .ndjson, .txt; "
+#define FORMAT_HELP "default: as FILE ends: .csv, .json, .ndjson, .txt; otherwise "
 
 /*
  * Rows of --format: for commands whose table is for people or programs, and for those that print
@@ -30,7 +30,7 @@ static const struct option_spec common_options[] = {
 	[FORMAT_TABLE] = { "format", 0, "table|csv|json|ndjson",
 	                   FORMAT_HELP "table on a terminal, csv in a pipe", OPTION_WORD,
 	                   offsetof(struct app, format) },
-	[FORMAT_TEXT] = { "format", 0, "table|csv|json|ndjson", FORMAT_HELP "else text: table",
+	[FORMAT_TEXT] = { "format", 0, "table|csv|json|ndjson", FORMAT_HELP "text: table",
 	                  OPTION_WORD, offsetof(struct app, format) },
 	{ "csv-safe", 0, NULL,
 	  "CSV: ' before text that begins with = + - or @, which spreadsheets would compute",

@@ -258,7 +258,7 @@ enum {
 	X(EVERY, every, positive, NULL, FOR_LAUNCHES | FOR_SASS, 0, "every", "N",                    \
 	  "then record one in N")                                                                    \
 	X(COUNT, count, count, NULL, FOR_LAUNCHES | FOR_SASS, 0, "count", "N",                       \
-	  "look at N launches after those left out, and at none later")                              \
+	  "look only at the N launches after those left out")                                        \
 	X(MAX_RANGES, max_ranges, count, NULL, FOR_LAUNCHES | FOR_RANGES, 0, "max-ranges", "N",      \
 	  "record at most N ranges")                                                                 \
 	X(CAPTURE_RANGE, capture_range, capture, NULL,                                               \
