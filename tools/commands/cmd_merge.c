@@ -60,7 +60,7 @@ const struct command merge_command = {
 		"NVIDIA library. Counts of instructions, of profilers sass and pc, go with counters of\n"
 		"ranges of the same chip, whose metadata stay, and with each other: then module, function\n"
 		"and offset join them. Each module is kept once. A recording of\n"
-		"what ran (--trace) goes with PM samples of the same GPUs. Values that 'offpeak bake' wrote\n"
+		"what ran goes with PM samples of the same GPUs. Values that 'offpeak bake' wrote\n"
 		"are left out: bake the result. Files that have values alone are refused; eval, show, report\n"
 		"and diff take several files.\n"		"\n"
 		"--sum makes one range of those that share a key: name, kernel, shape (grid, block,\n"
