@@ -7,10 +7,11 @@
 make_set three passes=3
 make_set pm profiler=pm
 
-# nothing_for REASON: the message gives it, and says that nothing was recorded; the program exited with the code $own.
+# nothing_for REASON [LIBRARY]: the message gives it, and says that nothing was recorded, with a library that can't be used; the program
+# exited with the code $own.
 nothing_for() {
 	err_is "offpeak-collect: $1
-offpeak-collect: nothing was recorded, for the reason above, or because the program used no GPU
+offpeak-collect: nothing was recorded, for the reason above, or because the program used no GPU${2:+; $2 can't be used}
 offpeak-collect: the program's own exit code was $own; --best-effort passes it on"
 }
 
@@ -76,14 +77,15 @@ rows_are 'device short' '0 a'
 code=0 own=0
 rm run.opk
 collect 3 --cupti /nowhere/libcupti.so -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k
-nothing_for "/nowhere/libcupti.so: cannot open shared object file: No such file or directory"
+nothing_for "/nowhere/libcupti.so: cannot open shared object file: No such file or directory: --cupti FILE names libcupti of CUDA 12.6 or later, such as /usr/local/cuda/lib64/libcupti.so" \
+	/nowhere/libcupti.so
 # Opening a truncated library would end in SIGBUS, and opening a pipe would block forever.
 head -c 20000 "$cupti" >cut.so
 mkfifo pipe.so
 echo text >text.so
 for flaw in 'cut.so is cut off: install it again' 'pipe.so is not a regular file' 'text.so is a text file, not a library'; do
 	collect 3 --cupti "./${flaw%% *}" -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k
-	nothing_for "$tmp/./$flaw"
+	nothing_for "$tmp/./$flaw" "$tmp/./${flaw%% *}"
 done
 # The driver's own file has none of CUPTI's functions, as an old CUPTI lacks some.
 collect 3 --cupti "$fake/driver/.libs/libcuda.so.1" -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k

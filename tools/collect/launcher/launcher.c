@@ -152,6 +152,7 @@ static bool is_usable(const char *cupti)
 static int report_nothing(const struct settings *settings, bool empty)
 {
 	const char *flaw;
+	bool usable;
 
 	if (empty)
 		return say(OPK_EFAILED, "nothing was recorded: the recording is empty");
@@ -159,8 +160,12 @@ static int report_nothing(const struct settings *settings, bool empty)
 	if (flaw)
 		return say(OPK_ENVIDIA, "nothing was recorded: there is no NVIDIA driver here: %s",
 		           flaw);
-	say(0, "nothing was recorded, for the reason above, or because the program used no GPU");
-	return is_usable(settings->cupti_path) ? OPK_EFAILED : OPK_ENVIDIA;
+	usable = is_usable(settings->cupti_path);
+	return say(usable ? OPK_EFAILED : OPK_ENVIDIA,
+	           "nothing was recorded, for the reason above, or because the program used no "
+	           "GPU%s%s%s",
+	           usable ? "" : "; ", usable ? "" : settings->cupti_path,
+	           usable ? "" : " can't be used");
 }
 
 static bool folder_exists(const struct settings *settings)

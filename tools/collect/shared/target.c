@@ -67,8 +67,13 @@ const char *target_open(const char *cupti)
 		         driver ? flaw : dlerror());
 		return problem;
 	}
-	if (!library)
-		return dlerror();
+	if (!library) {
+		snprintf(problem, sizeof problem,
+		         "%s: --cupti FILE names libcupti of CUDA 12.6 or later, such as "
+		         "/usr/local/cuda/lib64/libcupti.so",
+		         dlerror());
+		return problem;
+	}
 #define NEED(symbol) bind(&target.symbol, library, #symbol, &missing);
 	TARGET_CUPTI(NEED)
 	if (missing) {
