@@ -234,6 +234,11 @@ static int import(struct app *app, const char *path, const struct option_list *w
 		options.text = path;
 	}
 	TRY(opk_set_import_new(&import, app->ctx, &options));
+	if (options.text && !opk_set_import_command(import) && !strstr(path, "__"))
+		return app_error(app, OPK_EINPUT,
+		                 "'%s' is not a file, a command line of Nsight Compute, or names "
+		                 "of metrics",
+		                 path);
 	return opk_set_import_command(import)
 	               ? import_line(app, import, &chips)
 	               : write_import(app, import, opk_set_import_get(import, 0)->yaml);

@@ -379,6 +379,20 @@ static void put_commands(struct translation *t, struct opk_buf *out,
 	opk_buf_add_printf(out, " -- %s\n", *command->program ? command->program : "APP");
 }
 
+static bool has_samples(const struct opk_set_import *import)
+{
+	for (size_t i = 0; i < opk_set_import_count(import); i++)
+		if (opk_set_import_get(import, i)->profiler == OPK_PROFILER_PM)
+			return true;
+	return false;
+}
+
+static bool chooses_launches(const struct opk_ncu_option *option)
+{
+	return ways[option->meaning].of_launches || option->meaning == OPK_NCU_NVTX_INCLUDE
+	       || option->meaning == OPK_NCU_NVTX_EXCLUDE;
+}
+
 int sets_collect_init(struct sets_collect *out, struct app *app,
                       const struct opk_set_import *import, const char *path, const char *chip)
 {
@@ -387,6 +401,10 @@ int sets_collect_init(struct sets_collect *out, struct app *app,
 	*out = (struct sets_collect){ 0 };
 	for (size_t i = 0; i < t.command->option_count; i++)
 		translate(&t, &t.command->options[i]);
+	for (size_t i = 0; has_samples(import) && i < t.command->option_count; i++)
+		if (chooses_launches(&t.command->options[i]))
+			translation_lose(&t, &t.command->options[i],
+			                 "samples of the set for profiler pm are of the whole run");
 	note_defaults(&t, &out->defaults);
 	if (t.shown.size) {
 		opk_buf_add_text(

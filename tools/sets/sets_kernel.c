@@ -72,8 +72,15 @@ static char *kernel_expression(const struct translation *t, const char *name, bo
 	     whole = mangled || option_says(base, "demangled");
 	opk_autobuf struct opk_buf regex = { 0 }, text = { 0 };
 	opk_autofree char *inner = NULL;
+	bool in_function = false;
 
-	if (is_regex) {
+	if (is_regex && !whole && !strpbrk(name, "^$")) {
+		/* It may match anywhere in the function's name, but not in its arguments. */
+		opk_buf_add_text(&regex, "(^|[ :])[A-Za-z0-9_]*(");
+		put_expression(&regex, name);
+		opk_buf_add_text(&regex, ")[A-Za-z0-9_]*([<(]|$)");
+		in_function = true;
+	} else if (is_regex) {
 		put_expression(&regex, name);
 	} else {
 		opk_buf_add_text(&regex, "^");
@@ -82,7 +89,7 @@ static char *kernel_expression(const struct translation *t, const char *name, bo
 	}
 	inner = opk_buf_take_text(&regex);
 	opk_buf_add_text(&text, mangled ? "symbol:" : "name:");
-	if (inner && whole)
+	if (inner && (whole || in_function))
 		opk_buf_add_text(&text, inner);
 	else if (inner)
 		put_function(&text, inner);

@@ -399,7 +399,7 @@ static int add_tried(struct opk_ctx *ctx, const struct opk_strlist *tried)
 
 static int fail_not_found(struct opk_ctx *ctx, const struct opk_nv *nv)
 {
-	const char *named = named_folder(ctx);
+	const char *named = named_folder(ctx), *wheel;
 	struct stat info;
 
 	opk_clear_errors(ctx);
@@ -410,13 +410,16 @@ static int fail_not_found(struct opk_ctx *ctx, const struct opk_nv *nv)
 		return opk_add(ctx, OPK_ENVIDIA,
 		               "%s is a file: name its folder, or the folder of the CUDA toolkit",
 		               named);
-	opk_add(ctx, OPK_ENVIDIA, "libcupti not found%s%s: %s, or install %s%s",
-	        named ? " in " : "", named ? named : "",
-	        named ? "name the CUDA toolkit's folder"
-	              : "set OFFPEAK_CUDA to the CUDA toolkit's folder",
-	        ctx->env.wheels ? "it: pip install \"pyoffpeak[cupti]\""
-	                        : "the wheel nvidia-cuda-cupti==13.0.*, which wants no driver",
-	        named ? ", and name no folder" : "");
+	wheel = ctx->env.wheels
+	                ? "install it: pip install \"pyoffpeak[cupti]\""
+	                : "install the wheel nvidia-cuda-cupti==13.0.*, which wants no driver";
+	if (named)
+		return opk_add(ctx, OPK_ENVIDIA,
+		               "libcupti not found in %s%s: name the CUDA toolkit's folder, or no "
+		               "folder and %s",
+		               named, ctx->cuda_dir ? "" : ", which OFFPEAK_CUDA names", wheel);
+	opk_add(ctx, OPK_ENVIDIA,
+	        "libcupti not found: set OFFPEAK_CUDA to the CUDA toolkit's folder, or %s", wheel);
 	return opk_advise(ctx, OPK_ENVIDIA, OPK_REMEDY_CUDA);
 }
 
