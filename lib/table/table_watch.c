@@ -186,10 +186,13 @@ static bool has_passes_apart(const struct opk_table *table)
 
 void opk_table_note_nan(const struct opk_table *table)
 {
-	note(table, NOT_COLLECTED,
-	     has_passes_apart(table) ? "no range has all passes that are needed, but the rows of "
-	                               "joined ranges may"
-	                             : "what is needed was not collected");
+	const char *why = "what is needed was not collected";
+
+	if (table->layout == OPK_TABLE_GROUPS)
+		why = "what is needed was not collected, is nan in a row, or can't be added up";
+	if (has_passes_apart(table))
+		why = "no range has all passes that are needed, but the rows of joined ranges may";
+	note(table, NOT_COLLECTED, why);
 	note(table, NO_VALUE,
 	     "all that is needed is there, and the formula has no value, as 0 / 0 has none");
 	/* note_unknown() already noted this for kernels. */

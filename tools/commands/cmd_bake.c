@@ -61,9 +61,10 @@ const struct command bake_command = {
 		"where other metrics are asked for. --metrics and --set add those. The file says which\n"
 		"CUPTI evaluated; verify can compare values with images.\n"
 		"\n"
-		"Sums over time, sums of counters for other groups than kernels or names, and\n"
-		"trim, split and merge need the images. Without them, statistics of other groups are of\n"
-		"the ranges' own values, and a note says so.",
+		"Sums over time, trim, split and merge need the images, and so do sums of counters of\n"
+		"other groups than those that 'offpeak show' has: kernels, or the names of the program's\n"
+		"ranges. Without images, statistics of other groups are of the rows' own values, a note\n"
+		"says so, and metrics that can't be had of these are nan.",
 	.examples = {
 		{ "bake run.opk -o baked.opk", "the recording with its values" },
 		{ "bake --only run.opk -o values.opk", "the values alone, to share or archive" },
