@@ -266,7 +266,7 @@ struct opk_part_value {
 /* Returns OPK_EXACT unless the value is a mean whose weights are not its denominators. */
 enum opk_weight opk_combine(double *out, const struct opk_rules *rules, size_t metric,
                             const struct opk_part_value *parts, size_t count);
-/* The same of ratios, where some parts follow each other on one GPU: extremes have means as well. */
+/* Likewise for ratios, some of one GPU at different times: extremes have means, too. */
 enum opk_weight opk_combine_ratios(double *out, const struct opk_rules *rules, size_t metric,
                                    const struct opk_part_value *parts, size_t count);
 
