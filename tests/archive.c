@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * archive IN.opk OUT.opk PROCESS MS...: a file of a long watch, which has the samples of a
- * recording once for each MS, so many milliseconds later; the watch is this process. "none" as MS:
- * samples as they are, without a table of times.
+ * recording once for each MS, so many milliseconds later; the watch is this process. "MS:MS": of the
+ * first half of each image's samples, and of the others. "none" as MS: samples as they are, without
+ * a table of times.
  */
 #include <string.h>
 
@@ -27,7 +28,9 @@ static size_t make_facts(struct opk_property *facts, const struct opk_meta *meta
 static void add_later(struct opk_writer *writer, const struct opk_file *file,
                       const struct opk_segment *segment, const char *ms)
 {
-	uint64_t ns = (uint64_t)(strtod(ms, NULL) * 1e6);
+	char *rest;
+	uint64_t first = (uint64_t)(strtod(ms, &rest) * 1e6);
+	uint64_t others = *rest == ':' ? (uint64_t)(strtod(rest + 1, NULL) * 1e6) : first;
 	size_t count = segment->row_count, size;
 	struct opk_time *times = calloc(count + 1, sizeof *times);
 	void *image;
@@ -38,10 +41,13 @@ static void add_later(struct opk_writer *writer, const struct opk_file *file,
 	}
 	must(opk_file_read(&image, &size, ctx, file, segment->image));
 	must(opk_writer_add(writer, OPK_SECTION_DATA, image, size));
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
+		uint64_t ns = i < count / 2 ? first : others;
+
 		times[i] = (struct opk_time){ segment->times[i].start + ns,
 			                      segment->times[i].end + ns,
 			                      segment->times[i].device };
+	}
 	if (strcmp(ms, "none") != 0)
 		must(opk_writer_add_times(writer, times, count, sizeof *times));
 	free(times);

@@ -176,6 +176,26 @@ for folder in b o; do
 	pass "$folder: the sum is that of all rows" awk -F , '$4 == "sm__cycles_elapsed.max" { good = $7 == $6 * $8 && $7 > $10 } END { exit !good }' got
 done
 
+# What the rows say is said once.
+works bake --only "$recordings/gh100-wide-auto.opk" -o wide.opk
+run 0 eval wide.opk --aggregate all
+same "$last: remarks" "$(grep -c 'is above 101%' err)" 2
+# A GPU's rows follow each other: the mean of an extreme's ratio is no extreme.
+extremes=sm__warps_active.max.pct_of_peak_sustained_active,sm__warps_active.min.pct_of_peak_sustained_active
+works bake --only "$simple" -o few.opk --metrics $extremes,gpu__time_duration.sum
+run 0 eval few.opk --metrics $extremes --aggregate all --where 'index<3'
+same "$last" "$(awk -F , 'NR > 1 { printf "%.3f %s ", $7, $16 }' out)" '85.276 gpu__time_duration.sum 77.811 gpu__time_duration.sum '
+# Several files with values need NVIDIA's libraries no more than one.
+# loaded FILE...: how often the dynamic linker mentions the file libcupti.
+loaded() {
+	rm -f ld.*
+	LD_DEBUG=files LD_DEBUG_OUTPUT="$tmp/ld" "$program" eval "$@" >out 2>err
+	cat ld.* | grep -c "file=.*libcupti"
+}
+same 'one with values, which loads' "$(loaded b/run.opk)" 0
+same 'several with values, which load' "$(loaded b/run.opk o/run.opk b/run.opk)" 0
+pass 'several without values load' test "$(loaded "$simple" "$simple")" -gt 0
+
 works bake "$recordings/gh100-nested.opk" -o nested.opk
 run 0 eval nested.opk --aggregate device
 same 'ranges inside others are left out: notes' "$(grep -c 'ranges are inside others' err)" 1
@@ -190,6 +210,12 @@ rotate kernel "$simple" rotated.opk 1 2 1 2
 works bake --only rotated.opk -o joined.opk
 "$OFFPEAK" eval rotated.opk --where 'kernel=vadd*' >wanted 2>/dev/null
 "$OFFPEAK" eval joined.opk --where 'kernel=vadd*' >got 2>/dev/null
+equal got wanted
+# Metrics of several passes were collected, and have no values without the counters.
+run 0 eval rotated.opk --aggregate all
+cut -d , -f 3,5 out >wanted
+notes 'not all ranges have a value of their own, and their counters can.t be added up' eval joined.opk --aggregate all
+cut -d , -f 3,5 out >got
 equal got wanted
 run 0 eval rotated.opk --where 'index>9'
 refuses 2 'a mean of only some of a row.s ranges needs the recording.s images, .* take the recording itself' \

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The files of a long watch: eval --resample, patterns of file names, and show, report and trace over several files.
 . "${SOURCE:?}/tests/tap.sh"
-need_built archive
+need_built archive splice
 
 need_cupti_13
 training=$recordings/gh100-training-pm.opk
@@ -121,6 +121,20 @@ works eval hours-*.opk --resample 1h --columns samples
 same "$last" "$(sed 1d out | tr '\n' ' ')" '36538 18269 '
 notes '[0-9]* of [0-9]* rows have samples that are longer than the time of a row' eval run-1.opk --resample 50us --columns samples
 
+# A host's clock that was set back between an image's samples: whichever process sums a bin finds them.
+archive "$training" back.opk 82 100000:0
+works eval back.opk --resample 100ms --workers 1
+same "$last: samples" "$(awk -F , '{ n += $3 } END { print n }' out)" 18269
+keep back-by-1
+for workers in 2 4; do
+	works eval back.opk --resample 100ms --workers $workers
+	equal out back-by-1
+done
+# Samples of 200 us three times over are still shorter than rows of 20 ms.
+archive run-2.opk thrice.opk 83 100:0 100:0 100:0
+notes 'rows have samples of more time than a row has' eval thrice.opk --resample 20ms
+same "$last: notes of long samples" "$(grep -c 'longer than' err)" 0
+
 # Images may lack their tables, as the last one of a recovered file: their samples' own times count.
 add_up() {
 	awk -F , 'NR > 1 { n += $1; s += $2 } END { printf "%d %d\n", n, s }' out
@@ -175,6 +189,10 @@ refuses 2 '--resample has rows of its own' eval run-1.opk --resample 1s --per ke
 # 300 ms later the same GPU can't have been sampled again.
 archive run-2.opk later.opk 80 300
 refuses 2 'it has samples of the same GPU and time as section 2 of run-2.opk' eval run-2.opk later.opk --resample 1s
+# Times in the table of ranges, as of another program, count as well.
+splice "$recordings/gh100-pm-small.opk" other.opk '"source":"other"'
+notes 'it counts twice' merge "$recordings/gh100-pm-small.opk" other.opk -o twice.opk
+refuses 2 'it has samples of the same GPU and time as section 4 of twice.opk' eval twice.opk --resample 1ms
 # A little overlap may be a clock that was set back: rows say that they have more time than there was.
 span=$("$OFFPEAK" eval run-2.opk --columns end_ns --format csv | tail -n 1)
 first=$("$OFFPEAK" eval run-2.opk --columns start_ns --format csv | sed -n 3p)

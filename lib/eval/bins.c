@@ -33,22 +33,37 @@ static int find_gpu(size_t *out, struct opk_bins *bins, struct opk_ctx *ctx,
 }
 
 /*
- * The first sample of a session begins at an earlier event. An image without a table of times may
- * have samples of any time, and is in the order where the file has it.
+ * The first sample of a session begins at an earlier event, and a host's clock may be set back
+ * between two samples. An image without all its samples' times may have samples of any time, and is
+ * in the order where the file has it.
  */
 static void find_span(struct opk_binned *image, const struct opk_bins *bins,
                       const struct opk_segment *segment)
 {
-	const struct opk_time *times = segment->times;
+	uint64_t start = UINT64_MAX, first = UINT64_MAX, end = 0, before = 0;
+	bool known = segment->row_count > 0, in_order = true;
 
-	image->end = UINT64_MAX;
-	if (!times) {
+	for (size_t i = 0; known && i < segment->row_count; i++) {
+		struct opk_row row = { .name = "" };
+		struct opk_range room;
+
+		opk_segment_describe(&row, &room, segment, i);
+		known = row.end_ns != 0;
+		in_order = in_order && row.end_ns >= before;
+		before = row.end_ns;
+		start = row.start_ns < start ? row.start_ns : start;
+		first = row.end_ns < first ? row.end_ns : first;
+		end = row.end_ns > end ? row.end_ns : end;
+	}
+	if (!known) {
 		image->first = bins->count ? image[-1].first : 0;
+		image->end = UINT64_MAX;
 		return;
 	}
-	image->start = times->start;
-	image->first = times->end;
-	image->end = times[segment->row_count - 1].end;
+	image->start = start;
+	image->first = first;
+	image->end = end;
+	image->in_order = in_order;
 }
 
 static int take_image(struct opk_bins *bins, struct opk_ctx *ctx, struct opk_file *file,
@@ -80,7 +95,10 @@ static int by_time(const void *a, const void *b)
 	return (x->section > y->section) - (x->section < y->section);
 }
 
-/* Less than half of an image may be a host's clock that was set back. */
+/*
+ * Less than half of an image may be a host's clock that was set back; where that was between an
+ * image's samples, nothing can be said of it.
+ */
 static int check_overlaps(const struct opk_bins *bins, struct opk_ctx *ctx,
                           const struct opk_file *file)
 {
@@ -92,7 +110,7 @@ static int check_overlaps(const struct opk_bins *bins, struct opk_ctx *ctx,
 	for (size_t i = 0; i < bins->count; i++) {
 		const struct opk_binned *image = &bins->images[i], *before = last[image->gpu];
 
-		if (image->end == UINT64_MAX)
+		if (!image->in_order)
 			continue;
 		if (before && image->first < before->first + (before->end - before->first) / 2) {
 			opk_fail(ctx, OPK_EUSAGE,
@@ -199,7 +217,7 @@ static void note_misfits(const struct opk_evaluation *evaluation, struct opk_ctx
 	for (size_t i = 0; i < rows; i++) {
 		const struct opk_ran *ran = &evaluation->made.ran[i];
 
-		shorter += ran->time_ns / 2 > interval;
+		shorter += ran->time_ns / ran->samples > interval;
 		twice += ran->time_ns > interval + 2 * ran->time_ns / ran->samples;
 	}
 	if (shorter)

@@ -195,12 +195,16 @@ static int evaluate_some(struct opk_evaluation **out, struct opk_ctx *ctx,
 	return evaluate_some(out + half, ctx, files + half, count - half, options);
 }
 
-/* Counts one large file, or the small ones up to the next large one. */
+/*
+ * Counts one large file, or the small ones up to the next large one. A file with values may need no
+ * child.
+ */
 static size_t count_next(struct opk_file *const *files, size_t count)
 {
 	size_t next = 0;
 
-	while (next < count && images_size(files[next]) < small_file)
+	while (next < count && images_size(files[next]) < small_file
+	       && !opk_file_is_baked(files[next]))
 		next++;
 	return next ? next : 1;
 }
@@ -210,13 +214,16 @@ int opk_eval_files(struct opk_evaluation **out, struct opk_ctx *ctx, struct opk_
 {
 	OPK_OPTIONS(opk_eval_options, options, given);
 	int code = OPK_OK;
+	size_t unbaked = 0;
 
 	memset(out, 0, count * sizeof *out);
 	/* Checks all files first, so that a cut-off one is found before others are evaluated. */
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		TRY(opk_eval_check_whole(ctx, files[i], options.allow_incomplete));
+		unbaked += !opk_file_is_baked(files[i]);
+	}
 	/* Loads libraries once for all children. The first child says if they are missing. */
-	if (count > 1)
+	if (unbaked > 1)
 		opk_nv_load(ctx);
 	for (size_t at = 0, next; !code && at < count; at += next) {
 		next = count_next(files + at, count - at);

@@ -181,10 +181,11 @@ int opk_means_make(void **image, size_t *size, struct opk_ctx *ctx, struct opk_c
  * image, since those of days don't fit into memory.
  */
 
-/* An image, and when its first sample begins and ends, and its last one ends, if known. */
+/* An image, with the least start and end of its samples, and the greatest end, if known. */
 struct opk_binned {
 	size_t section, first_row, gpu;
-	uint64_t start, first, end;
+	uint64_t start, first, end; /* `end` is UINT64_MAX if unknown */
+	bool in_order;              /* all times are known, and no end is before an earlier row's */
 };
 
 struct opk_bins {

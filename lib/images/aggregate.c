@@ -25,6 +25,7 @@ struct opk_aggregate {
 	struct opk_sums sums;
 	struct opk_totals totals;
 	bool explained; /* it was logged which levels are left out */
+	bool is_of_rows;
 	int *metric_degrees;
 	struct opk_traits *column_traits;
 	struct opk_aggregated *rows;
@@ -429,6 +430,7 @@ static int combine_rows(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk
 {
 	size_t many = 0;
 
+	a->is_of_rows = true;
 	opk_totals_clear(&a->totals);
 	for (size_t i = 0; i < a->sums.groups.count; i++)
 		many += a->sums.groups.groups[i].rows > 1;
@@ -589,6 +591,11 @@ size_t opk_aggregate_count(const struct opk_aggregate *a)
 const struct opk_aggregated *opk_aggregate_get(const struct opk_aggregate *a, size_t i)
 {
 	return &a->rows[i];
+}
+
+bool opk_aggregate_is_of_rows(const struct opk_aggregate *aggregate)
+{
+	return aggregate->is_of_rows;
 }
 
 uint64_t opk_aggregate_left_out(const struct opk_aggregate *a)

@@ -367,6 +367,16 @@ enum opk_weight opk_combine(double *out, const struct opk_rules *rules, size_t m
 	return OPK_EXACT;
 }
 
+enum opk_weight opk_combine_ratios(double *out, const struct opk_rules *rules, size_t metric,
+                                   const struct opk_part_value *parts, size_t count)
+{
+	*out = (double)NAN;
+	for (size_t i = 0; i < count; i++)
+		if (isnan(parts[i].value))
+			return OPK_EXACT;
+	return weigh(out, rules, &rules->rules[metric], parts, count);
+}
+
 double opk_rules_denominator(const struct opk_rules *rules, size_t metric, const double *all)
 {
 	const struct opk_part_value part = { .value = all[metric], .all = all };

@@ -102,6 +102,8 @@ void opk_aggregate_free(struct opk_aggregate *aggregate);
 OPK_DEFINE_AUTO(opk_aggregate)
 size_t opk_aggregate_count(const struct opk_aggregate *aggregate);
 const struct opk_aggregated *opk_aggregate_get(const struct opk_aggregate *aggregate, size_t i);
+/* Whether counters could not be added up, so that all is of the ranges' own values. */
+bool opk_aggregate_is_of_rows(const struct opk_aggregate *aggregate);
 /* Samples that were left out because they begin at an earlier event. */
 uint64_t opk_aggregate_left_out(const struct opk_aggregate *aggregate);
 

@@ -266,6 +266,9 @@ struct opk_part_value {
 /* Returns OPK_EXACT unless the value is a mean whose weights are not its denominators. */
 enum opk_weight opk_combine(double *out, const struct opk_rules *rules, size_t metric,
                             const struct opk_part_value *parts, size_t count);
+/* Likewise for ratios, some of one GPU at different times: extremes have means, too. */
+enum opk_weight opk_combine_ratios(double *out, const struct opk_rules *rules, size_t metric,
+                                   const struct opk_part_value *parts, size_t count);
 
 /* The metrics of each group of sums, group by group. totals.c */
 struct opk_totals {

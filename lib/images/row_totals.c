@@ -12,6 +12,7 @@ struct work {
 	struct opk_ctx *ctx;
 	struct opk_totals *totals;
 	const struct opk_sums *sums;
+	struct opk_measured passes; /* of the metrics */
 	struct opk_rules rules;
 	struct opk_strlist names; /* of metrics, then of helpers that the file has */
 	size_t metric_count;
@@ -24,6 +25,7 @@ struct work {
 
 static void clear(struct work *w)
 {
+	opk_measured_clear(&w->passes);
 	opk_rules_clear(&w->rules);
 	opk_strlist_clear(&w->names);
 	opk_evaluation_free(w->rows);
@@ -35,12 +37,15 @@ static void clear(struct work *w)
 }
 
 static int list_names(struct work *w, const struct opk_evaluation *evaluation,
-                      const struct opk_file *file)
+                      struct opk_file *file)
 {
 	const struct opk_columns *columns = opk_evaluation_columns(evaluation);
 	opk_autostrlist struct opk_strlist of_rows = { 0 };
+	const struct opk_meta *meta;
 
 	w->metric_count = columns->metric_count;
+	TRY(opk_file_meta(&meta, w->ctx, file));
+	TRY(opk_measured_init(&w->passes, w->ctx, meta, columns->metrics, w->metric_count));
 	TRY(opk_value_row_metrics(&of_rows, w->ctx, file));
 	TRY(opk_rules_among(&w->rules, w->ctx, columns->metrics, w->metric_count, &of_rows));
 	for (size_t i = 0; i < w->metric_count; i++)
@@ -55,12 +60,15 @@ static int list_names(struct work *w, const struct opk_evaluation *evaluation,
 static int read_rows(struct work *w, struct opk_file *file)
 {
 	struct opk_eval_options options = OPK_INIT(options);
+	/* The caller's own rows have the same remarks. */
+	const struct opk_eval_inside inside = { .silent = true };
 	size_t names = w->names.count, rows = w->sums->survey->row_count;
 	const struct opk_row *row;
 
 	options.metrics = opk_strlist_items(&w->names);
 	options.metric_count = names;
 	options.allow_incomplete = true;
+	options.inside = &inside;
 	TRY(opk_eval_file(&w->rows, w->ctx, file, &options));
 	w->values = opk_alloc_array(rows + 1, names * sizeof *w->values + 1);
 	w->measured = opk_alloc_array(rows + 1, w->metric_count * sizeof *w->measured + 1);
@@ -110,14 +118,30 @@ static bool is_of_one_gpu(const char *metric)
 	return opk_metric_degree(metric) == 1 && !strstr(metric, ".sum");
 }
 
+/* Where no row has all passes of a metric, rows together may: it was measured, without a value. */
+static uint64_t count_ranges(const struct work *w, size_t group, size_t metric)
+{
+	const struct opk_pass_list *needed = opk_measured_passes(&w->passes, metric);
+	uint64_t count = 0;
+	bool equal;
+
+	for (size_t i = 0; needed->count > 1 && i < w->sums->count; i++)
+		if (w->sums->sums[i].group == group)
+			count += opk_launches_least(&equal, needed, w->sums->sums[i].launches,
+			                            w->sums->passes);
+	return count;
+}
+
 static void combine(struct work *w, size_t group, size_t metric)
 {
 	size_t to = group * w->metric_count + metric, found = 0;
+	const char *name = w->names.items[metric];
 	struct opk_totals *totals = w->totals;
+	int degree = opk_metric_degree(name);
 
 	totals->values[to] = totals->added[to] = (double)NAN;
 	totals->weights[to] = OPK_EXACT;
-	if (opk_attribute_is_name(w->names.items[metric]))
+	if (opk_attribute_is_name(name))
 		return;
 	for (size_t i = w->starts[group]; i < w->starts[group + 1]; i++) {
 		size_t row = w->sorted[i];
@@ -129,14 +153,18 @@ static void combine(struct work *w, size_t group, size_t metric)
 		totals->counts[to] += w->parts[found].count;
 		totals->added[to] = found++ ? totals->added[to] + all[metric] : all[metric];
 	}
-	if (found == 1)
+	if (!found)
+		totals->counts[to] = count_ranges(w, group, metric);
+	else if (found == 1)
 		totals->values[to] = w->parts->value;
-	else if (found && opk_metric_degree(w->names.items[metric]) == 1
-	         && totals->sources[group] == 1)
+	else if (degree == 1 && totals->sources[group] == 1)
 		totals->values[to] = totals->added[to];
-	else if (found > totals->sources[group] && is_of_one_gpu(w->names.items[metric]))
+	else if (found > totals->sources[group] && degree == 0)
+		totals->weights[to] = opk_combine_ratios(&totals->values[to], &w->rules, metric,
+		                                         w->parts, found);
+	else if (found > totals->sources[group] && is_of_one_gpu(name))
 		totals->values[to] = (double)NAN;
-	else if (found)
+	else
 		totals->weights[to] = opk_combine(&totals->values[to], &w->rules, metric, w->parts,
 		                                  found);
 }

@@ -14,6 +14,7 @@ struct opk_table_watched {
 	bool too_few;  /* some row can't have it: too little data in samples */
 	bool computed; /* in some row it is not NaN */
 	bool measured; /* some row has all that it is computed from */
+	bool apart;    /* a group has all of it, and its counters can't be added up */
 };
 
 /* ---- values of several inputs are matched by name */
@@ -35,6 +36,8 @@ static bool add(struct opk_table_watch *watch, const char *name, size_t *number)
 static void see_groups(struct opk_table_watch *watch, const struct opk_table_file *input,
                        const size_t *columns, size_t count)
 {
+	bool of_rows = opk_aggregate_is_of_rows(input->aggregate);
+
 	for (size_t i = 0; i < opk_aggregate_count(input->aggregate); i++) {
 		const struct opk_statistics *of = opk_aggregate_get(input->aggregate, i)->columns;
 
@@ -44,6 +47,7 @@ static void see_groups(struct opk_table_watch *watch, const struct opk_table_fil
 			value->has_rows = true;
 			value->computed |= !isnan(of[columns[j]].mean)
 			                   || !isnan(of[columns[j]].min);
+			value->apart |= of_rows && of[columns[j]].count;
 		}
 	}
 }
@@ -130,14 +134,14 @@ void opk_table_watch_row(struct opk_table *table, const double *values)
 
 /* ---- notes */
 
-enum cause { NOT_COLLECTED, NO_VALUE, TOO_FEW, NO_ROWS, EXPLAINED };
+enum cause { NOT_COLLECTED, NO_VALUE, APART, TOO_FEW, NO_ROWS, EXPLAINED };
 
 static enum cause find_cause(const struct opk_table_watched *value)
 {
 	if (!value->in_doubt)
 		return EXPLAINED;
 	if (value->has_rows)
-		return value->measured ? NO_VALUE : NOT_COLLECTED;
+		return value->measured ? NO_VALUE : value->apart ? APART : NOT_COLLECTED;
 	return value->too_few ? TOO_FEW : NO_ROWS;
 }
 
@@ -195,6 +199,8 @@ void opk_table_note_nan(const struct opk_table *table)
 	note(table, NOT_COLLECTED, why);
 	note(table, NO_VALUE,
 	     "all that is needed is there, and the formula has no value, as 0 / 0 has none");
+	note(table, APART,
+	     "not all ranges have a value of their own, and their counters can't be added up");
 	/* note_unknown() already noted this for kernels. */
 	if (!table->unknown_count)
 		note(table, TOO_FEW,
