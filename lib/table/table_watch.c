@@ -193,7 +193,7 @@ void opk_table_note_nan(const struct opk_table *table)
 	const char *why = "what is needed was not collected";
 
 	if (table->layout == OPK_TABLE_GROUPS)
-		why = "what is needed was not collected, is nan in a row, or can't be added up";
+		why = "what is needed was not collected, or is nan in a row";
 	if (has_passes_apart(table))
 		why = "no range has all passes that are needed, but the rows of joined ranges may";
 	note(table, NOT_COLLECTED, why);
