@@ -11,6 +11,7 @@
 
 #include "allocation.h"
 #include "base/mem.h"
+#include "database/database.h"
 #include "database/door.h"
 #include "eval/door.h"
 #include "fake_nv.h"
@@ -307,6 +308,27 @@ TEST(chosen_columns)
 	ck_assert_str_eq(ask(path_of(),
 	                     "SELECT count(*), min(metric_id), max(metric_id) FROM range_values"),
 	                 "6|1|2");
+	close_source(&source);
+}
+
+/* A metric that several runs have is kept once. */
+TEST(keys_of_known_metrics)
+{
+	struct opk_database_options options = OPK_INIT(options);
+	freed(opk_database) *database = NULL;
+	struct source source;
+
+	open_source(&source, &base);
+	ck_ok(source.ctx, opk_database_new(&database, source.ctx, path_of(), &options));
+	for (size_t i = 0; i < 3; i++) {
+		struct opk_database_run run = OPTIONS(run, .file = "t.opk", .meta = source.meta,
+		                                      .evaluation = source.evaluation);
+
+		ck_ok(source.ctx, opk_database_add_run(database, &run));
+		ck_assert_uint_eq(database->names.count, METRICS + 1);
+		ck_assert_uint_eq(database->keys.count, METRICS + 1);
+	}
+	opk_database_free(opk_take(database));
 	close_source(&source);
 }
 

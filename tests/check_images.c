@@ -332,8 +332,8 @@ static const struct {
 	  OPK_EUSAGE,
 	  "2 ranges of pass 1, and 1 of pass 2" },
 	{ HERE, { .ranges = uneven, .join = "kernel" }, "device", OPK_OK, NULL },
-	{ HERE, { .ranges = plain }, "", OPK_EUSAGE, "is nothing that ranges share" },
-	{ HERE, { .ranges = plain }, "kernel,,rank", OPK_EUSAGE, "is nothing that ranges share" },
+	{ HERE, { .ranges = plain }, "", OPK_EUSAGE, "ranges are not grouped by ''" },
+	{ HERE, { .ranges = plain }, "kernel,,rank", OPK_EUSAGE, "ranges are not grouped by ''" },
 	{ HERE, { .ranges = plain }, "launch", OPK_EUSAGE, "'launch' is nothing" },
 	{ HERE, { .samples = true }, "device", OPK_EUSAGE, "samples can't be summed" },
 };

@@ -285,6 +285,33 @@ TEST(room_is_bounded_and_spikes_stay)
 	opk_series_clear(&series);
 }
 
+/* Buckets that can't become fewer stay, though there is no room. */
+TEST(single_buckets_stay)
+{
+	enum { TRACKS = 5 };
+	struct opk_series series = { .room = 4 };
+	const double value = 7;
+
+	series.tracks = calloc(TRACKS, sizeof *series.tracks);
+	series.count = TRACKS;
+	for (uint64_t i = 0; i < TRACKS; i++)
+		series.tracks[i].metrics = 1;
+	for (uint64_t i = 0; i < TRACKS; i++)
+		ck_ok(ctx, opk_track_add(&series.tracks[i], ctx, 990 + i, 991 + i, &value));
+	/* Back in time: one bucket each, until they are in order. */
+	for (uint64_t i = 0; i < 6; i++)
+		ck_ok(ctx, opk_track_add(&series.tracks[0], ctx, 90 - i, 91 - i, &value));
+	for (int i = 0; i < 100; i++)
+		ck_ok(ctx, opk_series_keep_room(&series, ctx));
+	ck_assert_uint_gt(series.tracks[0].count, 1);
+	ck_assert_uint_gt(series.tracks[0].fold, 1);
+	ck_ok(ctx, opk_track_order(&series.tracks[0], ctx));
+	ck_ok(ctx, opk_series_keep_room(&series, ctx));
+	for (uint64_t i = 0; i < TRACKS; i++)
+		ck_assert_uint_eq(series.tracks[i].count, 1);
+	opk_series_clear(&series);
+}
+
 /* ---- bytes ------------------------------------------------------------------------------ */
 
 static uint64_t get_number(const uint8_t **at)

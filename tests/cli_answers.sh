@@ -72,7 +72,7 @@ run 0 show "$recordings/gh100-rotated.opk" --by shape --top 1
 out_has '^ 1  histogram 16384x1x1 256x1x1  19 ms'
 says 2 'show --by is for answers' show "$recordings/gh100-rotated.opk" --by shape --metrics
 says 2 'the recording lacks what answers need' show "$recordings/gh100-simple.opk" --by shape
-says 2 "'foo' is nothing that ranges share" show "$recordings/gh100-rotated.opk" --by foo
+says 2 "ranges are not grouped by 'foo'" show "$recordings/gh100-rotated.opk" --by foo
 # Kernels by the program's ranges: a range has what is in the ranges inside it, too.
 "$OFFPEAK" extract "$recordings/gh100-witness.opk" --data image >/dev/null
 echo '[{"kernel":"a","nvtx":"step/forward"},{"kernel":"b","nvtx":"step/forward"},{"kernel":"c","nvtx":"step/backward"},

@@ -82,7 +82,7 @@ metrics:
   - {metric: lts__t_sectors.sum, only: [pm]}
   - {metric: sm__cycles_elapsed.max, only: [range]}
 END
-notes 'of profiler range, and set two is for pm: evaluated is what it has for range$' eval "$nested" --set ./two.yaml
+notes 'of profiler range, and set two is for pm: only its metrics for range are evaluated$' eval "$nested" --set ./two.yaml
 header_is range,name,level,parent,sm__cycles_elapsed.max,d
 out_has '^0,step,1,,1521770,90603520$'
 run 0 eval "$nested" --set ./two.yaml --param f=3 --param unit=smsp

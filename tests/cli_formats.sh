@@ -95,7 +95,16 @@ same "$last: least" "$(sed 1d out | cut -d , -f 2 | sort -n | head -n 1)" \
 		awk '$1 >= 1e6' | sort -n | head -n 1)"
 refuses 2 'GH100 has no metric .smsp__inst_execute.sum., did you mean smsp__inst_executed' \
 	eval "$simple" --where 'smsp__inst_execute.sum>5'
-notes 'no range meets range=7: .*range is the name.*index=7$' eval "$simple" --where range=7
+notes 'no range meets range=7: there are no rows$' eval "$simple" --where range=7
+works extract "$simple" --data image
+echo '[{"name":"10"},{"name":"20"},{"name":"30"},{"name":"40"},{"name":"50"}]' >ranges
+works import --raw image --metrics $inst --ranges ranges -o numbers.opk
+notes 'no range meets range=3: .*range is the name.*index=3$' eval numbers.opk --where range=3
+lines 6 eval "$simple" --where rank=nan
+notes 'no range here has rank recorded, which rank!=nan asks for' eval "$simple" --where rank!=nan
+notes 'no range meets rank=nan and device=99: there are no rows$' eval "$simple" --where rank=nan --where device=99
+refuses 2 'only code is chosen by its files' eval "$simple" --where 'file=*x*'
+refuses 2 'launches is known only after rows are joined, and conditions are checked before' eval "$simple" --where 'launches>3'
 
 section 'eval: attributes of launches and devices'
 works eval "$recordings/gh100-roofline.opk" --format json --columns \

@@ -142,7 +142,7 @@ gives '"stats" not in j or j["stats"] == []' info counts-2.opk
 
 section 'split: refused'
 refuses 2 '--by and -o OUT.opk are needed' split "$simple" -o x.opk
-refuses 2 "'moon' is nothing that ranges share: use name, kernel" split "$simple" --by moon -o x.opk
+refuses 2 "ranges are not grouped by 'moon': use name, kernel" split "$simple" --by moon -o x.opk
 refuses 2 "'' is nothing" split "$simple" --by name, -o x.opk
 refuses 2 'samples of one image can.t be divided' split "$pm" --by 100 -o x.opk
 rotate times "$pm" times.opk 383
@@ -222,7 +222,7 @@ keeps_target merge "$nested" "$user" --sum device
 run 0 merge "$nested" "$user" --sum name -o apart.opk
 pattern="samples can't be summed"
 keeps_target merge "$pm" --sum device
-pattern='is nothing that ranges share'
+pattern='ranges are not grouped by'
 keeps_target merge "$simple" --sum launch
 refuses 2 '--sum or --join, not both' merge "$simple" --sum name --join name -o x.opk
 
@@ -280,7 +280,7 @@ notes '6 are left out' merge "$nvtx" --sum kernel -o level.opk
 notes "'step/forward' in 'step'" merge names.opk --sum device -o level.opk
 rows 1017594380,2 eval level.opk --columns $inst,count
 rows "6,1017594380,$inst,instructions" eval "$nvtx" --aggregate device --where 'name=step/*' --columns count,sum,$inst
-refuses 2 "'top' is no level: use outermost, innermost or all" eval "$nvtx" --aggregate device --level top
+refuses 2 "'top' is not a level: use outermost, innermost or all" eval "$nvtx" --aggregate device --level top
 refuses 2 'level goes with --aggregate' eval "$nvtx" --level all
 refuses 2 'level goes with --sum' merge "$nvtx" --level all -o level.opk
 
@@ -451,7 +451,7 @@ refuses 2 'no database' eval "$simple" --aggregate kernel -o x.db
 refuses 2 "has no column 'range'" eval "$simple" --aggregate kernel --columns range
 refuses 2 "has no column 'no__metric.sum'" eval "$simple" --aggregate kernel --metrics $inst --columns no__metric.sum
 refuses 2 'first-sample keep or drop' eval "$pm" --aggregate device --first-sample mark
-refuses 2 'is nothing that ranges share' eval "$simple" --aggregate colour
+refuses 2 'ranges are not grouped by .colour.' eval "$simple" --aggregate colour
 refuses 2 'samples have no kernel' eval "$pm" --aggregate kernel
 run 0 merge "$nested" "$user" -o both.opk
 notes 'key groups have ranges of up to 2 GPUs' eval both.opk --aggregate all --level all

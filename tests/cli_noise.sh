@@ -129,7 +129,7 @@ same 'kernels and shapes' "$(wc -l <out | tr -d ' ')" 57
 out_has '^Kernel2<cutlass_80_simt_sgemm_128x64_8x5_nt_align1> 32x1x8 128x1x1 30720B,800,1,1,0,0,0,0$'
 gives '[k["kernel"] for k in j["kernels"]] == ["dgemm_naive device 0"]' noise "$simple" -k 'dgemm*' --by device --kernel-names short
 gives '{k["kernel"] for k in j["kernels"]} == {"axpy", "norm", "relax", "stencil", "transpose"}' noise "$before" --by kernel,nvtx --kernel-names short
-refuses 2 "'foo' is nothing that ranges share" noise "$trace" --by foo
+refuses 2 "ranges are not grouped by 'foo'" noise "$trace" --by foo
 refuses 2 'no kernel: neighbouring samples are not independent' noise "$pm"
 err_has 'offpeak-collect --trace kernels'
 works merge --sum kernel "$before" -o sum.opk

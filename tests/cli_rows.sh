@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The command line of eval: the order of rows, the first rows, and rows and metrics that must not be missing.
 . "${SOURCE:?}/tests/tap.sh"
-need_built rotate
+need_built rotate splice
 
 need_cupti_13
 noinst=$recordings/gh100-legacy-noinst.opk
@@ -156,6 +156,21 @@ printf '[{"name":"s","device":0,"start_ns":1,"end_ns":9},{"name":"s","device":1,
 works import --raw image --metrics $inst --ranges ranges -o gpus.opk
 works eval gpus.opk --layout tree --columns range
 json '[[c["range"] for c in r["children"]] for r in j] == [[3], [2, 4]]'
+# Many ranges of one name: each part is looked for from the range on that held the part before.
+awk 'BEGIN {
+	print "\"ID\",\"Kernel Name\",\"Context\",\"Stream\",\"Block Size\",\"Grid Size\",\"Device\",\"CC\",\"Section Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\""
+	for (i = 0; i < 120000; i++) {
+		printf "\"%d\",\"k\",\"1\",\"7\",\"(256, 1, 1)\",\"(16, 1, 1)\",\"0\",\"9.0\",\"Command line profiler metrics\",\"gpu__time_duration.sum\",\"nsecond\",\"9\"\n", i
+		# A table of an import has so many rows.
+		first = i % 10460 == 0
+		last = i % 10460 == 10459 || i == 119999
+		printf "%s{\"name\":\"%s\",\"start_ns\":%d,\"end_ns\":%d}%s", first ? "[" : ",", i % 2 ? "s/t" : "s", i + 1 - i % 2, i + 2 - i % 2, last ? "]\n" : "" >"ranges"
+	}
+}' >many.csv
+works import --ncu many.csv --chip GH100 -o many.opk
+splice many.opk alike.opk '' '' '' ranges
+pass 'many ranges in 10 seconds' sh -c 'ulimit -t 10; "$0" eval alike.opk --layout tree --columns range --format json >out' "$OFFPEAK"
+json 'len(j) == 60000 and all(r["children"][0]["range"] == r["range"] + 1 for r in j)'
 works eval "$nvtx" --layout tree --where 'range=step/*' --columns range
 json '[r["name"][:5] for r in j] == ["step/"] * 6'
 refuses 2 'PM samples are not inside each other' eval "$pm" --layout tree

@@ -73,7 +73,16 @@ done
 ends 0 '' '"$OFFPEAK" verify s.opk -o /dev/fd/6 6>got'
 equal got wanted
 lines 0 verify s.opk -o /dev/null
-[ ! -c /dev/full ] || ends 1 'No space left' '"$OFFPEAK" verify s.opk -o - >/dev/full'
+if [ -c /dev/full ]; then
+	ends 1 'No space left' '"$OFFPEAK" verify s.opk -o - >/dev/full'
+	refuses 1 "/dev/full: can't write: No space left" verify s.opk -o /dev/full
+	refuses 1 "/dev/full: can't write: No space left" merge s.opk -o /dev/full
+fi
+if has_terminals; then
+	script -qec '"$OFFPEAK" verify s.opk -o /dev/tty' /dev/null </dev/null >out 2>&1
+	out_has '/dev/tty: is a terminal'
+fi
+lines 0 verify s.opk -o /dev/zero
 
 section 'bounds'
 ends 4 '/dev/stdin: more than 1 MiB, and no more is read from a pipe' '"$OFFPEAK" sets --check - </dev/zero'

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * splice IN.opk OUT.opk MEMBERS [COUNTS [BAKED]]: a copy whose metadata have these JSON members
- * besides, as '"version":2,"hidden":["a__b.sum"]', its counts those, and what it says of its values
- * these. They are written as they are, valid or not. Empty: none. Members of values count before
- * those of the same name that are there.
+ * splice IN.opk OUT.opk MEMBERS [COUNTS [BAKED [RANGES]]]: a copy whose metadata have these JSON
+ * members besides, as '"version":2,"hidden":["a__b.sum"]', its counts those, and what it says of
+ * its values these. They are written as they are, valid or not. Empty: none. Members of values
+ * count before those of the same name that are there. RANGES is a file with a line for each table
+ * of ranges, which replaces it.
  */
 #include "container/door.h"
 #include "program.h"
@@ -20,6 +21,22 @@ static char *extend(const char *object, size_t size, const char *members, int fi
 	return text;
 }
 
+static void read_line(void **data, size_t *size, const char *path)
+{
+	static FILE *file;
+	char *line = NULL;
+	size_t room = 0;
+	ssize_t length;
+
+	if (!file)
+		file = fopen(path, "r");
+	length = file ? getline(&line, &room, file) : -1;
+	if (length < 0)
+		exit(1);
+	*data = line;
+	*size = (size_t)length;
+}
+
 static void copy(struct opk_writer *writer, const struct opk_file *file, size_t section,
                  char *const *members)
 {
@@ -32,7 +49,10 @@ static void copy(struct opk_writer *writer, const struct opk_file *file, size_t 
 	void *data;
 	size_t size;
 
-	must(opk_file_read(&data, &size, ctx, file, section));
+	if (type == OPK_SECTION_RANGES && members[3])
+		read_line(&data, &size, members[3]);
+	else
+		must(opk_file_read(&data, &size, ctx, file, section));
 	if (added && *added) {
 		text = extend(data, size, added, type == OPK_SECTION_BAKED);
 		must(opk_writer_add(writer, type, text, strlen(text)));
@@ -45,11 +65,11 @@ static void copy(struct opk_writer *writer, const struct opk_file *file, size_t 
 
 int main(int argc, char **argv)
 {
-	char *members[3] = { NULL };
+	char *members[4] = { NULL };
 	struct opk_writer *writer;
 	struct opk_file *file;
 
-	if (argc < 4 || argc > 6 || opk_ctx_new(&ctx, NULL))
+	if (argc < 4 || argc > 7 || opk_ctx_new(&ctx, NULL))
 		return 1;
 	for (int i = 3; i < argc; i++)
 		members[i - 3] = argv[i];

@@ -194,11 +194,13 @@ static int find_or_insert(size_t *out, struct opk_database *database, const stru
 		opk_buf_add_text(&key, "\x1f");
 	}
 	opk_buf_add(&key, "", 1);
+	if (!key.failed && opk_index_find(out, &database->by_key, (const char *)key.data))
+		return OPK_OK;
 	if (key.failed || !opk_strlist_add(&database->keys, (const char *)key.data)
 	    || !opk_index_add(&database->by_key, database->keys.items[database->keys.count - 1],
 	                      count + 1, out))
 		return opk_nomem(database->ctx, "a database");
-	return *out > count ? insert(database, metric) : OPK_OK;
+	return insert(database, metric);
 }
 
 static int add_run_metric(struct opk_database *database, size_t metric, bool inflated)

@@ -76,7 +76,7 @@ static int find_operand(struct maker *m, size_t index, size_t name)
 	if (!found || (found->derived && found->index >= index))
 		return opk_fail(
 			m->ctx, OPK_EINPUT,
-			"derived metric '%s', byte %zu of its formula: '%s' is no metric, label "
+			"derived metric '%s', byte %zu of its formula: '%s' is not a metric, label "
 			"or earlier derived metric of the recording",
 			m->meta->derived[index].name,
 			opk_formula_name_offset(derivation->formula, name), text);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/ascii.h"
+#include "base/buf.h"
 #include "base/glob.h"
 #include "base/mem.h"
 #include "base/metric.h"
@@ -98,7 +99,7 @@ static bool cut(struct condition *condition)
 	                      : *at == '<' ? LESS
 	                                   : GREATER;
 	/* == is refused: the user meant =, and a pattern could begin with =. */
-	if (!*at || (*at == '!' && !or_equal) || (*at == '=' && or_equal))
+	if (!*at || at == condition->name || (*at == '!' && !or_equal) || (*at == '=' && or_equal))
 		return false;
 	if (or_equal && *at != '!')
 		condition->relation++;
@@ -155,20 +156,18 @@ static int check(const struct condition *condition, struct opk_ctx *ctx)
 	bool compares = condition->relation >= LESS;
 	struct opk_measure measure;
 
-	if (*name && (compares || (is_value(condition) && strpbrk(name, "_.")))
+	if ((compares || (is_value(condition) && strpbrk(name, "_.")))
 	    && opk_measure_find(&measure, condition->pattern))
 		return explain_measure(ctx, condition, &measure);
-	if (is_value(condition) && !condition->known[OPK_PROFILER_SASS]
-	    && !(*name && condition->is_number))
-		return !*name || !strpbrk(name, "_.")
-		               ? explain_name(ctx, name)
-		               : opk_fail(
-				       ctx, OPK_EUSAGE,
-				       "%s is no fact of rows, such as kernel or device, and values "
-				       "are compared with a number, and '%s' is no number",
-				       name, condition->pattern);
+	if (is_value(condition) && !condition->known[OPK_PROFILER_SASS] && !condition->is_number)
+		return strpbrk(name, "_.")
+		               ? opk_fail(ctx, OPK_EUSAGE,
+		                          "'%s' is not a number, and a metric is compared with a "
+		                          "number",
+		                          condition->pattern)
+		               : explain_name(ctx, name);
 	if (compares && !condition->is_number)
-		return opk_fail(ctx, OPK_EUSAGE, "'%s' is no number", condition->pattern);
+		return opk_fail(ctx, OPK_EUSAGE, "'%s' is not a number", condition->pattern);
 	if (compares
 	    && (is_text(condition, OPK_PROFILER_RANGE) || is_text(condition, OPK_PROFILER_PM)))
 		return opk_fail(ctx, OPK_EUSAGE, "%s is text, which has = and != alone", name);
@@ -192,7 +191,10 @@ static int parse(struct condition *condition, struct opk_ctx *ctx)
 	for (enum opk_profiler profiler = 0; profiler < OPK_PROFILER_COUNT; profiler++)
 		condition->known[profiler] = find(condition, profiler);
 	if (opk_fact_find(&fact, condition->name, OPK_PROFILER_RANGE) && is_of_joined(fact))
-		return explain_name(ctx, condition->name);
+		return opk_fail(ctx, OPK_EUSAGE,
+		                "%s is known only after rows are joined, and conditions are "
+		                "checked before",
+		                condition->name);
 	if (((condition->known[0] && condition->facts[0] == OPK_FACT_KERNEL)
 	     || (condition->known[OPK_PROFILER_SASS]
 	         && condition->facts[OPK_PROFILER_SASS] == OPK_FACT_FUNCTION))
@@ -256,23 +258,52 @@ void opk_filter_free(struct opk_filter *filter)
 	free(filter);
 }
 
-/* Why rows of the profiler lack the condition's fact. */
-static const char *explain_lack(enum opk_profiler profiler)
+/* "PM samples only have sample, start_ns, ... and gpu". */
+static void list_facts_of_samples(struct opk_buf *out)
 {
+	const struct opk_column *last = NULL;
+	const char *before = "PM samples only have ";
+
+	for (enum opk_fact fact = 0; fact < OPK_FACT_COUNT; fact++) {
+		const struct opk_column *column = opk_fact_column(fact, OPK_PROFILER_PM);
+
+		if (column && last) {
+			opk_buf_add_printf(out, "%s%s", before, last->name);
+			before = ", ";
+		}
+		last = column ? column : last;
+	}
+	opk_buf_add_printf(out, " and %s", last->name);
+}
+
+/* Rows of the profiler lack the condition's fact. */
+static int explain_lack(struct opk_ctx *ctx, const struct condition *condition,
+                        enum opk_profiler profiler)
+{
+	opk_autobuf struct opk_buf text = { 0 };
+
 	if (profiler == OPK_PROFILER_PM)
-		return "PM samples only have sample, start_ns, end_ns, spans_earlier, device, host "
-		       "and gpu";
-	if (opk_profiler_is_code(profiler))
-		return "instructions, lines and functions do not have it";
-	return "that is of PM samples, and these are ranges";
+		list_facts_of_samples(&text);
+	else if (opk_profiler_is_code(profiler))
+		opk_buf_add_text(&text, "instructions, lines and functions do not have it");
+	else
+		opk_buf_add_text(&text, "that is of PM samples, and these are ranges");
+	opk_buf_add(&text, "", 1);
+	return text.failed ? opk_nomem(ctx, "conditions")
+	                   : opk_fail(ctx, OPK_EUSAGE, "can't filter by %s: %s", condition->name,
+	                              (const char *)text.data);
 }
 
 static int check_condition(const struct condition *condition, struct opk_ctx *ctx,
                            enum opk_profiler profiler)
 {
 	if (!is_value(condition) && !condition->known[profiler])
-		return opk_fail(ctx, OPK_EUSAGE, "can't filter by %s: %s", condition->name,
-		                explain_lack(profiler));
+		return explain_lack(ctx, condition, profiler);
+	if (is_value(condition) && !strcmp(condition->name, "file"))
+		return opk_fail(ctx, OPK_EUSAGE,
+		                "can't filter by file='%s': only code is chosen by its files; of "
+		                "recordings, name only those that are wanted",
+		                condition->pattern);
 	if (is_value(condition) && !condition->is_number)
 		return opk_fail(ctx, OPK_EUSAGE,
 		                "can't filter by %s='%s': only rows of code have that text, and "
@@ -345,7 +376,7 @@ static bool matches(struct judged *judged, const struct condition *condition, co
 static bool matches_domain(struct judged *judged, const struct condition *condition,
                            const char *text, bool any_domain)
 {
-	if (!strchr(text, '@'))
+	if (!strchr(text, '@') || (any_domain && opk_path_is_too_deep(text)))
 		return false;
 	for (size_t at = 0, end;; at = end + 1) {
 		opk_autofree char *path = NULL;
@@ -419,7 +450,7 @@ static bool cell_meets(struct judged *judged, const struct condition *condition,
 		return matches_path(judged, condition, fact, text_of(cell, type, text))
 		       != (condition->relation == UNEQUAL);
 	if (type == OPK_CELL_OPTIONAL && !cell->optional.known)
-		return condition->relation == UNEQUAL;
+		return number_meets(condition, NAN);
 	number = type == OPK_CELL_UINT ? cell->uint : cell->optional.uint;
 	/* Times in nanoseconds have more digits than a double. */
 	if (condition->is_whole)

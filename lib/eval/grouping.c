@@ -45,7 +45,7 @@ int opk_key_parse(unsigned *out, struct opk_ctx *ctx, const char *text)
 		if (!part)
 			return opk_fail(
 				ctx, OPK_EUSAGE,
-				"'%.*s' is nothing that ranges share: use name, "
+				"ranges are not grouped by '%.*s': use name, "
 				"kernel, shape, nvtx, device, host or rank, or several with ',' "
 				"between, or all",
 				(int)length, word);

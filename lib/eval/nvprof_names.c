@@ -36,7 +36,7 @@ static int explain(struct opk_ctx *ctx, const struct opk_meta *meta, const char 
 	if (!near)
 		return OPK_OK;
 	return opk_fail(ctx, OPK_EUSAGE,
-	                "'%s' is no full metric name and no name of nvprof's, did you mean %s?",
+	                "'%s' is not a full metric name or a name of nvprof's, did you mean %s?",
 	                name, near);
 }
 

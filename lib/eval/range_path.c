@@ -13,6 +13,16 @@ size_t opk_path_end_part(const char *path, size_t at)
 	return at;
 }
 
+bool opk_path_is_too_deep(const char *path)
+{
+	enum { MOST_LEVELS = 100 };
+	size_t end = opk_path_end_part(path, 0), levels = 1;
+
+	for (; path[end] && levels <= MOST_LEVELS; levels++)
+		end = opk_path_end_part(path, end + 1);
+	return levels > MOST_LEVELS;
+}
+
 /* The length of a part's domain with its '@'; 0: the default domain. */
 static size_t domain_length(const char *path, size_t at, size_t end)
 {
@@ -33,9 +43,10 @@ char *opk_path_of_domain(const char *path, size_t part)
 	for (;; at = end + 1) {
 		end = opk_path_end_part(path, at);
 		if (domain_length(path, at, end) == wanted
-		    && !strncmp(path + at, path + part, wanted))
-			opk_buf_add_printf(&text, "%s%.*s", text.size ? "/" : "", (int)(end - at),
-			                   path + at);
+		    && !strncmp(path + at, path + part, wanted)) {
+			opk_buf_add(&text, "/", text.size > 0);
+			opk_buf_add(&text, path + at, end - at);
+		}
 		if (!path[end])
 			return opk_buf_take_text(&text);
 	}
@@ -91,6 +102,8 @@ bool opk_nesting_next(size_t *holder, size_t *end, const struct opk_nesting *nes
 	size_t path = (size_t)(opk_nesting_path(key) - key);
 	bool found = false;
 
+	if (!*end && opk_path_is_too_deep(key + path))
+		return false;
 	for (size_t at = *end ? *end + 1 : path; !found; at++) {
 		*end = at = opk_path_end_part(key, at);
 		if (!key[at])

@@ -20,8 +20,8 @@ int opk_level_parse(enum opk_level *out, struct opk_ctx *ctx, const char *text)
 			*out = (enum opk_level)i;
 			return OPK_OK;
 		}
-	return text ? opk_fail(ctx, OPK_EUSAGE, "'%s' is no level: use outermost, innermost or all",
-	                       text)
+	return text ? opk_fail(ctx, OPK_EUSAGE,
+	                       "'%s' is not a level: use outermost, innermost or all", text)
 	            : OPK_OK;
 }
 

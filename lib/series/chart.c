@@ -316,7 +316,6 @@ int opk_chart_new(struct opk_chart **out, struct opk_ctx *ctx, struct opk_file *
 	chart->public.points = points;
 	code = make(chart, file, eval);
 	opk_series_clear(&chart->series);
-	chart->series = (struct opk_series){ 0 };
 	if (code)
 		opk_chart_free(&chart->public);
 	else

@@ -35,14 +35,26 @@ static struct opk_track *find_track(struct opk_series *series, const struct opk_
 	return NULL;
 }
 
-static struct opk_track *add_track(struct opk_series *series, const struct opk_range *range,
-                                   size_t metrics)
+static size_t room_of(const struct opk_series *series)
 {
-	struct opk_track *track = opk_append(&series->tracks, &series->capacity, &series->count,
-	                                     sizeof *track);
+	return series->room ? series->room : OPK_SERIES_ROOM;
+}
 
+static int add_track(struct opk_track **out, struct opk_series *series, struct opk_ctx *ctx,
+                     const struct opk_range *range, size_t metrics)
+{
+	enum { MOST_TRACKS = 4096 };
+	struct opk_track *track;
+
+	/* A track keeps at least one value per metric. */
+	if (series->count >= MOST_TRACKS || (series->count + 1) * metrics > room_of(series))
+		return opk_fail(ctx, OPK_EINPUT,
+		                "the samples are of more than %zu GPUs or ranks, which are too "
+		                "many to draw with %zu metrics",
+		                series->count, metrics);
+	track = opk_append(&series->tracks, &series->capacity, &series->count, sizeof *track);
 	if (!track)
-		return NULL;
+		return opk_nomem(ctx, "samples to draw");
 	track->part = series->parts;
 	track->metrics = metrics;
 	track->range = (struct opk_range){ OPK_UNKNOWN_RANGE };
@@ -50,7 +62,8 @@ static struct opk_track *add_track(struct opk_series *series, const struct opk_r
 	track->range.gpu = range->gpu;
 	track->range.device = range->device;
 	track->range.rank = range->rank;
-	return track;
+	*out = track;
+	return OPK_OK;
 }
 
 /* ---- bounded memory --------------------------------------------------------------------- */
@@ -59,14 +72,24 @@ int opk_series_fold(struct opk_series *series, struct opk_ctx *ctx)
 {
 	size_t finest = SIZE_MAX;
 
+	/* One bucket can't become fewer. */
 	for (size_t i = 0; i < series->count; i++)
-		if (series->tracks[i].fold && series->tracks[i].fold < finest)
+		if (series->tracks[i].count > 1 && series->tracks[i].fold < finest)
 			finest = series->tracks[i].fold;
 	for (size_t i = 0; i < series->count; i++) {
-		if (series->tracks[i].fold == finest)
+		if (series->tracks[i].count > 1 && series->tracks[i].fold == finest)
 			TRY(opk_track_fold(&series->tracks[i], ctx));
 	}
 	return OPK_OK;
+}
+
+static size_t count_buckets(const struct opk_series *series)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < series->count; i++)
+		count += series->tracks[i].count;
+	return count;
 }
 
 static size_t size_of(const struct opk_series *series)
@@ -81,10 +104,13 @@ static size_t size_of(const struct opk_series *series)
 /* The fold of single samples to pairs takes more memory; later folds take less. */
 int opk_series_keep_room(struct opk_series *series, struct opk_ctx *ctx)
 {
-	size_t room = series->room ? series->room : OPK_SERIES_ROOM;
+	size_t before = SIZE_MAX, count = count_buckets(series);
 
-	while (size_of(series) > room)
+	while (size_of(series) > room_of(series) && count < before) {
 		TRY(opk_series_fold(series, ctx));
+		before = count;
+		count = count_buckets(series);
+	}
 	return OPK_OK;
 }
 
@@ -117,9 +143,7 @@ static int add_row(struct opk_series *series, struct opk_ctx *ctx, const struct 
 	struct opk_track *track = find_track(series, range);
 
 	if (!track)
-		track = add_track(series, range, choice->count);
-	if (!track)
-		return opk_nomem(ctx, "samples to draw");
+		TRY(add_track(&track, series, ctx, range, choice->count));
 	choose(series, choice);
 	return opk_track_add(track, ctx, row->start_ns, row->end_ns, series->kept);
 }

@@ -56,11 +56,12 @@ enum { OPK_SERIES_ROOM = 8 << 20 };
 /*
  * Reads all rows of an evaluation of PM samples, and keeps the given columns; NULL: all. It leaves
  * out samples that begin at an earlier event, as `eval` does. The evaluated file must outlive the
- * series. Begin with zeros. series.c
+ * series. Begin with zeros. OPK_EINPUT: there are more than 4096 tracks, or `room` is less than one
+ * value per track and metric. series.c
  */
 int opk_series_add(struct opk_series *series, struct opk_ctx *ctx,
                    struct opk_evaluation *evaluation, const size_t *columns, size_t count);
-/* Folds until the tracks have at most `room` values. */
+/* Folds until the tracks have at most `room` values, or buckets do not become fewer. */
 int opk_series_keep_room(struct opk_series *series, struct opk_ctx *ctx);
 /* Folds the finest tracks once. */
 int opk_series_fold(struct opk_series *series, struct opk_ctx *ctx);

@@ -58,7 +58,7 @@ static int begin(struct opk_track *track, struct opk_ctx *ctx)
 
 static int grow(struct opk_track *track, struct opk_ctx *ctx)
 {
-	size_t capacity = track->capacity ? track->capacity + track->capacity / 2 : 1024;
+	size_t capacity = track->capacity ? track->capacity + track->capacity / 2 : 4;
 	size_t values = capacity * track->metrics + 1;
 	uint64_t *starts = opk_realloc_array(track->starts, capacity, sizeof *starts);
 	uint64_t *ends = opk_realloc_array(track->ends, capacity, sizeof *ends);
@@ -225,7 +225,8 @@ static void join_pairs(struct opk_track *track, bool over_gaps)
 			track->in_last += track->fold;
 	}
 	track->count = kept;
-	track->fold *= 2;
+	if (track->fold <= SIZE_MAX / 2)
+		track->fold *= 2;
 }
 
 /* A bucket of one sample has it three times. */

@@ -151,10 +151,13 @@ static void hint(struct opk_buf *out, struct opk_table *table, const struct cond
 	/* The user may mean a range's number, but "range" is its name. */
 	if (!strcmp(condition->name, "range") && condition->pattern && *condition->pattern
 	    && !condition->pattern[strspn(condition->pattern, "0123456789")]) {
-		opk_buf_add_printf(out,
-		                   "; range is the name there, and the range of that number "
-		                   "index=%s",
-		                   condition->pattern);
+		opk_autofree char *index = opk_printf("index=%s", condition->pattern);
+
+		if (index && count_met(table, index))
+			opk_buf_add_printf(out,
+			                   "; range is the name there, and the range of that "
+			                   "number %s",
+			                   index);
 		return;
 	}
 	if (count_met(table, condition->text))
@@ -182,7 +185,7 @@ static void note_conditions(struct opk_table *table, const char *rows)
 		opk_autofree char *name = condition.name;
 
 		opk_buf_add_printf(&all, "%s%s", i ? " and " : "", text);
-		if (is_fact && !is_recorded(table, condition.fact)) {
+		if (is_fact && !is_recorded(table, condition.fact) && !count_met(table, text)) {
 			opk_log(table->ctx,
 			        "no range here has %s recorded, which %s asks for: there are no %s",
 			        name, text, rows);

@@ -19,7 +19,7 @@ static void note_state(const struct opk_table *table, struct opk_ctx *ctx,
 	if (set && opk_set_has_profiler(set) && opk_set_profiler(set) != input->meta->profiler
 	    && !(opk_table_is_code(input) && opk_profiler_is_code(opk_set_profiler(set))))
 		opk_log(ctx,
-		        "%s: of profiler %s, and set %s is for %s: evaluated is what it has for %s",
+		        "%s: of profiler %s, and set %s is for %s: only its metrics for %s are evaluated",
 		        input->path, own, opk_set_name(set),
 		        opk_profiler_name(opk_set_profiler(set)), own);
 	if (!opk_file_complete(input->file))

@@ -87,18 +87,25 @@ static bool is_same_name(const char *one, const char *other)
 	       && opk_is_same_file(a, b);
 }
 
+/* A character device, such as /dev/null: a block device holds data. */
+static bool is_written_to(const char *path)
+{
+	struct stat info;
+
+	return opk_names_stream(path) || (!stat(path, &info) && S_ISCHR(info.st_mode));
+}
+
 /* Refuses a terminal: the bytes of a recording would disturb it. */
 static int open_output(struct app *app, const char *path)
 {
-	int number = opk_stream_number(path);
-
-	if (!opk_names_stream(path) && strcmp(path, "/dev/null"))
+	if (!is_written_to(path))
 		return OPK_OK;
-	if (number >= 0 && isatty(number))
+	TRY(opk_stream_write(app->ctx, path));
+	if (isatty(opk_stream_find(app->ctx, path)->to))
 		return app_error(app, OPK_EUSAGE, "%s: is a terminal; name a file, or use a pipe",
 		                 path);
-	app->stdout_taken |= number == STDOUT_FILENO;
-	return opk_stream_write(app->ctx, path);
+	app->stdout_taken |= opk_stream_number(path) == STDOUT_FILENO;
+	return OPK_OK;
 }
 
 static bool is_among(const char *path, const struct opk_strlist *inputs)

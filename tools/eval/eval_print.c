@@ -175,8 +175,6 @@ static int begin_files(struct eval *eval, size_t end)
 
 /* ---- rows */
 
-/* Prints a heading when the group changes; its prose only once. */
-
 static int print_in_order(struct eval *eval, const struct opk_table_source *source)
 {
 	TRY(begin_files(eval, source->place.file + 1));

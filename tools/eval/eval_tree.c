@@ -104,21 +104,30 @@ static bool holds(const struct eval_tree_node *outer, const struct eval_tree_nod
 	       && outer->start <= inner->start && inner->end <= outer->end;
 }
 
+/* Looks at the outer ranges from `from` on first: rows are mostly in the order of time. */
 static size_t find_by_time(const struct eval_tree *tree, const struct eval_tree_list *outer,
-                           size_t inner)
+                           size_t from, size_t inner)
 {
-	for (size_t i = outer->first; i != TREE_NONE; i = tree->nodes[i].next_alike)
+	size_t i = from;
+
+	do {
 		if (holds(&tree->nodes[i], &tree->nodes[inner]))
 			return i;
+		i = tree->nodes[i].next_alike;
+		if (i == TREE_NONE)
+			i = outer->first;
+	} while (i != from);
 	return TREE_NONE;
 }
 
 static bool nest_by_time(struct eval_tree *tree, const struct eval_tree_list *outer,
                          const struct eval_tree_list *inner)
 {
+	size_t from = outer->first;
+
 	for (size_t i = inner->first; i != TREE_NONE; i = tree->nodes[i].next_alike) {
-		tree->nodes[i].parent = find_by_time(tree, outer, i);
-		if (tree->nodes[i].parent == TREE_NONE)
+		from = tree->nodes[i].parent = find_by_time(tree, outer, from, i);
+		if (from == TREE_NONE)
 			return false;
 	}
 	return true;
@@ -165,17 +174,12 @@ static void nest(struct eval_tree *tree, const struct eval_tree_list *outer,
 	}
 }
 
-/* No program has so many levels of ranges; a damaged file might. */
-enum { MOST_LEVELS = 100 };
-
 /* Adds the NVTX ranges in which kernels ran, though these were not measured. */
 static int add_holders(struct eval_tree *tree, struct app *app, const char *scope, const char *path)
 {
-	size_t levels = 1;
-
-	for (const char *c = path; *c; c++)
-		levels += *c == '/';
-	for (size_t end = 0; levels <= MOST_LEVELS && path[end]; end++) {
+	if (opk_path_is_too_deep(path))
+		return OPK_OK;
+	for (size_t end = 0; path[end]; end++) {
 		opk_autofree char *outer = NULL, *key = NULL;
 
 		end = opk_path_end_part(path, end);
