@@ -334,7 +334,7 @@ static const struct {
 	{ HERE, { .ranges = uneven, .join = "kernel" }, "device", OPK_OK, NULL },
 	{ HERE, { .ranges = plain }, "", OPK_EUSAGE, "ranges are not grouped by ''" },
 	{ HERE, { .ranges = plain }, "kernel,,rank", OPK_EUSAGE, "ranges are not grouped by ''" },
-	{ HERE, { .ranges = plain }, "launch", OPK_EUSAGE, "'launch' is nothing" },
+	{ HERE, { .ranges = plain }, "launch", OPK_EUSAGE, "are not grouped by 'launch'" },
 	{ HERE, { .samples = true }, "device", OPK_EUSAGE, "samples can't be summed" },
 };
 

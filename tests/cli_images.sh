@@ -143,7 +143,7 @@ gives '"stats" not in j or j["stats"] == []' info counts-2.opk
 section 'split: refused'
 refuses 2 '--by and -o OUT.opk are needed' split "$simple" -o x.opk
 refuses 2 "ranges are not grouped by 'moon': use name, kernel" split "$simple" --by moon -o x.opk
-refuses 2 "'' is nothing" split "$simple" --by name, -o x.opk
+refuses 2 "are not grouped by ''" split "$simple" --by name, -o x.opk
 refuses 2 'samples of one image can.t be divided' split "$pm" --by 100 -o x.opk
 rotate times "$pm" times.opk 383
 fresh
