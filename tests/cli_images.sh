@@ -44,7 +44,7 @@ shows '^wide.opk,[0-9]+,1,7[0-9]{6}$' trim "$wide" -o wide.opk
 section 'trim: every recording'
 for file in "$recordings"/*.opk; do
 	case $file in
-	*-trace.opk | *-source.opk | *-hot.opk | *-code-*.opk) continue ;;
+	*-calls.opk | *-trace.opk | *-source.opk | *-hot.opk | *-code-*.opk) continue ;;
 	*-noinst.opk | *-nested.opk | *-wide-auto.opk) ;;
 	*) is_long || continue ;;
 	esac
