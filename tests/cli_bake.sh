@@ -220,6 +220,8 @@ equal got wanted
 run 0 eval rotated.opk --where 'index>9'
 refuses 2 'a mean of only some of a row.s ranges needs the recording.s images, .* take the recording itself' \
 	eval joined.opk --where 'index>9'
+refuses 2 "a mean of only some of a row's ranges needs the recording's images" \
+	eval joined.opk --where 'index>9' --metrics launch__grid_size,gpu__time_duration.sum
 refuses 2 'needs the recording.s images' trim o/run.opk -o x.opk
 refuses 2 'needs the recording.s images' split o/run.opk --by kernel -o x.opk
 refuses 2 'merging needs counters, and there are only values: merge the recordings that were baked' merge o/run.opk "$simple" -o x.opk

@@ -128,8 +128,8 @@ damaged() {
 }
 damaged '"derived":[{"name":"a","formula":"1 +"}]' "derived metric 'a', byte 3 of its formula"
 err_has "a number, a name or '\\(' is needed here, not the end"
-damaged '"derived":[{"name":"a","formula":"b"},{"name":"b","formula":"a"}]' "'b' is no metric"
-damaged '"derived":[{"name":"a","formula":"'$cycles' + x__y.sum"}]' "'x__y.sum' is no metric"
+damaged '"derived":[{"name":"a","formula":"b"},{"name":"b","formula":"a"}]' "'b' is not a metric"
+damaged '"derived":[{"name":"a","formula":"'$cycles' + x__y.sum"}]' "'x__y.sum' is not a metric"
 works eval bad.opk --metrics "$cycles"
 
 section 'info'

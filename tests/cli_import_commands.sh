@@ -38,12 +38,19 @@ collects '-o row' 'row-run.opk'
 collects '-k gemm' "row-run.opk --kernel 'name:(^|[ :])gemm([<(]|\$)'"
 collects '-kgemm --kernel-name-base demangled' "row-run.opk --kernel 'name:^gemm\$'"
 collects '-k _Z4gemm --kernel-name-base mangled' "row-run.opk --kernel 'symbol:^_Z4gemm\$'"
-collects '-k regex:gemm' "row-run.opk --kernel 'name:(^|[ :])[A-Za-z0-9_]*(gemm)[A-Za-z0-9_]*([<(]|\$)'"
+collects '-k regex:gemm' "row-run.opk --kernel 'name:^(([^<(]|<unnamed>|[(]anonymous namespace[)])*[ :])?[A-Za-z0-9_]*(gemm)[A-Za-z0-9_]*([<(]|\$)'"
 collects '-k "regex:[^a\$]b\$|^x#3"' "row-run.opk --kernel 'name:[^a\$]b([<(]|\$)|(^|[ :])x[#]3'"
 collects '-k "regex:(?:a)"' 'row-run.opk' '--kernel-name regex:.*POSIX extended'
+collects '-k "regex:(a)\1"' 'row-run.opk' '--kernel-name regex:.*POSIX extended'
+for name in 'void a::gemm<4, b::relu<float> >(int)' 'gemm_batched' 'void <unnamed>::my_gemm(float*)' 'void (anonymous namespace)::gemm(a<int>)'; do
+	printf '%s\n' "$name" | grep -qE '^(([^<(]|<unnamed>|[(]anonymous namespace[)])*[ :])?[A-Za-z0-9_]*(gemm)[A-Za-z0-9_]*([<(]|$)' && ok || fail "$name is chosen" 'it is not'
+done
+for name in 'void a::relu<4, b::gemm<float> >(int)' 'relu(gemm<int>*)'; do
+	printf '%s\n' "$name" | grep -qE '^(([^<(]|<unnamed>|[(]anonymous namespace[)])*[ :])?[A-Za-z0-9_]*(gemm)[A-Za-z0-9_]*([<(]|$)' && fail "$name is not chosen" 'it is' || ok
+done
 collects '-k $KERNEL' 'row-run.opk' '--kernel-name .KERNEL: it has a variable'
 collects '--kernel-id ::gemm:3' "row-run.opk --kernel 'name:(^|[ :])gemm([<(]|\$)' --skip 2 --count 1"
-collects '--kernel-id ::regex:ge::mm:' "row-run.opk --kernel 'name:(^|[ :])[A-Za-z0-9_]*(ge::mm)[A-Za-z0-9_]*([<(]|\$)'"
+collects '--kernel-id ::regex:ge::mm:' "row-run.opk --kernel 'name:^(([^<(]|<unnamed>|[(]anonymous namespace[)])*[ :])?[A-Za-z0-9_]*(ge::mm)[A-Za-z0-9_]*([<(]|\$)'"
 collects '--kernel-id 1:7::2' 'row-run.opk --skip 1 --count 1' '--kernel-id 1:7::2: offpeak-collect does not choose by context'
 collects '--kernel-id ::a:[23]' 'row-run.opk' '--kernel-id .*only CONTEXT:STREAM:NAME:NUMBER'
 collects '-s 5 -c $N' 'row-run.opk --skip 5 --count $N'
@@ -67,7 +74,7 @@ collects '--target-processes application-only' 'row-run.opk' '--target-processes
 
 run 0 sets --import 'ncu --metrics pmsampling:dram__bytes.sum --pm-sampling-interval 20000 -k a ./app' -o pm.yaml
 out_has '^offpeak-collect -c pm.opk -o pm-run.opk --interval 20000ns -- ./app$'
-err_has 'not translated: --kernel-name a: samples of the set for profiler pm are of the whole run'
+err_has 'not translated: --kernel-name a: not for the samples, which are of the whole run'
 
 run 0 sets --import 'ncu --metrics sm__cycles_active.avg,pmsampling:dram__bytes.sum -o %h.%p ./app' -o two.yaml
 out_has '^offpeak-collect -c two.opk -o %h.%p.opk -- ./app$' '^offpeak-collect -c two-pm.opk -o %h.%p-pm.opk -- ./app$'

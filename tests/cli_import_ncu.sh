@@ -211,8 +211,8 @@ for option in '--timeout 9' '--profiler pm' '--param n=1' '--time-shift 0'; do
 	# shellcheck disable=SC2086 # an option and its value
 	refuses 2 '--ncu REPORT.csv goes with -o OUT.opk and --chip alone' import --ncu "$reports/simple.csv" $option -o no.opk
 done
-refuses 2 "what '.*simple.csv' is has to be said: --ncu REPORT.csv, --nsys DATABASE or --raw IMAGE" import "$reports/simple.csv" -o no.opk
-refuses 4 'not an .opk file; a report of Nsight Compute in CSV has to be imported' show "$reports/simple.csv"
+refuses 2 "import: say what '.*simple.csv' is: --ncu REPORT.csv, --nsys DATABASE or --raw IMAGE" import "$reports/simple.csv" -o no.opk
+refuses 4 'not an .opk file; if it is a report of Nsight Compute, import it' show "$reports/simple.csv"
 refuses 4 'not an .opk file: this is a report of Nsight Compute, which prints its raw page in CSV' show own.ncu-rep
 echo precious >mine.txt
 refuses 2 'mine.txt' import --ncu "$reports/simple.csv" -o mine.txt

@@ -66,8 +66,12 @@ void opk_cause_clear(struct opk_cause *cause);
 void opk_clear_errors(struct opk_ctx *ctx);
 /* If `code` is the allowed failure: clears its causes and returns OPK_OK. Else returns `code`. */
 int opk_allow(struct opk_ctx *ctx, int code, int allowed);
-/* The text at this end of the chain, for another message; "out of memory" if the chain is empty. */
-#define OPK_TRIED "tried " /* begins causes that only name places; opk_innermost() skips them */
+/* Begins causes that only name places where something was looked for. */
+#define OPK_TRIED "tried "
+/*
+ * The text at this end of the chain, for another message; "out of memory" if the chain is empty.
+ * The innermost one is not of a cause that only names places.
+ */
 const char *opk_innermost(const struct opk_ctx *ctx);
 const char *opk_outermost(const struct opk_ctx *ctx);
 /* Gives the innermost cause an errno, for callers who ask why; returns `code`. */

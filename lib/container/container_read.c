@@ -360,16 +360,15 @@ static const char *say_other(const char *path, bool is_text)
 	static const struct {
 		const char *ending, *text;
 	} others[] = {
-		{ ".csv",
-		  "not an .opk file; a report of Nsight Compute in CSV has to be imported" },
+		{ ".csv", "not an .opk file; if it is a report of Nsight Compute, import it" },
 		{ ".ncu-rep",
 		  "not an .opk file: this is a report of Nsight Compute, which prints its "
 		  "raw page in CSV, and that can be imported" },
 		{ ".nsys-rep",
 		  "not an .opk file: this is a report of Nsight Systems, which exports it "
 		  "to SQLite, and that can be imported" },
-		{ ".sqlite", "not an .opk file; a database of Nsight Systems has to be imported" },
-		{ ".db", "not an .opk file; a database of Nsight Systems has to be imported" },
+		{ ".sqlite", "not an .opk file; if it is a database of Nsight Systems, import it" },
+		{ ".db", "not an .opk file; if it is a database of Nsight Systems, import it" },
 	};
 
 	for (size_t i = 0; i < sizeof others / sizeof *others; i++)

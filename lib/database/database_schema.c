@@ -295,13 +295,27 @@ static void next_column(struct view *view)
 	put(view, view->columns++ ? ",\n\t" : "\n\t");
 }
 
-static void put_fact(struct view *view, enum opk_fact fact)
+/* A row of a database is one sample. */
+static void put_fact(struct view *view, enum opk_fact fact, const char *as)
 {
 	const char *name = opk_fact_column(fact, view->profiler)->name;
+	bool stored = opk_database_fact(fact, view->profiler);
 
 	next_column(view);
-	put(view, opk_database_fact(fact, view->profiler) ? "r." : "r.function AS ");
-	put_name(view, name);
+	if (stored) {
+		put(view, "r.");
+		put_name(view, name);
+	} else if (fact == OPK_FACT_BINNED) {
+		put(view, "1");
+	} else if (fact == OPK_FACT_COVERED) {
+		put(view, "r.end_ns - r.start_ns");
+	} else {
+		put(view, "r.function");
+	}
+	if (stored && !strcmp(as, name))
+		return;
+	put(view, " AS ");
+	put_name(view, as);
 }
 
 static void put_file(struct view *view)
@@ -327,7 +341,7 @@ static void put_facts(struct view *view, bool joined)
 		const struct opk_column *column = opk_database_fact(fact, view->profiler);
 
 		if (column && has_fact(view, fact, joined))
-			put_fact(view, fact);
+			put_fact(view, fact, column->name);
 		if (column
 		    && (fact == OPK_FACT_NAME || fact == OPK_FACT_SAMPLE_END
 		        || fact == OPK_FACT_FUNCTION))
@@ -366,9 +380,28 @@ static void put_named(struct view *view, const char *name)
 	if (!strcmp(name, "file"))
 		put_file(view);
 	else if (opk_fact_find(&fact, name, view->profiler))
-		put_fact(view, fact);
+		put_fact(view, fact, name);
 	else
 		put_metric(view, name);
+}
+
+/* Rows of other profilers may have the fact or the metric: it is NULL here, then. */
+static int check_shown(const struct opk_database *database)
+{
+	for (size_t i = 0; i < database->shown.count; i++) {
+		const char *name = database->shown.items[i];
+		bool known = !strcmp(name, "file") || opk_strlist_contains(&database->names, name);
+		enum opk_fact fact;
+
+		for (enum opk_profiler profiler = 0; !known && profiler < OPK_PROFILER_COUNT;
+		     profiler++)
+			known = opk_fact_find(&fact, name, profiler);
+		if (!known)
+			return opk_fail(database->ctx, OPK_EUSAGE,
+			                "%s: databases have no column '%s'; CSV and JSON have it",
+			                database->file.path, name);
+	}
+	return OPK_OK;
 }
 
 static void put_all(struct view *view)
@@ -460,6 +493,7 @@ static int add_long(struct opk_database *database, enum opk_profiler profiler)
 
 int opk_database_add_views(struct opk_database *database)
 {
+	TRY(check_shown(database));
 	for (enum opk_profiler profiler = 0; profiler < OPK_PROFILER_COUNT; profiler++) {
 		if (!database->has[profiler])
 			continue;

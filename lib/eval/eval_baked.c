@@ -414,7 +414,8 @@ static int find_lacking(struct reading *r)
 
 	TRY(opk_value_row_metrics(&known, r->ctx, r->job->file));
 	for (size_t i = 0; !r->lacking && i < r->job->metric_count; i++)
-		if (!opk_strlist_contains(&known, r->job->metrics[i]))
+		if (!opk_attribute_is_name(r->job->metrics[i])
+		    && !opk_strlist_contains(&known, r->job->metrics[i]))
 			r->lacking = r->job->metrics[i];
 	return OPK_OK;
 }

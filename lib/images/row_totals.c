@@ -119,17 +119,20 @@ static bool is_of_one_gpu(const char *metric)
 }
 
 /* Where no row has all passes of a metric, rows together may: it was measured, without a value. */
-static uint64_t count_ranges(const struct work *w, size_t group, size_t metric)
+static void count_together(struct work *w)
 {
-	const struct opk_pass_list *needed = opk_measured_passes(&w->passes, metric);
-	uint64_t count = 0;
 	bool equal;
 
-	for (size_t i = 0; needed->count > 1 && i < w->sums->count; i++)
-		if (w->sums->sums[i].group == group)
-			count += opk_launches_least(&equal, needed, w->sums->sums[i].launches,
-			                            w->sums->passes);
-	return count;
+	for (size_t i = 0; i < w->sums->count; i++)
+		for (size_t j = 0; j < w->metric_count; j++) {
+			const struct opk_pass_list *needed = opk_measured_passes(&w->passes, j);
+
+			if (needed->count > 1)
+				w->totals->counts[w->sums->sums[i].group * w->metric_count + j] +=
+					opk_launches_least(&equal, needed,
+				                           w->sums->sums[i].launches,
+				                           w->sums->passes);
+		}
 }
 
 static void combine(struct work *w, size_t group, size_t metric)
@@ -138,6 +141,7 @@ static void combine(struct work *w, size_t group, size_t metric)
 	const char *name = w->names.items[metric];
 	struct opk_totals *totals = w->totals;
 	int degree = opk_metric_degree(name);
+	uint64_t count = 0;
 
 	totals->values[to] = totals->added[to] = (double)NAN;
 	totals->weights[to] = OPK_EXACT;
@@ -150,12 +154,13 @@ static void combine(struct work *w, size_t group, size_t metric)
 		if (!w->measured[row * w->metric_count + metric])
 			continue;
 		w->parts[found] = (struct opk_part_value){ all[metric], ranges_of(w, row), all };
-		totals->counts[to] += w->parts[found].count;
+		count += w->parts[found].count;
 		totals->added[to] = found++ ? totals->added[to] + all[metric] : all[metric];
 	}
 	if (!found)
-		totals->counts[to] = count_ranges(w, group, metric);
-	else if (found == 1)
+		return;
+	totals->counts[to] = count;
+	if (found == 1)
 		totals->values[to] = w->parts->value;
 	else if (degree == 1 && totals->sources[group] == 1)
 		totals->values[to] = totals->added[to];
@@ -189,6 +194,7 @@ int opk_totals_of_rows(struct opk_totals *totals, struct opk_ctx *ctx,
 	TRY(read_rows(&w, file));
 	TRY(sort_rows(&w));
 	count_sources(&w);
+	count_together(&w);
 	for (size_t i = 0; i < sums->groups.count; i++)
 		for (size_t j = 0; j < w.metric_count; j++)
 			combine(&w, i, j);

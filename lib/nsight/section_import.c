@@ -353,10 +353,10 @@ static void ask_table(struct importer *im, const struct opk_field *bases,
 		opk_autofree char *name = NULL;
 		struct scope own;
 
-		if (!stem || !*stem || !end) {
-			opk_drafts_count(im->drafts, base->count + suffix->count);
+		/* Looking names up goes through all fields. */
+		if (!opk_drafts_count(im->drafts, base->count + suffix->count) || !stem || !*stem
+		    || !end)
 			continue;
-		}
 		own = scope_of(im, base, scope);
 		name = opk_printf("%s%s", stem, end);
 		if (name)

@@ -163,8 +163,8 @@ static int run(struct app *app, void *data)
 
 	if (app->argument_count)
 		return app_error(app, OPK_EUSAGE,
-		                 "import: what '%s' is has to be said: --ncu REPORT.csv, "
-		                 "--nsys DATABASE or --raw IMAGE",
+		                 "import: say what '%s' is: --ncu REPORT.csv, --nsys DATABASE "
+		                 "or --raw IMAGE",
 		                 app->arguments[0]);
 	if ((args->ncu || args->nsys) && !app->output)
 		return app_error(app, OPK_EUSAGE, "import: -o OUT.opk is needed");

@@ -234,7 +234,8 @@ static int import(struct app *app, const char *path, const struct option_list *w
 		options.text = path;
 	}
 	TRY(opk_set_import_new(&import, app->ctx, &options));
-	if (options.text && !opk_set_import_command(import) && !strstr(path, "__"))
+	if (options.text && !opk_set_import_command(import) && !strstr(path, "__")
+	    && !strchr(path, ':'))
 		return app_error(app, OPK_EINPUT,
 		                 "'%s' is not a file, a command line of Nsight Compute, or names "
 		                 "of metrics",

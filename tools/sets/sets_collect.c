@@ -404,7 +404,7 @@ int sets_collect_init(struct sets_collect *out, struct app *app,
 	for (size_t i = 0; has_samples(import) && i < t.command->option_count; i++)
 		if (chooses_launches(&t.command->options[i]))
 			translation_lose(&t, &t.command->options[i],
-			                 "samples of the set for profiler pm are of the whole run");
+			                 "not for the samples, which are of the whole run");
 	note_defaults(&t, &out->defaults);
 	if (t.shown.size) {
 		opk_buf_add_text(

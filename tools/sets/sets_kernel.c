@@ -5,11 +5,13 @@
 #include "base/ascii.h"
 #include "sets/sets_translate.h"
 
-/* Constructs of Nsight Compute's expressions that POSIX extended ones lack. */
+/* Nsight Compute's expressions have more; a group before this one would change backreferences. */
 static bool is_posix(const char *regex)
 {
-	return !strstr(regex, "(?") && !strstr(regex, "*?") && !strstr(regex, "+?")
-	       && !strstr(regex, "\\d") && !strstr(regex, "\\D");
+	for (const char *at = strchr(regex, '\\'); at; at = strchr(at + 2, '\\'))
+		if (!at[1] || at[1] == 'd' || at[1] == 'D' || opk_is_digit(at[1]))
+			return false;
+	return !strstr(regex, "(?") && !strstr(regex, "*?") && !strstr(regex, "+?");
 }
 
 static void put_escaped(struct opk_buf *out, const char *name)
@@ -75,8 +77,9 @@ static char *kernel_expression(const struct translation *t, const char *name, bo
 	bool in_function = false;
 
 	if (is_regex && !whole && !strpbrk(name, "^$")) {
-		/* It may match anywhere in the function's name, but not in its arguments. */
-		opk_buf_add_text(&regex, "(^|[ :])[A-Za-z0-9_]*(");
+		/* It may match anywhere in the function's name, which is before any argument. */
+		opk_buf_add_text(&regex, "^(([^<(]|<unnamed>|[(]anonymous namespace[)])*[ :])?"
+		                         "[A-Za-z0-9_]*(");
 		put_expression(&regex, name);
 		opk_buf_add_text(&regex, ")[A-Za-z0-9_]*([<(]|$)");
 		in_function = true;

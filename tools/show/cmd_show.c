@@ -2,6 +2,7 @@
 /* offpeak show: shows a recording to people. */
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/ctx.h"
 #include "code/door.h"
@@ -210,7 +211,8 @@ static int run(struct app *app, void *data)
 
 	if (!app->argument_count)
 		return app_error(app, OPK_EUSAGE, "show: which recording?");
-	if (args->metrics && app->argument_count > 1 && access(app->arguments[1], F_OK))
+	if (args->metrics && app->argument_count > 1 && strstr(app->arguments[1], "__")
+	    && access(app->arguments[1], F_OK))
 		return app_error(
 			app, OPK_EUSAGE,
 			"show: --metrics takes no names, and there is no file '%s': 'offpeak "

@@ -413,11 +413,13 @@ static int fail_not_found(struct opk_ctx *ctx, const struct opk_nv *nv)
 	wheel = ctx->env.wheels
 	                ? "install it: pip install \"pyoffpeak[cupti]\""
 	                : "install the wheel nvidia-cuda-cupti==13.0.*, which wants no driver";
-	if (named)
-		return opk_add(ctx, OPK_ENVIDIA,
-		               "libcupti not found in %s%s: name the CUDA toolkit's folder, or no "
-		               "folder and %s",
-		               named, ctx->cuda_dir ? "" : ", which OFFPEAK_CUDA names", wheel);
+	if (named) {
+		opk_add(ctx, OPK_ENVIDIA,
+		        "libcupti not found in %s%s: name the CUDA toolkit's folder; or leave it "
+		        "out, and %s",
+		        named, ctx->cuda_dir ? "" : ", which OFFPEAK_CUDA names", wheel);
+		return opk_advise(ctx, OPK_ENVIDIA, OPK_REMEDY_CUDA);
+	}
 	opk_add(ctx, OPK_ENVIDIA,
 	        "libcupti not found: set OFFPEAK_CUDA to the CUDA toolkit's folder, or %s", wheel);
 	return opk_advise(ctx, OPK_ENVIDIA, OPK_REMEDY_CUDA);

@@ -170,12 +170,17 @@ def _words_of(parts: Iterable[_Part]) -> Iterator[str]:
         if isinstance(part, Set):
             yield from _words_of(part._parts)
         elif isinstance(part, Text):
-            yield from _WORDS.findall(part.yaml)
+            yield from _words_in(part.yaml)
         else:
             yield from (os.path.join(os.curdir, part.path),) if isinstance(part, File) else map(str.strip, part.split(","))
 
 
-_WORDS = re.compile(r"[^\s,\[\]'\"]+")
+def _words_in(yaml: str) -> list[str]:
+    """Without comments and descriptions, which may name other files."""
+    return re.findall(r"[^\s,\[\]'\"]+", re.sub(r"(?m)(^|\s)#.*|^\s*description:.*", "", yaml))
+
+
+_MOST_OF_SET = 1 << 20  # bytes; larger files are no sets
 
 
 def stamp_of(what: SetLike | None) -> str:
@@ -186,14 +191,14 @@ def stamp_of(what: SetLike | None) -> str:
         folder, word = left.pop()
         paths = [os.path.join(folder, word)] if "/" in word or word.endswith((".yaml", ".yml")) else []
         paths = paths or [os.path.join(named, word + end) for end in (".yaml", ".yml") if named]
-        for path in paths:
-            if path in seen or not os.path.isfile(path):
+        for path in map(os.path.realpath, paths):
+            if path in seen or not os.path.isfile(path) or os.path.getsize(path) > _MOST_OF_SET or not os.access(path, os.R_OK):
                 continue
             seen.add(path)
             with open(path, "rb") as file:
                 data = file.read()
             stamp.update(data)
-            left += [(os.path.dirname(path), found) for found in _WORDS.findall(data.decode(errors="replace"))]
+            left += [(os.path.dirname(path), found) for found in _words_in(data.decode(errors="replace"))]
     return stamp.hexdigest() if seen else ""
 
 
