@@ -179,9 +179,6 @@ answers 383,1 pm.db 'SELECT count(*), sum(spans_earlier) FROM samples'
 # Columns that are not stored are computed or refused.
 run 0 eval "$pm" --columns start_ns,end_ns,samples,covered_ns -o shown.db
 answers 382,0 shown.db 'SELECT sum(samples), sum(covered_ns != end_ns - start_ns) FROM wide'
-works eval "$simple" --columns index,name -o index.db
-asks index.db 'SELECT * FROM wide LIMIT 1'
-same "$last" "$(cat out)" "$(printf 'index,name\n0,0')"
 refuses 2 "databases have no column 'level'; CSV and JSON have it" eval "$recordings/gh100-nested.opk" --columns name,level -o level.db
 same 'a file all the same' "$(ls level.db 2>/dev/null)" ''
 run 0 eval "$recordings/gh100-training-trace.opk" --where kernel=* --columns kernel -o trace.db

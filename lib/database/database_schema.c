@@ -296,26 +296,18 @@ static void next_column(struct view *view)
 }
 
 /* A row of a database is one sample. */
-static void put_fact(struct view *view, enum opk_fact fact, const char *as)
+static void put_fact(struct view *view, enum opk_fact fact)
 {
-	const char *name = opk_fact_column(fact, view->profiler)->name;
-	bool stored = opk_database_fact(fact, view->profiler);
-
 	next_column(view);
-	if (stored) {
+	if (opk_database_fact(fact, view->profiler))
 		put(view, "r.");
-		put_name(view, name);
-	} else if (fact == OPK_FACT_BINNED) {
-		put(view, "1");
-	} else if (fact == OPK_FACT_COVERED) {
-		put(view, "r.end_ns - r.start_ns");
-	} else {
-		put(view, "r.function");
-	}
-	if (stored && !strcmp(as, name))
-		return;
-	put(view, " AS ");
-	put_name(view, as);
+	else if (fact == OPK_FACT_BINNED)
+		put(view, "1 AS ");
+	else if (fact == OPK_FACT_COVERED)
+		put(view, "r.end_ns - r.start_ns AS ");
+	else
+		put(view, "r.function AS ");
+	put_name(view, opk_fact_column(fact, view->profiler)->name);
 }
 
 static void put_file(struct view *view)
@@ -341,7 +333,7 @@ static void put_facts(struct view *view, bool joined)
 		const struct opk_column *column = opk_database_fact(fact, view->profiler);
 
 		if (column && has_fact(view, fact, joined))
-			put_fact(view, fact, column->name);
+			put_fact(view, fact);
 		if (column
 		    && (fact == OPK_FACT_NAME || fact == OPK_FACT_SAMPLE_END
 		        || fact == OPK_FACT_FUNCTION))
@@ -380,7 +372,7 @@ static void put_named(struct view *view, const char *name)
 	if (!strcmp(name, "file"))
 		put_file(view);
 	else if (opk_fact_find(&fact, name, view->profiler))
-		put_fact(view, fact, name);
+		put_fact(view, fact);
 	else
 		put_metric(view, name);
 }
