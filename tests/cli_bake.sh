@@ -166,6 +166,18 @@ OFFPEAK_CUDA=/nonexistent "$OFFPEAK" eval b/run.opk --set "$PWD/mine.yaml" >got 
 equal got wanted
 bake "$simple"
 # Values are replaced, which is said.
+# Each of several sets can be read alone, and so can metrics beside them.
+printf 'name: one\nmetrics: [smsp__inst_executed.avg]\n' >one.yaml
+printf 'name: other\nparameters:\n  unit: smsp\nmetrics: ["${unit}__inst_executed.max"]\n' >other.yaml
+"$OFFPEAK" eval "$simple" --set ./one.yaml >wanted
+works bake --only "$simple" -o several.opk --set ./one.yaml --set ./other.yaml --metrics smsp__inst_executed.min
+OFFPEAK_CUDA=/nonexistent prints wanted eval several.opk --set ./one.yaml
+OFFPEAK_CUDA=/nonexistent works eval several.opk --set ./other.yaml --strict
+OFFPEAK_CUDA=/nonexistent works eval several.opk --metrics smsp__inst_executed.min --strict
+works bake --only "$simple" -o given.opk --set ./other.yaml --param unit=sm
+OFFPEAK_CUDA=/nonexistent works eval given.opk --set ./other.yaml --param unit=sm --strict
+refuses 2 'has no parameter .unit' bake "$simple" -o no.opk --set ./one.yaml --set ./other.yaml --param unit=sm
+refuses 2 '--param goes with --set' bake "$simple" -o no.opk --param n=1
 works bake "$simple" -o first.opk --set memory
 notes 'it has values already: those of metrics that are not asked for again are left out' bake first.opk -o second.opk
 # Another key: without counters, means are of the rows' own values.

@@ -20,7 +20,7 @@ struct bake {
 	struct opk_value_sink sink;
 	struct opk_catalog *catalog; /* of the recording's chip */
 	struct opk_answers *answers; /* NULL: the recording lacks what they need */
-	struct opk_set_meta set;     /* that was asked for */
+	struct opk_set_meta *sets;   /* that were asked for */
 	struct opk_strlist also;     /* what answers need, and what was asked for */
 	struct opk_strlist metrics;  /* of the rows */
 	size_t named;                /* of these: others only help to store them */
@@ -33,7 +33,9 @@ static void clear(struct bake *b)
 	opk_sink_clear(&b->sink);
 	opk_strlist_clear(&b->metrics);
 	opk_strlist_clear(&b->also);
-	opk_set_meta_clear(&b->set);
+	for (size_t i = 0; b->sets && i < b->options->set_count; i++)
+		opk_set_meta_clear(&b->sets[i]);
+	free(b->sets);
 	opk_catalog_free(b->catalog);
 	opk_answers_free(b->answers);
 	opk_excerpt_clear(&b->excerpt);
@@ -111,6 +113,17 @@ static int add_also(struct bake *b, const char *name)
 	               : opk_nomem(b->ctx, "metrics");
 }
 
+static int add_set(struct bake *b, size_t number)
+{
+	struct opk_set_meta *set = &b->sets[number];
+
+	TRY(opk_set_meta_init(set, b->ctx, b->options->sets[number], NULL, b->meta->chip,
+	                      b->meta->profiler, b->meta));
+	for (size_t i = 0; i < set->meta.metric_count; i++)
+		TRY(add_also(b, set->meta.metrics[i]));
+	return OPK_OK;
+}
+
 /* Beside the recorded metrics. */
 static int list_also(struct bake *b)
 {
@@ -121,11 +134,11 @@ static int list_also(struct bake *b)
 		TRY(add_also(b, answers->items[i]));
 	for (size_t i = 0; i < options->metric_count; i++)
 		TRY(add_also(b, options->metrics[i]));
-	if (options->set)
-		TRY(opk_set_meta_init(&b->set, b->ctx, options->set, NULL, b->meta->chip,
-		                      b->meta->profiler, b->meta));
-	for (size_t i = 0; options->set && i < b->set.meta.metric_count; i++)
-		TRY(add_also(b, b->set.meta.metrics[i]));
+	b->sets = opk_alloc_array(options->set_count + 1, sizeof *b->sets);
+	if (!b->sets)
+		return opk_nomem(b->ctx, "metric sets");
+	for (size_t i = 0; i < options->set_count; i++)
+		TRY(add_set(b, i));
 	return OPK_OK;
 }
 
@@ -218,8 +231,12 @@ static int list_metrics(struct bake *b)
 
 static int write_how(struct bake *b)
 {
-	const char *sets[2], *definitions[2];
+	size_t most = b->options->set_count + 1;
+	opk_autofree const char **sets = opk_alloc_array(2 * most, sizeof *sets);
+	const char **definitions = sets + most;
 
+	if (!sets)
+		return opk_nomem(b->ctx, "metric sets");
 	TRY(opk_catalog_complete(b->catalog, b->ctx));
 	TRY(opk_excerpt_make(&b->excerpt, b->ctx, b->catalog, &b->sink.names));
 	b->baked.generator = "offpeak " PACKAGE_VERSION;
@@ -231,9 +248,9 @@ static int write_how(struct bake *b)
 		definitions[b->baked.set_count] = opk_answers_definition(b->answers);
 		sets[b->baked.set_count++] = opk_answers_set_hash(b->answers);
 	}
-	if (b->options->set) {
-		definitions[b->baked.set_count] = b->set.resolved.definition;
-		sets[b->baked.set_count++] = b->set.resolved.hash;
+	for (size_t i = 0; i < b->options->set_count; i++) {
+		definitions[b->baked.set_count] = b->sets[i].resolved.definition;
+		sets[b->baked.set_count++] = b->sets[i].resolved.hash;
 	}
 	b->baked.definition_count = b->baked.set_count;
 	return opk_writer_add_baked(b->sink.writer, &b->baked);

@@ -7,10 +7,11 @@
 
 struct opk_bake_options {
 	bool only; /* without the images */
-	/* Further full names, and a set, that are evaluated, too. */
+	/* Further full names, and sets, that are evaluated, too. */
 	const char *const *metrics;
 	size_t metric_count;
-	const struct opk_set *set; /* or NULL */
+	const struct opk_set *const *sets;
+	size_t set_count;
 };
 /*
  * Copies a recording with the values of its set, and of what reports add to them, which are then

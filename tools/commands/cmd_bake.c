@@ -6,47 +6,73 @@
 
 struct bake_args {
 	bool only;
-	struct raw_args also;
+	const char *metrics;
+	struct option_list sets, params;
 };
 
 static const struct option_spec specs[] = {
 	{ "only", 0, NULL, "leave the images out: a smaller file that has its values alone",
 	  OPTION_FLAG, offsetof(struct bake_args, only) },
 	{ "metrics", 0, "A,B", "the values of these metrics, too: full names", OPTION_TEXT,
-	  offsetof(struct bake_args, also.metrics) },
-	{ "set", 0, "SET", "the values of this set, too", OPTION_INPUT,
-	  offsetof(struct bake_args, also.set) },
+	  offsetof(struct bake_args, metrics) },
+	{ "set", 0, "SET", "the values of this set, too; may be repeated", OPTION_LIST,
+	  offsetof(struct bake_args, sets) },
+	PARAM_OPTION(struct bake_args, params),
 	TIMEOUT_OPTION,
 	{ 0 },
 };
 
-static int bake(struct app *app, const struct bake_args *args, const struct opk_eval_options *also)
-{
-	const struct opk_bake_options options = {
-		.only = args->only,
-		.metrics = also->set ? NULL : also->metrics,
-		.metric_count = also->set ? 0 : also->metric_count,
-		.set = also->set,
-	};
-	opk_auto(opk_file) struct opk_file *file = NULL;
+/* Sets, and the metrics that were named as a set of their own at the end. */
+struct also {
+	struct opk_set *sets[MAX_REPEATS + 1];
+	size_t count;
+};
 
-	TRY(opk_file_open(&file, app->ctx, app->arguments[0]));
-	return opk_bake(app->ctx, file, &options, app->output);
+static void clear(struct also *also)
+{
+	for (size_t i = 0; i < also->count; i++)
+		opk_set_free(also->sets[i]);
+}
+
+static int find_sets(struct also *also, struct app *app, const struct bake_args *args)
+{
+	for (size_t i = 0; i < args->sets.count; i++) {
+		TRY(opk_set_find(&also->sets[i], app->ctx, args->sets.items[i]));
+		also->count++;
+		TRY(give_parameters(app, &args->params, also->sets[i]));
+	}
+	if (!args->metrics)
+		return OPK_OK;
+	TRY(opk_set_from_names(&also->sets[also->count], app->ctx, args->metrics));
+	also->count++;
+	return OPK_OK;
 }
 
 static int run(struct app *app, void *data)
 {
 	const struct bake_args *args = data;
-	struct opk_eval_options also;
-	struct raw_metrics metrics = { 0 };
-	int code = check_given(app, "bake", "RUN.opk", "-o OUT.opk");
+	__attribute__((cleanup(clear))) struct also also = { .count = 0 };
+	opk_auto(opk_file) struct opk_file *file = NULL;
+	opk_autofree const char **names = NULL;
+	struct opk_bake_options options = { .only = args->only };
+	const struct opk_set *named;
 
-	if (!code)
-		code = raw_eval_options(app, &args->also, &also, &metrics);
-	if (!code)
-		code = bake(app, args, &also);
-	raw_metrics_free(&metrics);
-	return code;
+	TRY(check_given(app, "bake", "RUN.opk", "-o OUT.opk"));
+	if (args->params.count && !args->sets.count)
+		return app_error(app, OPK_EUSAGE, "--param goes with --set");
+	TRY(find_sets(&also, app, args));
+	options.sets = (const struct opk_set *const *)also.sets;
+	options.set_count = args->sets.count;
+	named = args->metrics ? also.sets[also.count - 1] : NULL;
+	options.metric_count = named ? opk_set_metric_count(named) : 0;
+	names = opk_alloc_array(options.metric_count + 1, sizeof *names);
+	if (!names)
+		return app_nomem(app);
+	for (size_t i = 0; i < options.metric_count; i++)
+		names[i] = opk_set_metric(named, i);
+	options.metrics = names;
+	TRY(opk_file_open(&file, app->ctx, app->arguments[0]));
+	return opk_bake(app->ctx, file, &options, app->output);
 }
 
 const struct command bake_command = {
