@@ -237,6 +237,8 @@ refuses 2 "a mean of only some of a row's ranges needs the recording's images" \
 refuses 2 'needs the recording.s images' trim o/run.opk -o x.opk
 refuses 2 'needs the recording.s images' split o/run.opk --by kernel -o x.opk
 refuses 2 'merging needs counters, and there are only values: merge the recordings that were baked' merge o/run.opk "$simple" -o x.opk
+works bake "$SOURCE/data/recordings/gh100-training-answers.opk" -o joined.opk
+OFFPEAK_CUDA=/nonexistent says 3 "smsp__inst_executed.sum is not among the values that it has; 'offpeak bake --set" eval joined.opk --metrics smsp__inst_executed.sum
 works bake --only "$SOURCE/data/recordings/gh100-training-answers.opk" -o joined.opk
 refuses 2 'smsp__inst_executed.sum is not among its values' eval joined.opk --metrics smsp__inst_executed.sum
 refuses 2 'baking needs the recording.s images, which were left out when it was baked: take the recording itself' bake o/run.opk -o x.opk

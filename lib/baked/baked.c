@@ -221,6 +221,19 @@ int opk_baked_check_images(struct opk_ctx *ctx, const struct opk_file *file, con
 	                what);
 }
 
+int opk_baked_find_lacking(const char **out, struct opk_ctx *ctx, const struct opk_file *file,
+                           const char *const *metrics, size_t count)
+{
+	opk_autostrlist struct opk_strlist known = { 0 };
+
+	*out = NULL;
+	TRY(opk_value_row_metrics(&known, ctx, file));
+	for (size_t i = 0; !*out && i < count; i++)
+		if (!opk_attribute_is_name(metrics[i]) && !opk_strlist_contains(&known, metrics[i]))
+			*out = metrics[i];
+	return OPK_OK;
+}
+
 int opk_baked_lacks(struct opk_ctx *ctx, const struct opk_file *file, const char *what)
 {
 	opk_autostrlist struct opk_strlist known = { 0 };

@@ -407,19 +407,6 @@ static int finish(struct reading *r, struct opk_spools *spools)
 	return opk_result_open(spools->results, r->ctx, fd);
 }
 
-/* Finds the first metric that was not baked at all, unless reading found one. */
-static int find_lacking(struct reading *r)
-{
-	opk_autostrlist struct opk_strlist known = { 0 };
-
-	TRY(opk_value_row_metrics(&known, r->ctx, r->job->file));
-	for (size_t i = 0; !r->lacking && i < r->job->metric_count; i++)
-		if (!opk_attribute_is_name(r->job->metrics[i])
-		    && !opk_strlist_contains(&known, r->job->metrics[i]))
-			r->lacking = r->job->metrics[i];
-	return OPK_OK;
-}
-
 /* With images, NVIDIA's libraries give the values. */
 static int explain(struct reading *r)
 {
@@ -429,7 +416,9 @@ static int explain(struct reading *r)
 		return OPK_OK;
 	if (!r->lacking && !r->job->joining)
 		return opk_fail(r->ctx, OPK_EINPUT, "it lacks the values of its rows");
-	TRY(find_lacking(r));
+	if (!r->lacking)
+		TRY(opk_baked_find_lacking(&r->lacking, r->ctx, file, r->job->metrics,
+		                           r->job->metric_count));
 	if (!r->lacking)
 		return opk_baked_check_images(r->ctx, file,
 		                              r->job->filter

@@ -176,6 +176,18 @@ static int fail_recorded(struct opk_ctx *ctx, uint32_t cupti_version)
 }
 
 /* Values that the file has are the same bits in less time. */
+/* Why a file with values needs NVIDIA's libraries all the same. */
+static int explain_baked(struct opk_ctx *ctx, int code, const struct opk_eval_job *job)
+{
+	const char *lacking;
+
+	TRY(opk_baked_find_lacking(&lacking, ctx, job->file, job->metrics, job->metric_count));
+	if (!lacking)
+		return opk_add(ctx, code, "the values that it has are not enough");
+	opk_add(ctx, code, "%s is not among the values that it has", lacking);
+	return opk_advise(ctx, code, OPK_REMEDY_BAKE);
+}
+
 static int run(struct opk_eval_task *task, struct opk_ctx *ctx,
                const struct opk_eval_options *options)
 {
@@ -192,8 +204,7 @@ static int run(struct opk_eval_task *task, struct opk_ctx *ctx,
 	if (code == OPK_EUSAGE && !options->metrics && !task->evaluation->columns.also_count)
 		return fail_recorded(ctx, task->job.meta->cupti_version);
 	return code == OPK_ENVIDIA && opk_file_is_baked(task->job.file)
-	               ? opk_add(ctx, code,
-	                         "not all that is asked for is among the values that it has")
+	               ? explain_baked(ctx, code, &task->job)
 	               : code;
 }
 
