@@ -11,6 +11,7 @@ export OFFPEAK_CUDA
 
 section 'a row for each metric'
 works import --ncu "$reports/simple.csv" -o simple.opk
+same 'what was imported' "$(cat out)" "$(printf 'field,value\nfile,simple.opk\nlaunches,5\nmetrics,7')"
 columns "$(printf '%s,' range name kernel grid block device dram__throughput.avg.pct_of_peak_sustained_elapsed gpu__time_duration.sum \
 	lts__t_sector_hit_rate.pct sm__cycles_elapsed.max sm__warps_active.avg.pct_of_peak_sustained_active smsp__inst_executed.sum)$(
 	)smsp__sass_thread_inst_executed_op_ffma_pred_on.sum" eval simple.opk

@@ -98,7 +98,7 @@ run 0 import --nsys only.sqlite -o only.opk
 works eval only.opk
 lines_are 170
 for chip in H100 B200; do
-	"$OFFPEAK" import --nsys only.sqlite --chip "$chip" -o chip.opk 2>/dev/null
+	"$OFFPEAK" import --nsys only.sqlite --chip "$chip" -o chip.opk >/dev/null 2>&1
 	"$OFFPEAK" info chip.opk --format json | grep -o 'dramc*__read_throughput'
 done >names
 same 'the metric of memory by chip' "$(paste -sd ' ' names)" 'dramc__read_throughput dram__read_throughput'

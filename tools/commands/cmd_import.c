@@ -58,6 +58,14 @@ static int import(struct app *app, const struct import_args *args,
 	return code ? opk_add(app->ctx, code, "can't import %s", args->raw.image) : OPK_OK;
 }
 
+/* Prints how much of each kind is in the new recording. */
+static int report(struct app *app, const struct app_fields *fields)
+{
+	TRY(app_begin_report(app));
+	TRY(app_record(app, fields));
+	return app_end_output(app);
+}
+
 /* ---- reports of Nsight Compute */
 
 /* Names what was left out: each of a few, or some of many. */
@@ -79,6 +87,7 @@ static void note_names(const char *what, const struct opk_strlist *names)
 static int import_report(struct app *app, const struct import_args *args)
 {
 	opk_autoimported struct opk_ncu_imported imported = { 0 };
+	struct app_fields fields = { .count = 0 };
 	int code = opk_ncu_import(&imported, app->ctx, args->ncu, args->raw.chip, app->output);
 
 	note_names("left out, since they are labels: 'ncu --page raw --csv' has the metrics' names",
@@ -101,7 +110,10 @@ static int import_report(struct app *app, const struct import_args *args)
 		         imported.open_line);
 	if (imported.decimal_comma)
 		app_note("its numbers have decimal commas");
-	return OPK_OK;
+	field_text(&fields, "file", app->output);
+	field_number(&fields, "launches", imported.launches);
+	field_number(&fields, "metrics", imported.metrics);
+	return report(app, &fields);
 }
 
 /* ---- databases of Nsight Systems */
@@ -109,6 +121,7 @@ static int import_report(struct app *app, const struct import_args *args)
 static int import_database(struct app *app, const struct import_args *args)
 {
 	opk_autonsysimported struct opk_nsys_imported imported = { 0 };
+	struct app_fields fields = { .count = 0 };
 	int code = opk_nsys_import(&imported, app->ctx, args->nsys, args->raw.chip, app->output);
 
 	if (imported.odd_records)
@@ -141,7 +154,13 @@ static int import_database(struct app *app, const struct import_args *args)
 	note_names("left out, since another label means the same metric", &imported.second);
 	note_names("left out, since it is not documented which metrics these labels mean",
 	           &imported.labels);
-	return OPK_OK;
+	field_text(&fields, "file", app->output);
+	field_number(&fields, "kernels", imported.kernels);
+	field_number(&fields, "copies", imported.copies);
+	field_number(&fields, "sets", imported.sets);
+	field_number(&fields, "nvtx_ranges", imported.ranges);
+	field_number(&fields, "calls", imported.calls);
+	return report(app, &fields);
 }
 
 /* Whether options are given that only say something of images. */
