@@ -207,10 +207,10 @@ refused "'10' is not a time such as" --interval 10
 refused "'0us' is not a time such as" --interval 0us
 refused "'99999999999s' is not a time such as" --interval 99999999999s
 refused "'5Q' is not a size such as 512M or 2G$" --buffer 5Q
-refused "--kernel '\(' is not of the form \[name:\|symbol:\]REGEX\[#N\[-M\]\]$" --kernel '('
-refused "--kernel 'k#0' is not of the form " --kernel 'k#0'
+refused "--kernel '\(' is not an extended regular expression, which may have name: or symbol: before it and #N or #N-M after it$" --kernel '('
+refused "--kernel 'k#0' is not an extended regular expression" --kernel 'k#0'
 refused "--nvtx-exclude '@' is not of the form \[DOMAIN@\]RANGE/RANGE/ or DOMAIN@$" --nvtx-exclude @
-refused "'\*k\*' is not of the form .*: a part of the name is enough, without \*$" -k '*k*'
+refused "'\*k\*' is not an extended regular expression.*: a part of the name is enough, without \*$" -k '*k*'
 refused "--nvtx-include '/' is not of the form" --nvtx-include /
 refused "is not of the form" --nvtx-include 'a
 b'

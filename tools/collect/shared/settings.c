@@ -228,7 +228,9 @@ FORM(time, "a time such as 60s, 10min or 2h", read_time)
 FORM(when, "a condition such as 'METRIC<5 for 1s'", read_when)
 FORM(size, "a size such as 512M or 2G", read_size)
 FORM(device, "a device's number, or all", read_device)
-FORM(kernels, "of the form [name:|symbol:]REGEX[#N[-M]]", read_kernels)
+FORM(kernels,
+     "an extended regular expression, which may have name: or symbol: before it and #N or #N-M after it",
+     read_kernels)
 FORM(filter, "of the form [DOMAIN@]RANGE/RANGE/ or DOMAIN@", read_filter)
 
 #define WORDS(name, what, ...)                                                                     \
