@@ -669,7 +669,8 @@ TEST(settings_by_name)
 	kernel_filter_free(settings.kernel);
 	setenv(VARIABLE(KERNEL), "(", 1);
 	ck_assert_str_eq(settings_read(&settings),
-	                 "--kernel '(' is not of the form [name:|symbol:]REGEX[#N[-M]]");
+	                 "--kernel '(' is not an extended regular expression, which may have name: "
+	                 "or symbol: before it and #N or #N-M after it");
 	setenv(VARIABLE(KERNEL), "regex:^v.*d$", 1);
 	ck_assert_ptr_null(settings_read(&settings));
 	ck_assert_int_eq(regexec(&settings.kernel->regex, "vadd", 0, NULL, 0), 0);
