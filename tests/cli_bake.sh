@@ -192,7 +192,7 @@ done
 works bake --only "$recordings/gh100-wide-auto.opk" -o wide.opk
 run 0 eval wide.opk --aggregate all
 same "$last: remarks" "$(grep -c 'is above 101%' err)" 2
-# A GPU's rows follow each other: the mean of an extreme's ratio is no extreme.
+# A GPU's rows follow each other, so the mean of a ratio of extremes is a mean, not the greatest row.
 extremes=sm__warps_active.max.pct_of_peak_sustained_active,sm__warps_active.min.pct_of_peak_sustained_active
 works bake --only "$simple" -o few.opk --metrics $extremes,gpu__time_duration.sum
 run 0 eval few.opk --metrics $extremes --aggregate all --where 'index<3'

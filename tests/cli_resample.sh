@@ -121,7 +121,7 @@ works eval hours-*.opk --resample 1h --columns samples
 same "$last" "$(sed 1d out | tr '\n' ' ')" '36538 18269 '
 notes '[0-9]* of [0-9]* rows have samples that are longer than the time of a row' eval run-1.opk --resample 50us --columns samples
 
-# A host's clock that was set back between an image's samples: whichever process sums a bin finds them.
+# A host's clock that was set back between an image's samples: every process that sums a bin finds them.
 archive "$training" back.opk 82 100000:0
 works eval back.opk --resample 100ms --workers 1
 same "$last: samples" "$(awk -F , '{ n += $3 } END { print n }' out)" 18269

@@ -406,8 +406,8 @@ union opk_cell opk_fact_get(struct opk_fact_text *text, enum opk_fact fact,
 /* The end of the part that begins at `at`: the next '/' that is not escaped, or the text's end. */
 size_t opk_path_end_part(const char *path, size_t at);
 /*
- * More than 100 parts: no program has so many levels of ranges, but a damaged file might. Looking
- * at each level takes long, so such a path is not divided into parts.
+ * Whether a path has more than 100 parts, as only damaged files have. Looking at each part takes
+ * long, so such a path is not divided.
  */
 bool opk_path_is_too_deep(const char *path);
 

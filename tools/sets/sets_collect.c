@@ -397,11 +397,12 @@ int sets_collect_init(struct sets_collect *out, struct app *app,
                       const struct opk_set_import *import, const char *path, const char *chip)
 {
 	struct translation t = { .command = opk_set_import_command(import), .lost = &out->lost };
+	bool samples = has_samples(import);
 
 	*out = (struct sets_collect){ 0 };
 	for (size_t i = 0; i < t.command->option_count; i++)
 		translate(&t, &t.command->options[i]);
-	for (size_t i = 0; has_samples(import) && i < t.command->option_count; i++)
+	for (size_t i = 0; samples && i < t.command->option_count; i++)
 		if (chooses_launches(&t.command->options[i]))
 			translation_lose(&t, &t.command->options[i],
 			                 "not for the samples, which are of the whole run");

@@ -180,7 +180,7 @@ def _words_in(yaml: str) -> list[str]:
     return re.findall(r"[^\s,\[\]'\"]+", re.sub(r"(?m)(^|\s)#.*|^\s*description:.*", "", yaml))
 
 
-_MOST_OF_SET = 1 << 20  # bytes; larger files are no sets
+_MOST_OF_SET = 1 << 20  # bytes, which the library reads of a set
 
 
 def stamp_of(what: SetLike | None) -> str:

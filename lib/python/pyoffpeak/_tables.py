@@ -140,7 +140,7 @@ class Rows:
 
 
 class _Stream:
-    """Rows with nothing but a stream: polars reads a sequence row by row, although it has a stream."""
+    """Has only the stream of rows: polars would read a sequence row by row, although it has a stream."""
 
     def __init__(self, rows: Rows) -> None:
         self._rows = rows
