@@ -364,22 +364,22 @@ tells 2 "one file can't have a name for each process" -c three.opk --replay appl
 
 section 'PM sampling'
 set=pm
-FAKE_GPU_PM_SAMPLES=40 quietly '--interval 100us' init ctx:0 launch:k sleep:50 launch:k
+FAKE_GPU_PM_SAMPLES=40 quietly '--interval 10ms' init ctx:0 launch:k sleep:50 launch:k
 same "$last: samples" "$(fields run.opk samples total times | in_line)" ' ; 40 40'
-same "$last: samples" "$(fields run.opk samples samples room joined interval config first | in_line)" '40 40 yes 100000 0 0;      '
+same "$last: samples" "$(fields run.opk samples samples room joined interval config first | in_line)" '40 40 yes 10000000 0 0;      '
 info '(j["mode"], j["backend"], j["profiler"], j["join"]) == ("sampling", "pm-sampling", "pm", "")' \
 	'[s["type"] for s in j["sections"]] == ["META", "AVIL", "DATA", "TIME", "STAT"]' \
 	'[j["stats"][0][k] for k in ("launches", "ranges", "depth")] == [0, 40, 0]'
-log_has 1 '^cuptiPmSamplingSetConfig interval=100000 trigger=1 '
+log_has 1 '^cuptiPmSamplingSetConfig interval=10000000 trigger=1 '
 log_has 0 'RangeProfiler|cuptiProfilerGetCounterAvailability'
 # 12.6 refuses the larger structs of later releases.
-FAKE_GPU_CUPTI_VERSION=24 FAKE_GPU_PM_SAMPLES=40 quietly '--interval 100us' init ctx:0 launch:k sleep:50
+FAKE_GPU_CUPTI_VERSION=24 FAKE_GPU_PM_SAMPLES=40 quietly '--interval 10ms' init ctx:0 launch:k sleep:50
 same "$last: samples" "$(fields run.opk samples samples)" 40
 quietly '' init ctx:0 sleep:200
 log_has 1 '^cuptiPmSamplingSetConfig interval=10000 '
 same "$last: the times of all are there" "$(fields run.opk samples total times | tail -n 1 |
 	awk '{ print ($1 == $2 && $1 > 1000 && $1 < 200000) }')" 1
-set=pm-instances FAKE_GPU_PM_SAMPLES=10 quietly '' init ctx:0 sleep:100
+set=pm-instances FAKE_GPU_PM_SAMPLES=10 quietly '--interval 100ms' init ctx:0 sleep:100
 same "$last: samples" "$(fields run.opk samples samples | head -n 1)" 10
 log_has 1 '^cuptiPmSamplingCounterDataImageInitialize'
 log_has 0 '^NVPW_GPU_PeriodicSampler_CounterDataImage_Initialize'
@@ -390,7 +390,7 @@ same "$last: about so many" "$(fields run.opk samples total | tail -n 1 | awk '{
 FAKE_GPU_CHIP=TU102
 export FAKE_GPU_CHIP
 make_set pm-turing profiler=pm chip=TU102
-set=pm-turing FAKE_GPU_PM_SAMPLES=10 quietly '--interval 10us' init ctx:0 sleep:100
+set=pm-turing quietly '--interval 10us' init ctx:0 sleep:100
 log_has 1 '^cuptiPmSamplingSetConfig interval=19800 trigger=0 '
 unset FAKE_GPU_CHIP
 set=pm
