@@ -96,6 +96,21 @@ err_has " 1 are missing: launched while another library had CUPTI's callbacks af
 # During a launch, whose end is not heard then, as a rule: the next one begins anew.
 FAKE_GPU_FAIL=cuLaunchKernel:sleep60:1 record '' init ctx:0 thread:begin sleep:30 finalize thread:end launch:a sleep:600 launch:b launch:c join
 err_has ' what followed a cuptiFinalize\(\)'
+# During a launch of a thread that launches no more: neither its end nor one that waits for it is heard.
+FAKE_GPU_FAIL=cuLaunchKernel:sleep600:1,cuptiSubscribe_v2:39:2-5 record '' init ctx:0 thread:begin launch:a thread:end \
+	sleep:300 finalize sleep:4000 launch:b join
+same "$last: rows of b" "$(fields run.opk rows short | grep -cx b)" 1
+FAKE_GPU_FAIL=cuLaunchKernel:sleep600:1,cuptiSubscribe_v2:39:2-5 record '' init ctx:0 thread:begin launch:a thread:end \
+	thread:begin sleep:100 launch:c thread:end sleep:300 finalize join out:end
+out_is end
+# The program subscribes at once: CUPTI may give it the handle that was the collector's.
+FAKE_APP_FINDS=linked record '' load init ctx:0 launch:a finalize subscribe sleep:700 activities 'launch*3:b' heard \
+	activities:off unsubscribe sleep:600 launch:c
+out_is 'heard 3'
+rows_are short 'a; c'
+# A context is destroyed meanwhile, and its handle belongs to another one.
+FAKE_GPU_DEVICES=2 FAKE_GPU_FAIL=cuptiSubscribe_v2:39:2-3 record '' init ctx:0 launch:a finalize ctxdestroy ctx:1 sleep:4000 launch:b
+rows_are 'short device context' 'b 1 2'
 # The program calls cuptiFinalize() just before its end.
 record '--range user' init ctx:0 push:a launch:k pop finalize
 rows_are 'name launches' 'a 1'
@@ -162,6 +177,15 @@ rows_count 2
 record '' init ctx:0 launch:k activities:context activities:off-context sleep:600 launch:k traced
 out_is 'traced 1'
 rows_count 1
+# What it did meanwhile is not heard: a capture has ended, or goes on; a context's handle belongs to another one.
+record '' load init ctx:0 launch:a capture:begin subscribe capture:end unsubscribe sleep:600 launch:b launch:c
+rows_are short 'a; b; c'
+record '' load init ctx:0 launch:a capture:begin subscribe unsubscribe sleep:600 thread:begin launch:b thread:end join capture:end launch:c
+rows_are short 'a; c'
+FAKE_GPU_DEVICES=2 record '' load init ctx:0 launch:a subscribe ctxdestroy ctx:1 unsubscribe sleep:600 launch:b
+rows_are 'short device context' 'a 0 1; b 1 2'
+record '' load init ctx:0 launch:a subscribe unsubscribe sleep:600 launch:b
+rows_are 'short device context' 'a 0 1; b 0 1'
 # It uses the host API alone.
 quietly '' init ctx:0 launch:k sample:host launch:k
 rows_count 2
@@ -348,6 +372,11 @@ samples 50
 set=one
 code=1 FAKE_GPU_FAIL=cuptiProfilerGetCounterAvailability:26 warns 'waiting for up to 1 s$' '--wait 1' init ctx:0 launch:k
 err_has 'CUPTI_ERROR_HARDWARE_BUSY'
+# The program ends meanwhile: nothing waits any more.
+begun=$(date +%s)
+code=1 FAKE_GPU_FAIL=cuptiProfilerGetCounterAvailability:26 record '--wait 50' init ctx:0 sleep:1500
+err_has '^offpeak-collect: the program ended after [0-9.]* s, and the counters were not free until then$'
+same "$last: ends soon" "$(($(date +%s) - begun < 25))" 1
 # The other profiler: a program under a collector.
 "$collector" --cupti "$cupti" -c one.opk -o other.opk -- "$prog" init ctx:0 launch:k sleep:3000 >other.out 2>&1 </dev/null &
 other=$!
@@ -450,6 +479,11 @@ samples 200
 set=one
 # A signal handler ends the program in the midst of a call of CUPTI, which the fake GPU does not take; but it ends.
 FAKE_APP_FINDS=linked FAKE_GPU_FAIL=cuptiUnsubscribe:sleep600 code=134 record '' load init ctx:0 launch:a alarm:300 subscribe sleep:2000
+# In the midst of another thread's launch, which does not end: this is waited for once.
+begun=$(date +%s)
+FAKE_GPU_FAIL=cuLaunchKernel:hang:2 code=5 record --best-effort init ctx:0 launch:a thread:begin launch:a thread:end sleep:500 exit:5
+err_has ' 2 are missing: not written, as the program ended while a launch or a preparation went on$'
+same "$last: ends soon" "$(($(date +%s) - begun < 25))" 1
 # Launches of exit handlers come after the recording's end, and are counted.
 record '' init ctx:0 launch:a 'atexit:launch:b'
 err_is 'offpeak-collect: note: 1 launches are missing: they came from exit handlers or destructors, after the recording'"'"'s end'
@@ -458,5 +492,35 @@ rows_are short a
 contexts=$(i=0; while [ $i -lt 70 ]; do printf 'ctx:0 launch:k ctxdestroy '; i=$((i + 1)); done)
 quietly '' init $contexts
 same "$last: contexts" "$(fields run.opk rows context | sort -u | wc -l)" 70
+
+section 'a library whose constructor uses CUDA, in dlopen()'
+cat >constructor.c <<'END'
+#include <dlfcn.h>
+typedef void *handle;
+static __attribute__((constructor)) void begin(void)
+{
+	static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k()\n{\nret;\n}\n";
+	void *cuda = dlopen("libcuda.so.1", RTLD_NOW);
+	int (*init)(unsigned) = dlsym(cuda, "cuInit"), (*create)(handle *, handle, unsigned, int) = dlsym(cuda, "cuCtxCreate_v4");
+	int (*load)(handle *, const void *) = dlsym(cuda, "cuModuleLoadData");
+	int (*get)(handle *, handle, const char *) = dlsym(cuda, "cuModuleGetFunction");
+	int (*launch)(handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, handle, handle *,
+	              handle *) = dlsym(cuda, "cuLaunchKernel");
+	handle context, module, function;
+	init(0), create(&context, 0, 0, 0), load(&module, ptx), get(&function, module, "k");
+	launch(function, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0);
+}
+END
+printf '#include <dlfcn.h>\nint main(int count, char **names) { return count != 2 || !dlopen(names[1], RTLD_NOW); }\n' >opens.c
+"${CC:-cc}" -fPIC -shared constructor.c -o constructor.so -ldl && "${CC:-cc}" opens.c -o opens -ldl || fail 'cc failed'
+set=one
+FAKE_GPU_CONTEXT_MS=100 collect 0 -c one.opk -o run.opk --force -- ./opens ./constructor.so
+rows_are symbol k
+# A launch does not wait forever for what is prepared.
+if is_long; then
+	FAKE_GPU_FAIL=cuptiProfilerGetCounterAvailability:sleep15000:1 record '' init ctx:0 sleep:1000 launch:a sleep:10000 launch:b
+	err_has ' 1 are missing: calls that did not wait longer for the profiler to be prepared'
+	rows_are short b
+fi
 
 finish

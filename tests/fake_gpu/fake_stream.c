@@ -187,11 +187,13 @@ static int begin_capture(CUstream stream, CUstreamCaptureMode mode)
 
 /* Calls the subscriber before and after a call. */
 static void emit(CUpti_CallbackId id, const char *call, CUpti_ApiCallbackSite site,
-                 CUresult *result)
+                 CUresult *result, CUstream stream)
 {
+	/* The first parameter of each of them. */
 	driver_emit(CUPTI_CB_DOMAIN_DRIVER_API, id,
 	            &(CUpti_CallbackData){ .callbackSite = site,
 	                                   .functionName = call,
+	                                   .functionParams = &stream,
 	                                   .functionReturnValue = result,
 	                                   .context = context_current() });
 }
@@ -201,9 +203,9 @@ CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode mode)
 	enum { ID = CUPTI_DRIVER_TRACE_CBID_cuStreamBeginCapture_v2 };
 	CUresult result = CUDA_SUCCESS;
 
-	emit(ID, __func__, CUPTI_API_ENTER, &result);
+	emit(ID, __func__, CUPTI_API_ENTER, &result, stream);
 	result = DRIVER_CALL(begin_capture(stream, mode), "%u", stream_id(stream));
-	emit(ID, __func__, CUPTI_API_EXIT, &result);
+	emit(ID, __func__, CUPTI_API_EXIT, &result, stream);
 	return result;
 }
 
@@ -236,9 +238,9 @@ CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph)
 	enum { ID = CUPTI_DRIVER_TRACE_CBID_cuStreamEndCapture };
 	CUresult result = CUDA_SUCCESS;
 
-	emit(ID, __func__, CUPTI_API_ENTER, &result);
+	emit(ID, __func__, CUPTI_API_ENTER, &result, stream);
 	result = DRIVER_CALL(end_capture(stream, graph), "%u", stream_id(stream));
-	emit(ID, __func__, CUPTI_API_EXIT, &result);
+	emit(ID, __func__, CUPTI_API_EXIT, &result, stream);
 	return result;
 }
 

@@ -21,6 +21,15 @@ static bool is_of_code(void)
 	return collector.settings.mode == MODE_SASS || collector.settings.mode == MODE_PC;
 }
 
+static __typeof__(offpeak_preloaded) *preloaded;
+
+/* Now: what looks for a library later, with the lock, waits for one that the program loads. */
+static void find_preloaded(void)
+{
+	*(void **)&preloaded = dlsym(RTLD_DEFAULT, "offpeak_preloaded");
+	*(void **)&collector.program_uses = dlsym(RTLD_DEFAULT, "offpeak_program_uses");
+}
+
 bool collector_init(void)
 {
 	struct settings *settings = &collector.settings;
@@ -30,6 +39,7 @@ bool collector_init(void)
 		problem = target_open(cupti_choose(settings));
 	if (problem)
 		return say(false, "%s", problem);
+	find_preloaded();
 	target.verbose = settings->verbose;
 	if (settings->mode == MODE_SASS && target.cupti_version >= CUPTI_13_0
 	    && target.cupti_version < CUPTI_13_1)
@@ -58,15 +68,6 @@ bool collector_init(void)
 	return collector.kernels && (collector.profiling.ops || !has_ranges());
 }
 
-static void finish_before_exit(void)
-{
-	__typeof__(offpeak_preloaded) *preloaded;
-
-	*(void **)&preloaded = dlsym(RTLD_DEFAULT, "offpeak_preloaded");
-	if (preloaded)
-		preloaded(collector_finish);
-}
-
 /*
  * Exit handlers run in reverse order of registration. NVIDIA's libraries register theirs when they
  * are loaded and with the first calls; preparing a session after these ran crashes or hangs. So the
@@ -80,8 +81,8 @@ void collector_end_before_nvidia(void)
 
 	if (before < ENOUGH)
 		atexit(collector_finish);
-	if (!before)
-		finish_before_exit();
+	if (!before && preloaded)
+		preloaded(collector_finish);
 }
 
 bool collector_initialize(void)
@@ -95,14 +96,13 @@ bool collector_initialize(void)
 
 void collector_warm_up(void)
 {
-	collector_auto bool locked = collector_lock();
-	opk_autounlock pthread_mutex_t *kept = opk_lock(&collector.cupti);
-
-	if (!locked)
-		return;
-	collector_initialize();
 	/* It takes 15 ms. */
 	nvml_open();
+	collector_auto bool locked = collector_lock_to_prepare();
+	opk_autounlock pthread_mutex_t *kept = opk_lock(&collector.cupti);
+
+	if (locked)
+		collector_initialize();
 }
 
 const char *collector_chip(int device)
@@ -246,7 +246,7 @@ static bool has_primary_context(int device)
 
 bool collector_watch(void)
 {
-	collector_auto bool locked = collector_lock();
+	collector_auto bool locked = collector_lock_to_prepare();
 	opk_autounlock pthread_mutex_t *kept = opk_lock(&collector.cupti);
 	int count = 0, left = 0;
 
@@ -324,11 +324,37 @@ struct collector_context *collector_find(CUcontext context)
 	return NULL;
 }
 
+/* 0: unknown. */
+static unsigned long long id_of(CUcontext context)
+{
+	unsigned long long id;
+
+	return target.cuCtxGetId && !target.cuCtxGetId(context, &id) ? id : 0;
+}
+
+/* Where its end may not have been heard, another context may have the handle. */
+static bool is_gone(struct collector_context *entry)
+{
+	unsigned long long id;
+
+	if (entry->subscription == collector.subscriptions)
+		return false;
+	entry->subscription = collector.subscriptions;
+	id = id_of(entry->context);
+	return id && entry->id && id != entry->id;
+}
+
 struct collector_context *collector_find_or_open(CUcontext context)
 {
 	struct collector_context *entry = collector_find(context);
-	int device = entry ? entry->device : device_of(context);
+	int device;
 
+	if (entry && is_gone(entry)) {
+		collector_close(entry);
+		entry->context = NULL;
+		entry = NULL;
+	}
+	device = entry ? entry->device : device_of(context);
 	if (entry && entry->rests && !collector.resting) {
 		entry->rests = false;
 		entry->session = collector_open(entry);
@@ -348,6 +374,8 @@ struct collector_context *collector_find_or_open(CUcontext context)
 		.number = ++collector.contexts_seen,
 		.device = device,
 		.rests = collector.resting,
+		.subscription = collector.subscriptions,
+		.id = id_of(context),
 	};
 	entry->session = collector_open(entry);
 	return entry;
@@ -447,30 +475,42 @@ static void flush_if_old(struct session *session)
 
 bool collector_flush(void)
 {
-	collector_auto bool locked = collector_lock();
+	enum { SOON_MS = 250 };
+	/* A launch may be in progress whose end is not heard: the caller finds that out. */
+	collector_auto bool locked = collector_lock_for(SOON_MS);
 	opk_autounlock pthread_mutex_t *kept = opk_lock(&collector.cupti);
 
-	if (locked && !collector.captures)
+	if (locked && !collector.capture_count)
 		for_launches(flush_if_old, sass_flush);
-	return locked;
+	return locked || !__atomic_load_n(&collector.ended, __ATOMIC_RELAXED);
 }
 
-void collector_begin_capture(void)
+void collector_begin_capture(CUstream stream)
 {
 	collector_auto bool locked = collector_lock();
+	bool more = collector.capture_count > 0;
 
-	if (!locked || collector.captures++)
+	if (!locked || collector.capture_count == MAX_CAPTURES)
+		return;
+	collector.captures[collector.capture_count++] = (struct capture){ stream, pthread_self() };
+	if (more)
 		return;
 	collector_cut_range(DROP_CUT);
 	for_launches(session_suspend, sass_rest);
 }
 
-void collector_end_capture(void)
+void collector_end_captures(CUstream stream)
 {
-	collector_auto bool locked = collector_lock();
+	for (size_t i = collector.capture_count; i > 0; i--) {
+		struct capture *one = &collector.captures[i - 1];
 
-	if (locked && collector.captures)
-		collector.captures--;
+		/* Only a thread itself can ask about the stream that is its own. */
+		if ((!stream || stream == one->stream)
+		    && (one->stream != CU_STREAM_PER_THREAD
+		        || pthread_equal(one->thread, pthread_self()))
+		    && !stream_is_captured(one->stream))
+			*one = collector.captures[--collector.capture_count];
+	}
 }
 
 void collector_close_samplers(void)
@@ -489,10 +529,22 @@ void collector_note(enum drop what)
 	__atomic_add_fetch(&collector.counts.drops[what], 1, __ATOMIC_RELAXED);
 }
 
+static bool can_end(void)
+{
+	if (collector_lock_at_end())
+		return true;
+	if (collector.pid == getpid() && !collector.ended && !tally->stuck) {
+		tally->stuck = true;
+		say(0, "the program ended while a launch, or what prepares the profiler, went on: "
+		       "what was not written yet is missing");
+	}
+	return false;
+}
+
 /* `lost`: the program has ended our subscription. */
 static void end_all(const struct counts *traced, bool lost)
 {
-	collector_auto bool locked = collector_lock_within();
+	collector_auto bool locked = can_end();
 
 	if (!locked)
 		return;
@@ -519,7 +571,8 @@ void collector_finish(void)
 	struct counts traced = { 0 };
 	bool lost;
 
-	if (!collector_lock_within())
+	patience_stop();
+	if (!can_end())
 		return;
 	collector_unlock();
 	if (pthread_mutex_lock(&finishing))

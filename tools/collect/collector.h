@@ -10,7 +10,7 @@
 #include "collect/ranges/launch.h"
 #include "collect/profilers/profilers.h"
 
-enum { MAX_CONTEXTS = 64 };
+enum { MAX_CONTEXTS = 64, MAX_CAPTURES = 64 };
 
 struct collector_context {
 	CUcontext context; /* NULL: it is destroyed, and its place is free */
@@ -21,6 +21,8 @@ struct collector_context {
 	struct pc_sampler *pc;   /* instead, for samples of instructions */
 	bool refused;            /* can't be profiled */
 	bool rests;              /* closed for the program's own use of CUPTI */
+	unsigned subscription;   /* of the callbacks, when it was last looked at */
+	unsigned long long id;   /* the driver's: its handle may be used again; 0: unknown */
 	bool waits;              /* it can as soon as another context of its GPU is not sampled */
 };
 
@@ -33,8 +35,21 @@ struct open_range {
 	uint64_t id;                  /* of a range that any thread may end */
 };
 
+/* A stream that is captured into a graph; of each thread's own streams also whose it is. */
+struct capture {
+	CUstream stream;
+	pthread_t thread;
+};
+
 struct collector {
 	pthread_mutex_t lock;
+	pthread_cond_t launched; /* no launch is in progress any more */
+	bool launching;          /* one that is recorded is, also while the lock is free */
+	pthread_t launcher;      /* its thread */
+	CUcontext launches_in;   /* its context */
+	unsigned subscriptions;  /* so far: a cuptiFinalize() of the program ends one */
+	uint64_t prepares_until; /* who has the lock may load libraries, it is hoped until then */
+	unsigned (*program_uses)(void); /* NULL: there is no liboffpeak-preload.so */
 	/* Held within the other by our threads that use CUPTI, and while the program ends it. */
 	pthread_mutex_t cupti;
 	struct settings settings;
@@ -55,7 +70,8 @@ struct collector {
 	uint64_t outside_ranges; /* launches of chosen kernels that the NVTX filters leave out */
 	uint64_t begun;          /* ranges, for --max-ranges */
 	struct counts counts;
-	unsigned captures;          /* number of streams being captured into graphs */
+	struct capture captures[MAX_CAPTURES];
+	size_t capture_count;
 	uint32_t depth;             /* the deepest level of user ranges */
 	bool unheard;               /* samples, but never had CUPTI's callbacks */
 	bool outside;               /* outside of --capture-range */
@@ -72,13 +88,20 @@ struct collector {
 extern struct collector collector;
 
 /*
- * Takes the lock. It returns false without the lock if collection has ended; in a fork, which can't
- * use the GPU, and where the lock may be held by a thread that does not exist; and if this thread
- * has the lock already, because a signal handler runs during a launch and ends the program.
+ * Takes the lock, after the launch that is in progress. It returns false without the lock if
+ * collection has ended; in a fork, which can't use the GPU, and where the lock may be held by a
+ * thread that does not exist; if this thread has the lock already, or launches, because a signal
+ * handler runs meanwhile and ends the program; and, which is counted, if preparations take long.
  */
 bool collector_lock(void);
-/* As collector_lock(), at the end: another thread's launch may never end. */
-bool collector_lock_within(void);
+/* Likewise, for what may load libraries. */
+bool collector_lock_to_prepare(void);
+/* Likewise, also while a launch is in progress. */
+bool collector_lock_over(void);
+/* Likewise, within that time. */
+bool collector_lock_for(unsigned ms);
+/* Likewise, at the end: another thread's launch may never end. All calls together wait once. */
+bool collector_lock_at_end(void);
 /* Locks, unless that takes long. */
 bool state_lock_within(pthread_mutex_t *lock);
 void collector_unlock(void);
@@ -164,17 +187,21 @@ void collector_end_recording(void);
 /* ---- collector_launches.c ---- */
 
 /*
- * Called around a launch: true if it is recorded; then collector_end_launch() must follow. Until
- * then the lock is held, except with PC sampling: one range at a time.
+ * Called around a launch, of which this subscription heard: true if it is recorded; then
+ * collector_end_launch() should follow. Until then it is in progress, except with PC sampling: one
+ * range at a time.
  */
-bool collector_begin_launch(const struct launch *launch);
+bool collector_begin_launch(const struct launch *launch, unsigned subscription);
 void collector_end_launch(const struct launch *launch, bool launched);
+/* The end of a launch that is in progress will not be heard. The lock is held. */
+void collector_lose_launch(void);
 /*
  * During capture of a stream into a graph the profiler must be neither used nor running: its calls
  * fail, and then crash. Nothing is recorded meanwhile.
  */
-void collector_begin_capture(void);
-void collector_end_capture(void);
+void collector_begin_capture(CUstream stream);
+/* That capture may have ended, or all (NULL). The lock is held. */
+void collector_end_captures(CUstream stream);
 
 /* ---- collector_scope.c: the program's marks ---- */
 

@@ -54,7 +54,7 @@ static bool begin_session(struct session *session, const struct opk_range *row,
 /* Counting stops at a launch that is not chosen. */
 static bool leave_out(const struct launch *launch)
 {
-	bool counted = collector.settings.mode == MODE_SASS && !collector.captures;
+	bool counted = collector.settings.mode == MODE_SASS && !collector.capture_count;
 	struct sass *sass = counted ? collector_sass(launch->context) : NULL;
 
 	if (sass)
@@ -113,7 +113,8 @@ static bool record(const struct launch *launch, struct kernel *kernel, uint64_t 
 /* Stops the profiler: it would make a range for a launch that shall not be recorded. */
 static bool rest(const struct launch *launch)
 {
-	struct session *session = collector.captures ? NULL : collector_session(launch->context);
+	struct session *session = collector.capture_count ? NULL
+	                                                  : collector_session(launch->context);
 
 	leave_out(launch);
 	if (session)
@@ -138,7 +139,7 @@ static bool begin(const struct launch *launch)
 	}
 	if (!wanted)
 		return leave_out(launch);
-	if (!collector.captures)
+	if (!collector.capture_count)
 		return collector.settings.mode == MODE_SASS ? count_instructions(launch, index)
 		                                            : record(launch, kernel, index);
 	collector.counts.drops[DROP_CAPTURE]++;
@@ -174,30 +175,30 @@ static bool miss_late(void)
 	return false;
 }
 
-bool collector_begin_launch(const struct launch *launch)
+bool collector_begin_launch(const struct launch *launch, unsigned subscription)
 {
+	bool launching = false;
+
 	if (launch_is_captured(launch))
 		return false;
 	if (!collector_lock())
 		return miss_late();
+	collector.launcher = pthread_self();
+	collector.launches_in = launch->context;
 	/* Sampling only has to begin before the first kernel. */
 	if (collector.settings.mode == MODE_SAMPLING)
 		collector_session(launch->context);
 	else if (collector.settings.mode == MODE_PC)
 		sample_instructions(launch);
-	else if (begin(launch))
-		return true;
+	/* Else it had to wait, and its end may not be heard. */
+	else if (subscription == collector.subscriptions)
+		launching = collector.launching = begin(launch);
 	collector_unlock();
-	return collector.settings.mode == MODE_PC;
+	return launching || collector.settings.mode == MODE_PC;
 }
 
-void collector_end_launch(const struct launch *launch, bool launched)
+static void end(bool launched)
 {
-	if (collector.settings.mode == MODE_PC) {
-		if (launched)
-			count_sampled(launch);
-		return;
-	}
 	if (collector.launch && launched)
 		session_end(collector.launch);
 	else if (collector.launch)
@@ -206,5 +207,32 @@ void collector_end_launch(const struct launch *launch, bool launched)
 		sass_end(collector.counted, launched);
 	collector.launch = NULL;
 	collector.counted = NULL;
+	collector.launching = false;
+	pthread_cond_broadcast(&collector.launched);
+}
+
+void collector_lose_launch(void)
+{
+	CUcontext ours;
+	bool entered;
+
+	if (!collector.launching)
+		return;
+	entered = !target.cuCtxPushCurrent(collector.launches_in);
+	/* As a rule it was launched. */
+	end(true);
+	if (entered)
+		target.cuCtxPopCurrent(&ours);
+}
+
+void collector_end_launch(const struct launch *launch, bool launched)
+{
+	if (collector.settings.mode == MODE_PC && launched)
+		count_sampled(launch);
+	if (collector.settings.mode == MODE_PC || !collector_lock_over())
+		return;
+	/* It may be lost, and another one be in progress. */
+	if (collector.launching && pthread_equal(collector.launcher, pthread_self()))
+		end(launched);
 	collector_unlock();
 }

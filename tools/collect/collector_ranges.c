@@ -75,7 +75,7 @@ static bool can_begin(const struct user_nest *nest)
 	const struct user_nest *open = collector.range.session ? collector.range.nest : NULL;
 	bool other = nest && open && strcmp(nest->domain, open->domain) != 0;
 
-	if (collector.captures)
+	if (collector.capture_count)
 		collector.counts.drops[DROP_CAPTURE]++;
 	else if (collector.range.session)
 		collector.counts.drops[other ? DROP_OTHER_DOMAIN : DROP_OTHER_RANGE]++;

@@ -3,19 +3,14 @@
  * The program's own use of CUPTI comes first: a recording that would disturb it rests, or
  * ends. liboffpeak-preload.so sees the program's calls.
  */
-#include <dlfcn.h>
-
 #include "collect/collector.h"
 #include "collect/shared/program_cupti.h"
 #include "collect/subscriber.h"
 
 unsigned collector_program_uses(void)
 {
-	static __typeof__(offpeak_program_uses) *ask;
-
-	if (!ask)
-		*(void **)&ask = dlsym(RTLD_DEFAULT, "offpeak_program_uses");
-	return ask && !collector.settings.own_cupti ? ask() : 0;
+	return collector.program_uses && !collector.settings.own_cupti ? collector.program_uses()
+	                                                               : 0;
 }
 
 /* Sampling and tracing need nothing else that the program may want. */

@@ -4,6 +4,7 @@
  * calls InitializeInjection() when the program first uses CUDA.
  */
 #include "collect/collector.h"
+#include "collect/profilers/nvml.h"
 #include "collect/shared/program_cupti.h"
 #include "collect/subscriber.h"
 
@@ -11,23 +12,17 @@ enum { TICK_US = 250000, WATCH_US = 10000 };
 
 int InitializeInjection(void);
 
-static unsigned subscriptions; /* so far: a cuptiFinalize() of the program ends one */
-
 static void launch_called(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
 	static __thread bool inside; /* a launch of this thread that is recorded */
 	static __thread struct launch launch;
 	static __thread unsigned subscription; /* the launch's */
-	unsigned current = __atomic_load_n(&subscriptions, __ATOMIC_RELAXED);
+	unsigned current = __atomic_load_n(&collector.subscriptions, __ATOMIC_RELAXED);
 
 	if (call->callbackSite == CUPTI_API_ENTER) {
-		/* The end of the last one was not heard. */
-		if (inside && subscription != current) {
-			inside = false;
-			collector_end_launch(&launch, false);
-		}
-		if (!inside && launch_read(&launch, id, call)) {
-			inside = collector_begin_launch(&launch);
+		/* Else it is inside another call, unless the end of that was not heard. */
+		if ((!inside || subscription != current) && launch_read(&launch, id, call)) {
+			inside = collector_begin_launch(&launch, current);
 			subscription = current;
 		}
 	} else if (inside) {
@@ -53,27 +48,30 @@ static void context_called(CUpti_CallbackId id, const CUpti_CallbackData *call)
 		thread_detach(warm_up, NULL);
 }
 
-static void capture_called(CUpti_CallbackId id, const CUpti_CallbackData *call)
+/* The first parameter of all these calls. The legacy default stream can't be captured. */
+static CUstream stream_of(const CUpti_CallbackData *call)
 {
-	(void)id;
-	if (call->callbackSite == CUPTI_API_ENTER)
-		collector_begin_capture();
-	else if (*(const CUresult *)call->functionReturnValue)
-		collector_end_capture();
+	CUstream stream = *(const CUstream *)call->functionParams;
+
+	return stream ? stream : CU_STREAM_PER_THREAD;
 }
 
-/* A failed capture ends, too; a capture that this call may not end goes on. */
+/* It may have failed, or not been allowed to end. */
 static void end_capture_called(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
-	CUresult result = call->callbackSite == CUPTI_API_EXIT
-	                          ? *(const CUresult *)call->functionReturnValue
-	                          : CUDA_ERROR_ILLEGAL_STATE;
+	collector_auto bool locked = call->callbackSite == CUPTI_API_EXIT && collector_lock();
 
 	(void)id;
-	if (result != CUDA_ERROR_ILLEGAL_STATE && result != CUDA_ERROR_INVALID_VALUE
-	    && result != CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD
-	    && result != CUDA_ERROR_STREAM_CAPTURE_UNMATCHED)
-		collector_end_capture();
+	if (locked)
+		collector_end_captures(stream_of(call));
+}
+
+static void capture_called(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+	if (call->callbackSite == CUPTI_API_ENTER)
+		collector_begin_capture(stream_of(call));
+	else if (*(const CUresult *)call->functionReturnValue)
+		end_capture_called(id, call);
 }
 
 static void start_called(CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -236,11 +234,13 @@ static size_t count_waiting(void)
  * CUPTI crashes if it is ended in the midst of a call that prepares a profiler. No wait is without
  * an end: a context for which no thread could be made waits for ever.
  */
-EXPORT void offpeak_end_cupti(bool ends)
+EXPORT void offpeak_end_cupti(bool ends, bool ended)
 {
 	enum { LOOK_US = 1000, LOOKS = 1000 };
 	static __thread bool held; /* by this thread */
 
+	if (ended && collector.pid == getpid())
+		subscriber_forget();
 	if (held)
 		pthread_mutex_unlock(&collector.cupti);
 	held = false;
@@ -258,10 +258,13 @@ EXPORT void offpeak_end_cupti(bool ends)
  */
 static void *prepare(void *context)
 {
-	if (collector_lock()) {
+	/* Before the lock, as it may load a library. */
+	nvml_open();
+	if (collector_lock_to_prepare()) {
 		pthread_mutex_t *kept = opk_lock(&collector.cupti);
 
-		if (take_waiting(context))
+		/* The next launch after a capture prepares it. */
+		if (take_waiting(context) && !collector.capture_count)
 			collector_session(context);
 		opk_unlock(&kept);
 		collector_unlock();
@@ -339,7 +342,7 @@ static bool go_without_callbacks(const char *other)
 /* If callbacks are shared, the other subscriber's calls record activities. */
 static CUptiResult take(char other[SUBSCRIBER_NAME])
 {
-	__atomic_add_fetch(&subscriptions, 1, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&collector.subscriptions, 1, __ATOMIC_RELAXED);
 	return subscriber_take(callback, other, !collector.settings.trace);
 }
 
@@ -355,10 +358,17 @@ static bool subscribe(void)
 	       && enable_all();
 }
 
-/* Whether the callbacks were free. */
+static bool lost; /* by a cuptiFinalize() of the program, and not subscribed since */
+
+/* Whether the callbacks were free. The lock is held. */
 static bool subscribe_again(char other[SUBSCRIBER_NAME])
 {
-	return take(other) == CUPTI_SUCCESS && enable_all();
+	bool subscribed = take(other) == CUPTI_SUCCESS && enable_all();
+
+	if (subscribed)
+		collector_end_captures(NULL);
+	lost = lost && !subscribed;
+	return subscribed;
 }
 
 /* The lock is held while it subscribes, so that the program does not come between. */
@@ -376,21 +386,24 @@ void inject_end_rest(void)
 
 /*
  * If a program calls cuptiFinalize(), that ends our subscription, too. If the program or another
- * library has subscribed since, wait until the callbacks are free. A launch whose end is not heard
- * has the lock.
+ * library has subscribed since, wait until the callbacks are free. The end of a launch that is in
+ * progress is not heard.
  */
 static void renew_subscription(void)
 {
-	static bool lost, told;
+	static bool told;
+	collector_auto bool locked = collector_lock_over();
 	opk_autounlock pthread_mutex_t *kept = opk_lock(&collector.cupti);
 	char other[SUBSCRIBER_NAME];
 
-	if (!lost && !subscriber_lost())
+	if (!locked || (!lost && !subscriber_lost()))
 		return;
-	if (!lost)
+	if (!lost) {
 		collector_note(DROP_FINALIZED);
-	lost = !subscribe_again(other);
-	if (!lost || told)
+		collector_lose_launch();
+	}
+	lost = true;
+	if (subscribe_again(other) || told)
 		return;
 	told = true;
 	collector_note(DROP_UNHEARD);

@@ -280,10 +280,10 @@ EXPORT CUptiResult cuptiFinalize(void)
 	CUptiResult status;
 
 	if (tell)
-		tell(true);
+		tell(true, false);
 	status = CALL(cuptiFinalize);
 	if (tell)
-		tell(false);
+		tell(false, !status);
 	used.callbacks = used.counters = 0;
 	used.activities = 0;
 	return status;

@@ -4,6 +4,7 @@
 
 /* NULL: none, or given up. If several threads unsubscribe at once, only one does. */
 static CUpti_SubscriberHandle subscriber;
+static bool forgotten; /* by CUPTI, which may give the handle to the next subscriber */
 
 static struct {
 	/* Held while a thread unsubscribes, or looks; a signal may end the program meanwhile. */
@@ -49,6 +50,7 @@ CUptiResult subscriber_take(CUpti_CallbackFunc callback, char other[SUBSCRIBER_N
 	other[SUBSCRIBER_NAME - 1] = '\0';
 	if (status == CUPTI_ERROR_INVALID_PARAMETER)
 		status = target.cuptiSubscribe(&ours, callback, NULL);
+	forgotten = false;
 	__atomic_store_n(&subscriber, status ? NULL : ours, __ATOMIC_RELEASE);
 	return status;
 }
@@ -67,7 +69,7 @@ void subscriber_leave(void)
 
 	if (held && !leaving.too_late)
 		ours = __atomic_exchange_n(&subscriber, NULL, __ATOMIC_ACQ_REL);
-	if (ours)
+	if (ours && !forgotten)
 		status = target.cuptiUnsubscribe(ours);
 	/* After a cuptiFinalize() of the program CUPTI no longer knows the handle. */
 	if (status != CUPTI_ERROR_INVALID_PARAMETER)
@@ -79,9 +81,17 @@ static bool is_lost(void)
 	uint32_t enabled;
 
 	return handle()
-	       && target.cuptiGetCallbackState(&enabled, handle(), CUPTI_CB_DOMAIN_RESOURCE,
-	                                       CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
-	                  == CUPTI_ERROR_INVALID_PARAMETER;
+	       && (forgotten
+	           || target.cuptiGetCallbackState(&enabled, handle(), CUPTI_CB_DOMAIN_RESOURCE,
+	                                           CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
+	                      == CUPTI_ERROR_INVALID_PARAMETER);
+}
+
+void subscriber_forget(void)
+{
+	opk_autounlock pthread_mutex_t *held = opk_lock(&leaving.lock);
+
+	forgotten = handle() != NULL;
 }
 
 bool subscriber_stay(void)

@@ -36,6 +36,8 @@ void subscriber_leave(void);
  * subscriber_lost(), the first time.
  */
 bool subscriber_stay(void);
+/* The program has ended this subscription by a cuptiFinalize() that was seen. */
+void subscriber_forget(void);
 /* Whether the program ended this subscription by cuptiFinalize(). */
 bool subscriber_lost(void);
 

@@ -5,6 +5,8 @@
 #include <ctype.h>
 
 static const char lost[] = "not written yet when the process was killed or became another program";
+static const char stuck[] =
+	"not written, as the program ended while a launch or a preparation went on";
 static const char unwritten[] = "the file could not be written any more";
 static const char unknown[] =
 	"the process was killed or became another program: what came later is not known";
@@ -55,7 +57,7 @@ static void add_losses(struct opk_stats *stats, struct opk_drop *drop, const str
 	if (known && known->failed)
 		*drop = (struct opk_drop){ unwritten, lost_ranges ? lost_ranges : 1 };
 	else if (known && meta->profiler != OPK_PROFILER_PM)
-		*drop = (struct opk_drop){ lost, lost_ranges };
+		*drop = (struct opk_drop){ known->stuck ? stuck : lost, lost_ranges };
 	stats->drops = drop;
 	stats->drop_count = drop->count > 0;
 }

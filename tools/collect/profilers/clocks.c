@@ -53,9 +53,10 @@ static struct watched *find(int device)
 	if (device < 0 || device >= MAX_DEVICES)
 		return NULL;
 	watched = &devices[device];
-	if (!watched->asked)
+	if (!watched->asked && nvml_open()) {
 		watched->handle = nvml_find(device);
-	watched->asked = true;
+		watched->asked = true;
+	}
 	return watched->handle ? watched : NULL;
 }
 

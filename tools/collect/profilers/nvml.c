@@ -26,11 +26,25 @@ static void bind(void)
 	         && NVML_ASK(nvmlInit_v2);
 }
 
+/* The thread that loads it may wait for a library that this one loads: this does not wait long. */
 bool nvml_open(void)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	static pthread_mutex_t binding = PTHREAD_MUTEX_INITIALIZER;
+	static unsigned most_s = 2;
+	static bool bound;
+	struct timespec until = { .tv_sec = time(NULL)
+		                            + __atomic_load_n(&most_s, __ATOMIC_RELAXED) };
 
-	pthread_once(&once, bind);
+	if (__atomic_load_n(&bound, __ATOMIC_ACQUIRE))
+		return usable;
+	if (pthread_mutex_timedlock(&binding, &until)) {
+		__atomic_store_n(&most_s, 0, __ATOMIC_RELAXED);
+		return false;
+	}
+	if (!bound)
+		bind();
+	__atomic_store_n(&bound, true, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&binding);
 	return usable;
 }
 

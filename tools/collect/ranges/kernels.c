@@ -9,22 +9,30 @@ typedef char *demangle_fn(const char *symbol, char *buffer, size_t *length, int 
 
 struct kernels {
 	const struct kernel_filter *filter; /* NULL: all are wanted */
-	demangle_fn *demangle;              /* NULL: symbols are not demangled */
 	struct opk_index index;             /* symbol -> number in `list` */
 	struct kernel **list;
 	size_t count, capacity;
 };
 
+static demangle_fn *demangle; /* NULL: symbols are not demangled */
+
 /* libstdc++ has the demangler; most programs that launch kernels use libstdc++. */
-struct kernels *kernels_new(const struct kernel_filter *filter)
+static void find_demangler(void)
 {
-	struct kernels *kernels = calloc(1, sizeof *kernels);
 	void *library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
 
-	if (kernels) {
+	*(void **)&demangle = library ? dlsym(library, "__cxa_demangle") : NULL;
+}
+
+/* First called by the program's thread that begins to use CUDA: no other one loads a library. */
+struct kernels *kernels_new(const struct kernel_filter *filter)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	struct kernels *kernels = calloc(1, sizeof *kernels);
+
+	pthread_once(&once, find_demangler);
+	if (kernels)
 		kernels->filter = filter;
-		*(void **)&kernels->demangle = library ? dlsym(library, "__cxa_demangle") : NULL;
-	}
 	return kernels;
 }
 
@@ -45,7 +53,7 @@ static bool matches(const struct kernel_filter *filter, const struct kernel *ker
 	       || (filter->in_name && !regexec(&filter->regex, kernel->name, 0, NULL, 0));
 }
 
-static struct kernel *kernel_new(const struct kernels *kernels, const char *symbol)
+static struct kernel *kernel_new(const struct kernel_filter *filter, const char *symbol)
 {
 	opk_auto(kernel) struct kernel *kernel = calloc(1, sizeof *kernel);
 	int status = 0;
@@ -54,13 +62,13 @@ static struct kernel *kernel_new(const struct kernels *kernels, const char *symb
 		return NULL;
 	kernel->symbol = strdup(symbol);
 	/* The demangler would also turn "f" into "float". */
-	if (kernels->demangle && !strncmp(symbol, "_Z", 2))
-		kernel->name = kernels->demangle(symbol, NULL, NULL, &status);
+	if (demangle && !strncmp(symbol, "_Z", 2))
+		kernel->name = demangle(symbol, NULL, NULL, &status);
 	if (!kernel->name)
 		kernel->name = strdup(symbol);
 	if (!kernel->symbol || !kernel->name)
 		return NULL;
-	kernel->wanted = matches(kernels->filter, kernel);
+	kernel->wanted = matches(filter, kernel);
 	return opk_take(kernel);
 }
 
@@ -71,7 +79,7 @@ struct kernel *kernels_find(struct kernels *kernels, const char *symbol)
 
 	if (opk_index_find(&found, &kernels->index, symbol))
 		return kernels->list[found];
-	kernel = kernel_new(kernels, symbol);
+	kernel = kernel_new(kernels->filter, symbol);
 	if (!kernel
 	    || !opk_grow(&kernels->list, &kernels->capacity, kernels->count, sizeof *kernels->list)
 	    || !opk_index_add(&kernels->index, kernel->symbol, kernels->count, NULL))

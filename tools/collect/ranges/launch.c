@@ -78,15 +78,18 @@ CUstream launch_stream(const struct launch *launch)
 	return launch->stream;
 }
 
-bool launch_is_captured(const struct launch *launch)
+bool stream_is_captured(CUstream stream)
 {
 	CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
 
-	/* The legacy default stream is never captured, and asking fails while another one is. */
-	if (!launch->stream && !launch->per_thread)
-		return false;
-	return !target.cuStreamIsCapturing(launch_stream(launch), &status)
+	return !target.cuStreamIsCapturing(stream, &status)
 	       && status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+bool launch_is_captured(const struct launch *launch)
+{
+	/* The legacy default stream is never captured, and asking fails while another one is. */
+	return (launch->stream || launch->per_thread) && stream_is_captured(launch_stream(launch));
 }
 
 /* Negative: the driver does not say. */

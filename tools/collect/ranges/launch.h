@@ -21,6 +21,7 @@ struct launch {
 bool launch_read(struct launch *launch, CUpti_CallbackId call, const CUpti_CallbackData *data);
 /* The launch's stream, as a handle with the same meaning in every call. */
 CUstream launch_stream(const struct launch *launch);
+bool stream_is_captured(CUstream stream);
 /* During capture of its stream into a graph, a launch call launches nothing. */
 bool launch_is_captured(const struct launch *launch);
 struct function_facts;

@@ -39,6 +39,8 @@
 	               "full; a longer --interval helps")                                          \
 	X(HARDWARE, "PC samples that the hardware dropped; a longer --interval helps")             \
 	X(PATCHED, "records of instructions that CUPTI dropped")                                   \
+	X(LOCKED, "calls that did not wait longer for the profiler to be prepared, as a "          \
+	          "library's constructor that launches")                                           \
 	X(UNHEARD, "launched while another library had CUPTI's callbacks after a cuptiFinalize() " \
 	           "of the program, counted as one")                                               \
 	X(UNMARKED, "the program had CUPTI's callbacks itself, without which cudaProfilerStart() " \

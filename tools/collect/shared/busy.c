@@ -54,6 +54,12 @@ void busy_describe(char *out, size_t size)
 }
 
 static __thread bool tolerated, met;
+static bool over; /* the program ends */
+
+void patience_stop(void)
+{
+	__atomic_store_n(&over, true, __ATOMIC_RELAXED);
+}
 
 void patience_begin(struct patience *patience, uint64_t seconds)
 {
@@ -94,7 +100,8 @@ bool patience_left(struct patience *patience)
 {
 	enum { RETRY_US = 200000 };
 
-	if (!tolerated || !met || (patience->signals && is_stopped()))
+	if (!tolerated || !met || (patience->signals && is_stopped())
+	    || __atomic_load_n(&over, __ATOMIC_RELAXED))
 		return false;
 	met = false;
 	if (!patience->told)
@@ -118,4 +125,7 @@ void patience_end(const struct patience *patience, bool good)
 	tolerated = false;
 	if (patience->told && good)
 		say(0, "recording after %.1f s", clock_seconds_since(&patience->begun));
+	else if (patience->told && __atomic_load_n(&over, __ATOMIC_RELAXED))
+		say(0, "the program ended after %.1f s, and the counters were not free until then",
+		    clock_seconds_since(&patience->begun));
 }

@@ -104,8 +104,13 @@ bool thread_detach(void *(*run)(void *data), void *data)
 
 /* ---- forks ---------------------------------------------------------------------------------- */
 
-static pthread_mutex_t loading = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
-static __thread bool waited; /* this thread forks, and has the lock */
+/*
+ * Threads that load have it for reading: they don't wait for one another, as one that is in a
+ * constructor may have what the other waits for.
+ */
+static pthread_rwlock_t loading = PTHREAD_RWLOCK_INITIALIZER;
+static __thread unsigned loads; /* of this thread */
+static __thread bool waited;    /* this thread forks, and has the lock */
 
 /*
  * A library that is being loaded may itself want what fork() holds (atfork handlers, glibc 2.28 to
@@ -118,19 +123,20 @@ static void before_fork(void)
 
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += LONGEST_S;
-	waited = !pthread_mutex_timedlock(&loading, &until);
+	waited = !loads && !pthread_rwlock_timedwrlock(&loading, &until);
 }
 
 static void after_fork(void)
 {
 	if (waited)
-		pthread_mutex_unlock(&loading);
+		pthread_rwlock_unlock(&loading);
 }
 
 /* The thread that may have the lock does not exist here. */
 static void in_child(void)
 {
-	loading = (pthread_mutex_t)PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+	loading = (pthread_rwlock_t)PTHREAD_RWLOCK_INITIALIZER;
+	loads = 0;
 }
 
 static void mind_forks(void)
@@ -143,11 +149,16 @@ bool loading_begin(void)
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 	pthread_once(&once, mind_forks);
-	return !pthread_mutex_lock(&loading);
+	if (pthread_rwlock_rdlock(&loading))
+		return false;
+	loads++;
+	return true;
 }
 
 void loading_end(const bool *begun)
 {
-	if (*begun)
-		pthread_mutex_unlock(&loading);
+	if (!*begun || !loads)
+		return;
+	loads--;
+	pthread_rwlock_unlock(&loading);
 }

@@ -25,8 +25,11 @@ enum program_use {
 void offpeak_make_way(unsigned use);
 /* Whether the collector uses CUPTI's profiler: without it, ending a sampler would crash. */
 bool offpeak_profiles(void);
-/* Keeps the collector's threads from CUPTI while the program ends it, until `ends` is false. */
-void offpeak_end_cupti(bool ends);
+/*
+ * Keeps the collector's threads from CUPTI while the program ends it, until `ends` is false; then
+ * `ended` says whether CUPTI has ended.
+ */
+void offpeak_end_cupti(bool ends, bool ended);
 unsigned offpeak_program_uses(void);
 /*
  * The preloaded library calls this function before the program's exit handlers run. NVIDIA's

@@ -475,6 +475,7 @@ struct tally {
 	uint64_t ranges; /* begun; or decoded samples */
 	uint32_t depth;  /* of user ranges */
 	bool failed;     /* writing the file failed */
+	bool stuck;      /* the program ended in the midst of a launch, or of preparations */
 	uint64_t late;   /* launches after the recording's end */
 };
 

@@ -132,6 +132,7 @@
 
 /* Newer than the oldest supported driver; named as in these headers. */
 #define TARGET_DRIVER_OPTIONAL(X)                                                                  \
+	X(cuCtxGetId)                                                                              \
 	X(cuDeviceGetUuid_v2)                                                                      \
 	X(cuKernelGetFunction)
 
@@ -237,6 +238,8 @@ struct patience {
 };
 void patience_begin(struct patience *patience, uint64_t seconds);
 bool patience_left(struct patience *patience);
+/* The program ends: no wait goes on. */
+void patience_stop(void);
 /* Whether the last attempt failed for that reason. */
 bool patience_met(void);
 void patience_end(const struct patience *patience, bool good);
