@@ -384,6 +384,14 @@ void inject_end_rest(void)
 		away = !subscribe_again(other);
 }
 
+/* Without the lock: a thread that unsubscribes may wait for a callback, and that for the lock. */
+static bool is_lost(void)
+{
+	opk_autounlock pthread_mutex_t *kept = opk_lock(&collector.cupti);
+
+	return lost || subscriber_lost();
+}
+
 /*
  * If a program calls cuptiFinalize(), that ends our subscription, too. If the program or another
  * library has subscribed since, wait until the callbacks are free. The end of a launch that is in
@@ -392,11 +400,12 @@ void inject_end_rest(void)
 static void renew_subscription(void)
 {
 	static bool told;
-	collector_auto bool locked = collector_lock_over();
+	unsigned subscription = __atomic_load_n(&collector.subscriptions, __ATOMIC_RELAXED);
+	collector_auto bool locked = is_lost() && collector_lock_over();
 	opk_autounlock pthread_mutex_t *kept = opk_lock(&collector.cupti);
 	char other[SUBSCRIBER_NAME];
 
-	if (!locked || (!lost && !subscriber_lost()))
+	if (!locked || collector.resting || collector.subscriptions != subscription)
 		return;
 	if (!lost) {
 		collector_note(DROP_FINALIZED);
