@@ -371,10 +371,13 @@ static bool subscribe_again(char other[SUBSCRIBER_NAME])
 	return subscribed;
 }
 
-/* The lock is held while it subscribes, so that the program does not come between. */
+/*
+ * The lock is held while it subscribes, so that the program does not come between. No launch is
+ * waited for, as its end may not be heard until this thread subscribes.
+ */
 void inject_end_rest(void)
 {
-	collector_auto bool locked = collector_lock();
+	collector_auto bool locked = collector_lock_over();
 	opk_autounlock pthread_mutex_t *kept = opk_lock(&collector.cupti);
 	char other[SUBSCRIBER_NAME];
 
