@@ -200,7 +200,7 @@ void collector_lose_launch(void);
  * fail, and then crash. Nothing is recorded meanwhile.
  */
 void collector_begin_capture(CUstream stream);
-/* That capture may have ended, or all (NULL). The lock is held. */
+/* The capture of that stream may have ended; NULL: any may. The lock is held. */
 void collector_end_captures(CUstream stream);
 
 /* ---- collector_scope.c: the program's marks ---- */
