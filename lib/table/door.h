@@ -71,6 +71,8 @@ struct opk_table_column {
 	const struct opk_meta_heading *heading;
 };
 
+/* Finds a column by name: a fact, "file" or others; false: a value, or unknown. */
+bool opk_table_find(struct opk_table_column *out, const struct opk_table *table, const char *name);
 /* NULL past the last one. */
 const struct opk_table_column *opk_table_get_column(const struct opk_table *table, size_t i);
 
