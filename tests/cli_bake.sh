@@ -119,7 +119,7 @@ shows ',VALS,.*,ok$' verify --deep b/run.opk
 splice b/run.opk other.opk '' '' '"cupti_version":24'
 notes 'other.opk: its values were not compared with its images: CUPTI 12.6 gave them, and this is CUPTI 1' verify --deep other.opk
 out_has ',VALS,.*,ok$'
-notes 'o/run.opk: its values were not compared with its images: they were left out' verify --deep o/run.opk
+notes 'o/run.opk: its values were not compared with its images: the images were left out' verify --deep o/run.opk
 out_has ',ROWS,.*,ok$'
 OFFPEAK_CUDA=/nonexistent notes "b/run.opk: its values .*: libcupti not found" verify --deep b/run.opk
 OFFPEAK_CUDA=/nonexistent says 3 'libcupti not found' verify --deep "$simple"

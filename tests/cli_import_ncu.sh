@@ -56,7 +56,7 @@ refuses 2 'smsp__inst_issued.sum is not among its values, which Nsight Compute c
 refuses 2 'needs counters, and there are only values, which Nsight Compute computed' trim simple.opk -o no.opk
 refuses 2 'merging needs counters, and there are only values: merge the recordings that were baked, or give readers several files' merge simple.opk twice.opk -o no.opk
 refuses 2 'baking needs counters, and there are only values, which Nsight Compute computed' bake simple.opk -o no.opk
-notes 'its values were not compared with its images: it has none' verify --deep simple.opk
+notes 'its values were not compared with its images: there are only values' verify --deep simple.opk
 works eval simple.opk twice.opk
 lines_are 16
 

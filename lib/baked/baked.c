@@ -185,6 +185,21 @@ int opk_values_origin_find(struct opk_values_origin *out, struct opk_ctx *ctx,
 	return OPK_OK;
 }
 
+bool opk_values_are_foreign(const struct opk_values_origin *origin)
+{
+	return *origin->generator && !origin->cupti_version;
+}
+
+int opk_baked_why_no_images(const char **why, struct opk_ctx *ctx, const struct opk_file *file)
+{
+	struct opk_values_origin origin;
+
+	TRY(opk_values_origin_find(&origin, ctx, file));
+	*why = opk_values_are_foreign(&origin) ? "there are only values"
+	                                       : "the images were left out";
+	return OPK_OK;
+}
+
 int opk_baked_check_segments(struct opk_ctx *ctx, const struct opk_baked *baked,
                              const struct opk_segment *segments, size_t count)
 {
@@ -211,7 +226,7 @@ int opk_baked_check_images(struct opk_ctx *ctx, const struct opk_file *file, con
 	if (opk_file_find(file, OPK_SECTION_LEFT_OUT) < 0)
 		return OPK_OK;
 	TRY(opk_values_origin_find(&origin, ctx, file));
-	if (!origin.cupti_version && *origin.generator)
+	if (opk_values_are_foreign(&origin))
 		return opk_fail(ctx, OPK_EUSAGE,
 		                "%s needs counters, and there are only values, which %s computed",
 		                what, origin.generator);
@@ -248,7 +263,7 @@ int opk_baked_lacks(struct opk_ctx *ctx, const struct opk_file *file, const char
 	if (near.best && near.distance == 1)
 		return opk_fail(ctx, OPK_EUSAGE, "%s is not among its values" OPK_DID_YOU_MEAN,
 		                what, OPK_NEAR(near.best));
-	if (!origin.cupti_version)
+	if (opk_values_are_foreign(&origin))
 		return opk_fail(
 			ctx, OPK_EUSAGE,
 			"%s is not among its values, which %s computed: collect it there, too",

@@ -216,6 +216,8 @@ int opk_baked_check_segments(struct opk_ctx *ctx, const struct opk_baked *baked,
                              const struct opk_segment *segments, size_t count);
 /* OPK_EUSAGE: the file lacks images, which `what`, such as "a sum over time", needs. */
 int opk_baked_check_images(struct opk_ctx *ctx, const struct opk_file *file, const char *what);
+/* Why such a file lacks images, in words. */
+int opk_baked_why_no_images(const char **why, struct opk_ctx *ctx, const struct opk_file *file);
 /* The first metric whose values no row has; NULL: all are there. */
 int opk_baked_find_lacking(const char **out, struct opk_ctx *ctx, const struct opk_file *file,
                            const char *const *metrics, size_t count);

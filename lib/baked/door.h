@@ -12,5 +12,7 @@ struct opk_values_origin {
 };
 int opk_values_origin_find(struct opk_values_origin *out, struct opk_ctx *ctx,
                            const struct opk_file *file);
+/* Another tool computed the values: there never were images. */
+bool opk_values_are_foreign(const struct opk_values_origin *origin);
 
 #endif
