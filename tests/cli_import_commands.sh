@@ -34,6 +34,8 @@ collects '-o "$DIR/a"' '"$DIR/a".opk'
 collects '--export="$DIR/my file"' '"$DIR/my file".opk'
 collects '-o $DIR/x.ncu-rep' '$DIR/x.opk'
 collects '-o a_%i' 'row-run.opk' '--export a_%i: offpeak-collect does not number'
+collects '-o a_%i --devices 0,1' 'row-run.opk' '--devices 0,1: '
+same 'notes come in the order of options' "$(sed -n 's/.*not translated: \(--[a-z]*\).*/\1/p' err | tr '\n' ' ')" '--export --devices '
 collects '-o row' 'row-run.opk'
 collects '-k gemm' "row-run.opk --kernel 'name:(^|[ :])gemm([<(]|\$)'"
 collects '-kgemm --kernel-name-base demangled' "row-run.opk --kernel 'name:^gemm\$'"
