@@ -510,6 +510,8 @@ const char *outer_cause(const struct opk_ctx *ctx);
 struct timespec clock_now(void);
 /* Seconds since a time from clock_now(). */
 double clock_seconds_since(const struct timespec *then);
+/* Whether the last time was at least so long ago, or never (zero); then it is now. */
+bool clock_is_due(struct timespec *last, double every_s);
 static inline bool clock_is_before(struct timespec a, struct timespec b)
 {
 	return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec : a.tv_nsec < b.tv_nsec;
