@@ -28,6 +28,13 @@ struct opk_table_inside {
 	bool with_sass;
 };
 
+/*
+ * OPK_EUSAGE: rows of a recording of launches alone can't have `what` was asked for (NULL: nothing),
+ * or are not put together by `key` (NULL: by nothing), which was asked for by `what`.
+ */
+int opk_trace_refuse(struct opk_ctx *ctx, const char *path, const char *what);
+int opk_trace_check_key(struct opk_ctx *ctx, const char *path, const char *what, const char *key);
+
 enum opk_table_kind {
 	OPK_TABLE_FACT,
 	OPK_TABLE_VALUE,
