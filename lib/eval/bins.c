@@ -109,7 +109,7 @@ static bool is_twice(const struct opk_binned *image, const struct opk_binned *be
 static int check_twice(const struct opk_bins *bins, struct opk_ctx *ctx,
                        const struct opk_file *file)
 {
-	/* Of each GPU the last image in order, and the last other one. */
+	/* For each GPU: the last image that is not in order, and the last one that is. */
 	opk_autofree const struct opk_binned **lasts = opk_alloc_array(bins->gpus.count + 1,
 	                                                               2 * sizeof *lasts);
 

@@ -417,7 +417,7 @@ int opk_made_begin(struct opk_made *made, struct opk_ctx *ctx, const void *like,
                    const struct opk_nv_room *room);
 void opk_made_clear(struct opk_made *made);
 #define opk_automade __attribute__((cleanup(opk_made_clear)))
-/* Sends it to the parent as a part of an image: its bytes, and for each slot whether it has data. */
+/* Sends it to the parent as a part: its bytes, and for each slot whether it has data. */
 void opk_made_send(const struct opk_made *made, struct opk_child *child, size_t slots);
 /* The bytes of a part; NULL: it has no ranges. free() */
 int opk_part_receive(void **image, size_t *size, struct opk_ctx *ctx, struct opk_result *sent,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Images that PerfWorks' combiner makes, in a child, and parts of them that several children make. */
+/* Images that PerfWorks' combiner makes in a child, or in several, of which each makes a part. */
 #include "eval/eval.h"
 
 int opk_made_begin(struct opk_made *made, struct opk_ctx *ctx, const void *like, size_t size,

@@ -29,8 +29,8 @@ struct opk_table_inside {
 };
 
 /*
- * OPK_EUSAGE: rows of a recording of launches alone can't have `what` was asked for (NULL: nothing),
- * or are not put together by `key` (NULL: by nothing), which was asked for by `what`.
+ * OPK_EUSAGE: rows of a recording of launches alone can't have what `what` asks for (NULL: it asks
+ * for nothing), or are not put together by `key` (NULL: there is none), for which `what` asks.
  */
 int opk_trace_refuse(struct opk_ctx *ctx, const char *path, const char *what);
 int opk_trace_check_key(struct opk_ctx *ctx, const char *path, const char *what, const char *key);

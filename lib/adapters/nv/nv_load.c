@@ -410,9 +410,8 @@ static int fail_not_found(struct opk_ctx *ctx, const struct opk_nv *nv)
 		return opk_add(ctx, OPK_ENVIDIA,
 		               "%s is a file: name its folder, or the folder of the CUDA toolkit",
 		               named);
-	wheel = ctx->env.wheels
-	                ? "install it: pip install \"pyoffpeak[cupti]\""
-	                : "install the wheel nvidia-cuda-cupti==13.0.*, which wants no driver";
+	wheel = ctx->env.wheels ? "install it: pip install \"pyoffpeak[cupti]\""
+	                        : "install " NV_CUPTI_WHEEL ", which wants no driver";
 	if (named) {
 		opk_add(ctx, OPK_ENVIDIA,
 		        "libcupti not found in %s%s: name the CUDA toolkit's folder; or leave it "
