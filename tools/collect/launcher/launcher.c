@@ -432,6 +432,8 @@ int main(int argc, char **argv)
 	opk_reserve_standard();
 	if (argc > 1 && !strcmp(argv[1], WATCH_WORD))
 		return argc > 3 ? watch_dump(argv[3]) : argc > 2 ? watch_gpus(argv[2]) : OPK_EUSAGE;
+	if (argc > 1 && !strcmp(argv[1], "--complete"))
+		return shell_complete((size_t)argc - 2, argv + 2);
 	signals_begin();
 	TRY(command_line_read(&settings, &sets, &program, argc, argv));
 	if (!program)

@@ -394,6 +394,8 @@ void settings_export_number(enum setting_id id, size_t number);
 /* In the library, from a copy of the environment. NULL, or what is wrong. */
 const char *settings_read(struct settings *settings);
 
+/* The words that an option takes, with NULL at the end, and a text that names those for users. */
+const char *const *settings_words(const char **what, const struct setting *row);
 /* The word for a value of an enum above, as in META's `mode`. */
 const char *settings_word(enum setting_id id, unsigned value);
 /* Whether some launches are excluded. */
