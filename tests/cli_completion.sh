@@ -154,6 +154,10 @@ if [ -x "$BUILD/tools/offpeak-collect" ]; then
 	files_too no --
 	pass 'a file of its own' bash -euc '. "$1" && complete -p offpeak offpeak-collect' bash "$script-collect"
 	OFFPEAK=$offpeak
+	same "zsh's commands" "$(head -n 1 "$SOURCE/data/completion/_offpeak")" '#compdef offpeak offpeak-collect'
+	if fish --version >/dev/null 2>&1; then
+		same fish "$(PATH=$BUILD/tools:$PATH fish -N -c '. $argv[1]; complete -C "offpeak-collect --range=u"' "$script-collect.fish")" --range=user
+	fi
 fi
 
 have_cupti || finish
