@@ -288,6 +288,8 @@ bool opk_meta_is_probe(const struct opk_meta *meta);
 bool opk_meta_list_columns(struct opk_strlist *names, const struct opk_meta *meta);
 /* Whether the metric was recorded, or is in the set. meta_check.c */
 bool opk_meta_has_metric(const struct opk_meta *meta, const char *metric);
+/* The value of the property of this name; NULL: there is none. */
+const char *opk_property_find(const struct opk_property *items, size_t count, const char *name);
 /* Whether the metric's values count idle time around short kernels. meta_check.c */
 bool opk_meta_is_inflated(const struct opk_meta *meta, const char *metric);
 /* Writes a file's metadata with a new `made_by`; keeps members that readers don't know. */

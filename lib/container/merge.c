@@ -70,14 +70,6 @@ static void add_inflated(struct common_meta *common, const struct opk_meta *meta
 	}
 }
 
-static bool has_fact(const struct opk_property *run, size_t count, const char *name)
-{
-	for (size_t i = 0; i < count; i++)
-		if (!strcmp(run[i].name, name))
-			return true;
-	return false;
-}
-
 /* Drops facts that differ: one host's facts would seem true for ranges of others. */
 static int keep_common_facts(struct common_meta *common, struct opk_ctx *ctx,
                              const struct opk_meta *meta)
@@ -96,7 +88,7 @@ static int keep_common_facts(struct common_meta *common, struct opk_ctx *ctx,
 			common->many_hosts |= opk_fact_is_origin(common->run[i].name);
 	for (size_t i = 0; i < meta->run_count; i++)
 		common->many_hosts |= opk_fact_is_origin(meta->run[i].name)
-		                      && !has_fact(common->run, kept, meta->run[i].name);
+		                      && !opk_property_find(common->run, kept, meta->run[i].name);
 	common->meta.run_count = kept;
 	return OPK_OK;
 }
