@@ -110,8 +110,7 @@ int app_error(struct app *app, int code, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	if (vasprintf(&text, format, args) < 0)
-		text = NULL;
+	text = opk_vprintf(format, args);
 	va_end(args);
 	if (app && app->ctx)
 		return opk_fail(app->ctx, code, "%s", text ? text : "out of memory");
@@ -133,8 +132,7 @@ void app_note(const char *format, ...)
 
 	noted = true;
 	va_start(args, format);
-	if (vasprintf(&text, format, args) < 0)
-		text = NULL;
+	text = opk_vprintf(format, args);
 	va_end(args);
 	app_print_cause("offpeak: note: ", text ? text : "out of memory");
 }
