@@ -17,7 +17,8 @@ static const double least_next = 20;                 /* a smaller limiter is not
 
 enum { NUMBER_TEXT = 32 };
 
-double opk_answer_value(const struct opk_answer_values *values, const struct opk_formula *formula)
+/* NaN: a value is not known. */
+static double value_of(const struct opk_answer_values *values, const struct opk_formula *formula)
 {
 	double known[OPK_MAX_FORMULA_NAMES];
 	size_t count = opk_formula_name_count(formula), at;
@@ -57,8 +58,7 @@ static void rank_all(struct ranked *ranked, const struct opk_answer_rules *rules
 	for (size_t i = 0; i < rules->limiters.count; i++)
 		ranked[i].percent = rules->limiters.items[i].ranges && !values->ranges
 		                            ? (double)NAN
-		                            : opk_answer_value(values,
-		                                               rules->limiters.items[i].percent);
+		                            : value_of(values, rules->limiters.items[i].percent);
 	/* Rules yield to earlier ones alone. */
 	for (size_t i = 0; i < rules->limiters.count; i++)
 		ranked[i].rank = rank_of(ranked, rules, i);
@@ -341,8 +341,7 @@ static int find(struct opk_answer *answer, struct opk_ctx *ctx,
 		struct opk_answer_finding finding = { .name = rule->name,
 			                              .advice = rule->advice,
 			                              .because = rule->because,
-			                              .gain = opk_answer_value(values,
-			                                                       rule->gain) };
+			                              .gain = value_of(values, rule->gain) };
 
 		finding.gain = finding.gain < bound ? finding.gain : bound;
 		finding.about_limiter = answer->limiter.name
@@ -351,7 +350,7 @@ static int find(struct opk_answer *answer, struct opk_ctx *ctx,
 		    || ((rule->only_if_named || alone) && !finding.about_limiter))
 			continue;
 		/* NaN: it does not hold as far as is known. */
-		if (!(opk_answer_value(values, rule->when) > 0) || !(finding.gain >= worth))
+		if (!(value_of(values, rule->when) > 0) || !(finding.gain >= worth))
 			continue;
 		finding.text = say(texts, rule->says, values);
 		if (!finding.text)
@@ -367,7 +366,7 @@ int opk_answer_judge(struct opk_answer *answer, struct opk_ctx *ctx,
 {
 	opk_autofree struct ranked *ranked = opk_alloc_array(rules->limiters.count + 1,
 	                                                     sizeof *ranked);
-	bool doubt = rules->doubt && opk_answer_value(values, rules->doubt) > 0;
+	bool doubt = rules->doubt && value_of(values, rules->doubt) > 0;
 
 	if (!ranked)
 		return opk_nomem(ctx, "findings");

@@ -201,7 +201,6 @@ struct opk_scan {
  */
 int opk_scan_file(struct opk_scan *scan, struct opk_ctx *ctx, const char *path);
 void opk_scan_clear(struct opk_scan *scan);
-#define opk_autoscan __attribute__((cleanup(opk_scan_clear)))
 /* The finding of a section of `scan->file`. */
 struct opk_finding *opk_scan_finding(struct opk_scan *scan, size_t section);
 
@@ -593,7 +592,5 @@ const char *opk_attribute_device_fact(const char *name);
  * names are fine, and so are a recording's metrics.
  */
 int opk_attribute_check(struct opk_ctx *ctx, const char *name, const struct opk_meta *meta);
-/* Attributes of launches; NULL past the end. */
-const char *opk_attribute_known(size_t i);
 
 #endif

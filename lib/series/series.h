@@ -66,7 +66,6 @@ int opk_series_keep_room(struct opk_series *series, struct opk_ctx *ctx);
 /* Folds the finest tracks once. */
 int opk_series_fold(struct opk_series *series, struct opk_ctx *ctx);
 void opk_series_clear(struct opk_series *series);
-#define opk_autoseries __attribute__((cleanup(opk_series_clear)))
 
 /* Adds a sample, with one value per metric. track.c */
 int opk_track_add(struct opk_track *track, struct opk_ctx *ctx, uint64_t start, uint64_t end,
