@@ -252,7 +252,7 @@ static const char *name_of(struct opk_answers *a, size_t group)
 	return opk_strlist_take(&a->texts, name) ? a->texts.items[a->texts.count - 1] : NULL;
 }
 
-/* Values that say nothing of these launches together, or that can't be, are not known. */
+/* Makes NaN of values that are not true for these launches together, or that are impossible. */
 static void forget(double *means, const struct opk_answers *a, const struct opk_aggregated *of)
 {
 	static const struct {
@@ -344,7 +344,7 @@ static int by_time(const void *x, const void *y)
 	return (a->time_ns < b->time_ns) - (a->time_ns > b->time_ns);
 }
 
-/* Whether a range's time is in no other one's; kernels have none inside. */
+/* Whether no other range contains this one; kernels do not contain each other. */
 static bool is_outermost(const struct opk_answers *a, const char *name)
 {
 	for (size_t i = 0; i < a->count && !a->kernels; i++) {

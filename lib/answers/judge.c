@@ -74,14 +74,17 @@ static bool is_within(const struct opk_answer_rules *rules, size_t i, size_t oth
 	           && !strcmp(within, rules->limiters.items[other].name));
 }
 
-/* The highest rank of a kind but `but`; SIZE_MAX: nothing is known. The first of equal ones. */
+/*
+ * The limiter of a kind with the highest rank, the first of equal ones; not `except`, nor what is
+ * within it. SIZE_MAX: nothing is known.
+ */
 static size_t find_best(const struct ranked *ranked, const struct opk_answer_rules *rules,
-                        enum opk_limiter_kind kind, size_t but)
+                        enum opk_limiter_kind kind, size_t except)
 {
 	size_t best = SIZE_MAX;
 
 	for (size_t i = 0; i < rules->limiters.count; i++)
-		if (rules->limiters.items[i].kind == kind && !is_within(rules, i, but)
+		if (rules->limiters.items[i].kind == kind && !is_within(rules, i, except)
 		    && !isnan(ranked[i].percent)
 		    && (best == SIZE_MAX || ranked[i].rank > ranked[best].rank))
 			best = i;
@@ -232,7 +235,7 @@ static bool relieves(const struct opk_finding_rule *rule, const char *name)
 	       || opk_strlist_contains(&rule->relieves, "*");
 }
 
-/* Whatever is mended, parts that have as much to do as before need as much time. */
+/* The largest share of time that the finding can save: parts that it does not relieve stay busy. */
 static double bound_of(const struct opk_answer_rules *rules, const struct ranked *ranked,
                        const struct opk_finding_rule *rule)
 {

@@ -286,8 +286,9 @@ static int choose_numbered(struct recovery *r)
 		size_t at = (size_t)(opk_scan_finding(&r->scan, i) - r->scan.findings.items);
 
 		if (opk_is_of_plan(type) && at > sound_until)
-			TRY(leave_out(r, i,
-			              "one before it is lost: what it belongs to is not known"));
+			TRY(leave_out(
+				r, i,
+				"a section before it is lost: what this one belongs to is not known"));
 	}
 	return OPK_OK;
 }
