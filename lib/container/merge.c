@@ -290,7 +290,7 @@ static int check_part(struct opk_merger *m, const char *path, size_t number)
 	return opk_twice_add(&m->twice, m->ctx, file);
 }
 
-/* Writes rows with the host and GPU of their file's facts. */
+/* If hosts or GPUs differ, each row and record gets those that the facts of its file name. */
 static int add_placed_rows(struct opk_merger *m, struct opk_writer *writer,
                            const struct opk_segment *segment)
 {
@@ -349,7 +349,7 @@ static int copy_placed_records(struct opk_merger *m, struct opk_writer *writer,
 	return count ? opk_writer_add_activities(writer, activities, count) : OPK_OK;
 }
 
-/* If hosts or GPUs differ, each row and record gets those that the facts of its file name. */
+/* A file while it is copied. */
 struct part {
 	struct opk_file *file;
 	const struct opk_meta *meta;
