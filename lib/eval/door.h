@@ -380,7 +380,7 @@ int opk_recorded_eval(struct opk_evaluation **out, struct opk_ctx *ctx, struct o
  */
 size_t opk_evaluation_ranges(const struct opk_range **ranges,
                              const struct opk_evaluation *evaluation);
-/* Sets *calls and *nodes if calls, or nodes of graphs, that launched rows are known; else neither. */
+/* Sets *calls and *nodes if calls, or nodes of graphs, that launched rows are known. */
 void opk_evaluation_find_ran(bool *calls, bool *nodes, const struct opk_evaluation *evaluation);
 /* The fact's column, a constant; NULL if rows of this profiler don't have the fact. */
 const struct opk_column *opk_fact_column(enum opk_fact fact, enum opk_profiler profiler);
