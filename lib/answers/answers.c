@@ -344,16 +344,24 @@ static int by_time(const void *x, const void *y)
 	return (a->time_ns < b->time_ns) - (a->time_ns > b->time_ns);
 }
 
-/* Whether a range's time is in no other one's; kernels have none inside. */
-static bool is_outermost(const struct opk_answers *a, const char *name)
+/* Adds up times, but not those of ranges inside others, whose times have theirs. */
+static int add_times(struct opk_answers *a, struct opk_ctx *ctx)
 {
-	for (size_t i = 0; i < a->count && !a->kernels; i++) {
-		size_t length = strlen(a->items[i].name);
+	opk_autoindex struct opk_index timed = { 0 };
 
-		if (!strncmp(name, a->items[i].name, length) && name[length] == '/')
-			return false;
+	for (size_t i = 0; !a->kernels && i < a->count; i++)
+		if (!isnan(a->items[i].time_ns)
+		    && !opk_index_add(&timed, a->items[i].name, i, NULL))
+			return opk_nomem(ctx, "answers");
+	for (size_t i = 0; i < a->count; i++) {
+		bool inside;
+
+		TRY(opk_path_is_inside(&inside, ctx, &timed, a->items[i].name));
+		if (!inside && !isnan(a->items[i].time_ns))
+			a->time_ns += a->items[i].time_ns;
+		a->launches += a->items[i].launches;
 	}
-	return true;
+	return OPK_OK;
 }
 
 int opk_answers_fill(struct opk_answers *a, struct opk_ctx *ctx, size_t count, bool some)
@@ -364,11 +372,7 @@ int opk_answers_fill(struct opk_answers *a, struct opk_ctx *ctx, size_t count, b
 		return opk_nomem(ctx, "answers");
 	for (size_t i = 0; i < a->count; i++)
 		TRY(answer_one(&a->items[i], a, ctx, i));
-	for (size_t i = 0; i < a->count; i++) {
-		if (!isnan(a->items[i].time_ns) && is_outermost(a, a->items[i].name))
-			a->time_ns += a->items[i].time_ns;
-		a->launches += a->items[i].launches;
-	}
+	TRY(add_times(a, ctx));
 	/* Without the other kernels it is not known what share of the time these have. */
 	for (size_t i = 0; i < a->count; i++)
 		a->items[i].share = some ? (double)NAN : 100 * a->items[i].time_ns / a->time_ns;

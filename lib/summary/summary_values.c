@@ -126,42 +126,26 @@ static void find_times(struct opk_summary *s)
 		}
 }
 
-/* Whether another group's range holds it: "step" holds "step/forward". */
-static int find_inside(bool *out, const struct opk_summary *s, const struct opk_index *names,
-                       const char *name)
-{
-	opk_autofree char *path = opk_strdup(name);
-	char *slash;
-
-	if (!path)
-		return summary_nomem(s);
-	for (*out = false; !*out && (slash = strrchr(path, '/'));) {
-		*slash = '\0';
-		*out = opk_index_find(NULL, names, path);
-	}
-	return OPK_OK;
-}
-
-/* Shares are of the total time of all groups that are not inside another group. */
+/*
+ * Shares are of the total time of all groups but those inside another one, whose time has theirs.
+ */
 static int find_shares(struct opk_summary *s)
 {
-	opk_autoindex struct opk_index names = { 0 };
+	opk_autoindex struct opk_index timed = { 0 };
 	double total = 0;
-	int code = OPK_OK;
 
-	for (size_t i = 0; !code && s->kind != OPK_SUMMARY_KERNELS && i < s->group_count; i++)
-		if (!opk_index_add(&names, s->groups[i].name, i, NULL))
-			code = summary_nomem(s);
-	for (size_t i = 0; !code && i < s->group_count; i++) {
-		bool inside = false;
+	for (size_t i = 0; s->kind != OPK_SUMMARY_KERNELS && i < s->group_count; i++)
+		if (!isnan(s->groups[i].time) && !opk_index_add(&timed, s->groups[i].name, i, NULL))
+			return summary_nomem(s);
+	for (size_t i = 0; i < s->group_count; i++) {
+		bool inside;
 
-		if (s->kind != OPK_SUMMARY_KERNELS)
-			code = find_inside(&inside, s, &names, s->groups[i].name);
+		TRY(opk_path_is_inside(&inside, s->ctx, &timed, s->groups[i].name));
 		total += inside || isnan(s->groups[i].time) ? 0 : s->groups[i].time;
 	}
 	for (size_t i = 0; i < s->group_count; i++)
 		s->groups[i].share = 100 * s->groups[i].time / total;
-	return code;
+	return OPK_OK;
 }
 
 /* ---- order */
