@@ -194,6 +194,37 @@ static const struct opk_aggregated *group_of(const struct opk_answers *a, size_t
 	return a->summary ? a->summary->groups[group].of : opk_aggregate_get(a->aggregate, group);
 }
 
+static double value_of(const struct opk_answers *a, const double *values, const char *name)
+{
+	size_t at;
+
+	return values && opk_index_find(&at, &a->columns, name) ? values[at] : (double)NAN;
+}
+
+/* Values that say nothing of these launches together, or that can't be, are not known. */
+static void forget(double *means, const struct opk_answers *a, const struct opk_aggregated *of)
+{
+	static const struct {
+		const char *name;
+		bool mixed, several; /* of launches of different shapes; of several launches */
+	} columns[] = {
+		{ "blocks", true, false },
+		{ "threads_per_block", true, false },
+		{ "imbalance", false, true }, /* the busiest SM of all launches together */
+	};
+	bool mixed = a->kernels && (!of->range.grid[0] || !of->range.block[0]);
+	size_t at;
+
+	for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+		if (opk_index_find(&at, &a->columns, columns[i].name)
+		    && ((mixed && columns[i].mixed) || (of->range.count > 1 && columns[i].several)))
+			means[at] = (double)NAN;
+	/* More warps than can be: warps were counted in a pass that took longer than the other. */
+	if (opk_index_find(&at, &a->columns, "occupancy")
+	    && means[at] > fmin(value_of(a, means, "possible"), 100) + 1)
+		means[at] = (double)NAN;
+}
+
 /* One for each column of the set; free(). NULL when out of memory. */
 static double *means_of(const struct opk_answers *a, size_t group)
 {
@@ -203,14 +234,9 @@ static double *means_of(const struct opk_answers *a, size_t group)
 		opk_answers_compute(means, a, group);
 	for (size_t i = 0; means && !a->summary && i < a->column_count; i++)
 		means[i] = group_of(a, group)->columns[i].mean;
+	if (means)
+		forget(means, a, group_of(a, group));
 	return means;
-}
-
-static double value_of(const struct opk_answers *a, const double *values, const char *name)
-{
-	size_t at;
-
-	return values && opk_index_find(&at, &a->columns, name) ? values[at] : (double)NAN;
 }
 
 double opk_answers_value(const struct opk_answers *answers, const struct opk_answer *answer,
@@ -252,30 +278,6 @@ static const char *name_of(struct opk_answers *a, size_t group)
 	return opk_strlist_take(&a->texts, name) ? a->texts.items[a->texts.count - 1] : NULL;
 }
 
-/* Values that say nothing of these launches together, or that can't be, are not known. */
-static void forget(double *means, const struct opk_answers *a, const struct opk_aggregated *of)
-{
-	static const struct {
-		const char *name;
-		bool mixed, several; /* of launches of different shapes; of several launches */
-	} columns[] = {
-		{ "blocks", true, false },
-		{ "threads_per_block", true, false },
-		{ "imbalance", false, true }, /* the busiest SM of all launches together */
-	};
-	bool mixed = a->kernels && (!of->range.grid[0] || !of->range.block[0]);
-	size_t at;
-
-	for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-		if (opk_index_find(&at, &a->columns, columns[i].name)
-		    && ((mixed && columns[i].mixed) || (of->range.count > 1 && columns[i].several)))
-			means[at] = (double)NAN;
-	/* More warps than can be: warps were counted in a pass that took longer than the other. */
-	if (opk_index_find(&at, &a->columns, "occupancy")
-	    && means[at] > fmin(value_of(a, means, "possible"), 100) + 1)
-		means[at] = (double)NAN;
-}
-
 /* What is said of launches as short, or as different, as these; NULL: out of memory. */
 static const char *remark_of(struct opk_answers *a, double launch_ns, double within)
 {
@@ -313,7 +315,6 @@ static int answer_one(struct opk_answer *answer, struct opk_answers *a, struct o
 
 	if (!means)
 		return opk_nomem(ctx, "answers");
-	forget(means, a, of);
 	*answer = (struct opk_answer){
 		.name = name_of(a, group),
 		.full = full,

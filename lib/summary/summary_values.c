@@ -207,8 +207,27 @@ static int sort(struct opk_summary *s)
 	return code;
 }
 
+/* A GPU's number, which GPUs of several hosts may share: then after the host's name. */
+static const char *device_name(struct opk_summary *s, const struct opk_range *range)
+{
+	int device = range->device < 0 ? 0 : range->device;
+	bool shared = false;
+	char *name;
+
+	for (size_t i = 0; !shared && i < opk_aggregate_count(s->aggregate); i++)
+		shared = strcmp(opk_aggregate_get(s->aggregate, i)->range.host, range->host) != 0;
+	name = shared && *range->host ? opk_printf("%s %d", range->host, device)
+	                              : opk_printf("%d", device);
+	return opk_strlist_take(&s->group_texts, name)
+	               ? s->group_texts.items[s->group_texts.count - 1]
+	               : NULL;
+}
+
+/* NULL: out of memory. */
 static const char *name_of(struct opk_summary *s, const struct opk_aggregated *of)
 {
+	if (s->kind == OPK_SUMMARY_DEVICES)
+		return device_name(s, &of->range);
 	return s->kind == OPK_SUMMARY_KERNELS && *of->range.kernel
 	               ? opk_kernel_names_get(s->kernel_names, &of->range)
 	               : of->name;
@@ -382,6 +401,8 @@ static int make_groups(struct opk_summary *s)
 		s->groups[i].of = opk_aggregate_get(s->aggregate, i);
 		s->groups[i].number = i;
 		s->groups[i].name = name_of(s, s->groups[i].of);
+		if (!s->groups[i].name)
+			return summary_nomem(s);
 	}
 	return OPK_OK;
 }
