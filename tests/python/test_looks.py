@@ -195,6 +195,7 @@ class Pictures(unittest.TestCase):
             self.assertEqual(picture._repr_svg_(), drawn.stdout)
             self.assertEqual(len(list(picture.numbers)), len(picture.numbers))
             self.assertTrue(picture.numbers.columns and len(picture.panels) > 0)
+            self.assertIn(' viewBox="0 0 {:.0f} {:.0f}"'.format(*picture.size), picture.svg)
         with self.assertRaisesRegex(opk.UsageError, "what can be stacked is Issue slots, Stalls"):
             opk.open(recording("top-down")).picture("stack", group="nix")
         with self.assertRaisesRegex(opk.UsageError, "kind is 'roofline', 'kernels'"):

@@ -77,8 +77,8 @@ class Picture:
     @property
     def size(self) -> tuple[float, float]:
         """Its width and height in CSS pixels."""
-        width, height = self.svg.split('viewBox="0 0 ', 1)[1].split('"', 1)[0].split()
-        return float(width), float(height)
+        panel = next(iter(self.panels))
+        return panel["width"], panel["height"]
 
     def figure(self) -> Figure:
         """The same as a matplotlib figure; needs the extra "plot"."""
