@@ -143,6 +143,28 @@ class Made(unittest.TestCase):
         self.assertEqual({len({row["kernel"] for row in opk.open(piece.path).ranges}) for piece in pieces}, {1})
         with self.assertRaises(ValueError):
             opk.open(BEFORE, AFTER).trim(self.path("trimmed.opk"))
+        opk.merge([BEFORE, AFTER], self.path("apart.opk"), join="none")
+        self.assertEqual(opk.open(self.path("apart.opk")).info.join, "")
+        with self.assertRaisesRegex(opk.UsageError, "join is None, 'kernel', .*, not 'x'"):
+            opk.merge([BEFORE, AFTER], self.path("x.opk"), join="x")
+
+    def test_recordings_that_follow_each_other(self):
+        """Several are a list: after it come the file that is written, and options."""
+        to = self.path("to.opk")
+        calls = {
+            "before.opk is not a metric": lambda: opk.open(AFTER).eval(BEFORE),
+            "after.opk is not the path of a page": lambda: opk.report(BEFORE, AFTER, self.path("two.html")),
+            "after.opk is not the path of a pa.e": lambda: opk.report(opk.open(BEFORE), opk.open(AFTER)),
+            "after.opk is not the path of a trace": lambda: opk.trace(BEFORE, AFTER, self.path("two.json")),
+            "to.opk is not a way to join ranges": lambda: opk.merge(BEFORE, AFTER, to),
+            "to.opk is not a key": lambda: opk.sum(BEFORE, AFTER, to),
+            "after.opk is not a key": lambda: opk.diff(BEFORE, BEFORE, AFTER),
+            "verify.. takes one file": lambda: opk.verify(BEFORE, AFTER),
+        }
+        for message, call in calls.items():
+            with self.subTest(message), self.assertRaisesRegex(opk.UsageError, message):
+                call()
+        self.assertEqual(os.listdir(self.folder), [])
 
     def test_sum_and_trim(self):
         opk.sum(recording("training"), self.path("sum.opk"), by="kernel")

@@ -17,7 +17,7 @@ from ._loading import loading
 from ._native import Path, c_path, c_paths
 from ._offpeak import lib
 from ._options import Evaluation, Selection, Texts, is_yaml, listed, names_of
-from ._paths import Opened, Paths, paths_of
+from ._paths import Opened, Paths, no_recordings, paths_of
 from ._summaries import open_file, summarize
 from ._tables import Table
 from ._words import KernelNames, Layout, Level, PictureKind, Profiler, RowKind
@@ -250,6 +250,7 @@ class Run(Opened):
         >>> opk.open("run.opk").eval(metrics="gpu__time_duration.sum", where="device=0").to_pandas().shape
         (20, 7)
         """
+        no_recordings("a metric", metrics)
         evaluation = Evaluation(names_of(metrics), set, self._allow_incomplete, workers, where=listed(where))
         selection = Selection(
             names_of(columns),
