@@ -129,6 +129,9 @@ class Made(unittest.TestCase):
         of_set = opk.trace(recording("pm-small"), self.path("set.json"), set={"metrics": ["sm__inst_executed.sum"]})
         self.assertEqual(of_set, opk.trace(recording("pm-small"), self.path("one.json"), metrics="sm__inst_executed.sum"))
         self.assertLess(0, of_set.values)
+        for names in ("short", "full"):
+            opk.open(recording("training-trace")).trace(self.path(names + ".json"), kernel_names=names, compress=False)
+        self.assertLess(os.path.getsize(self.path("short.json")), os.path.getsize(self.path("full.json")))
         opk.trace(recording("pm-small"), self.path("trace.json.gz"))
         with gzip.open(self.path("trace.json.gz")) as file:
             self.assertGreater(len(json.load(file)["traceEvents"]), 100)
@@ -138,6 +141,7 @@ class Made(unittest.TestCase):
         merged = opk.open(self.path("both.opk"))
         rows = len(list(opk.open(BEFORE, AFTER).ranges))
         self.assertEqual(merged.info.ranges, rows)
+        self.assertEqual([piece.rows for piece in opk.open(recording("simple")).split(2, self.folder)], [2, 2, 1])
         pieces = merged.split("kernel", self.folder)
         self.assertEqual(sum(piece.rows for piece in pieces), rows)
         self.assertEqual({len({row["kernel"] for row in opk.open(piece.path).ranges}) for piece in pieces}, {1})

@@ -123,6 +123,11 @@ class Html(unittest.TestCase):
         self.assertRegex(repr(opk.open(recording("simple"))), "^<pyoffpeak.Run .*gh100-simple.opk: GH100, set simple, 7 metrics, 5 ranges>$")
         self.assertIn("10,606 samples, ", repr(opk.open(recording("training-kernels"))))
         self.assertIn("2 files: ", repr(opk.open(recording("before"), recording("after"))))
+        self.assertIn("range: 1 metric, 1 pass>", repr(opk.plan("GH100", "dram__bytes.sum", effort=0)))
+        self.assertIn("0 rows: nothing compared>", repr(opk.diff(recording("simple"), recording("before"))))
+        picture = opk.open(recording("simple")).picture("kernels")
+        self.assertEqual(repr(picture), "<pyoffpeak.Picture: kernels, 820 x 226 pixels>")
+        self.assertEqual(repr(picture.numbers), "<pyoffpeak.Numbers: 5 of kernel, time, share>")
 
     def test_several(self):
         paths = [recording("before"), recording("after")]

@@ -92,6 +92,9 @@ class Plans(unittest.TestCase):
         self.assertEqual(list(info.counters), [one.counters for one in plan.detail.passes])
         with self.assertRaises(opk.InputError):
             opk.config_info(b"no image")
+        for bad in ("set.config", 5):
+            with self.assertRaisesRegex(TypeError, "an image is bytes, or another buffer, not "):
+                opk.config_info(bad)
 
     def test_availability(self):
         path = os.path.join(source, "data", "recordings", "gh100-roofline.opk")

@@ -20,7 +20,7 @@ from ._native import Path, c_output, c_paths, choose, record
 from ._offpeak import lib
 from ._options import CODE_ROWS, Evaluation, KERNEL_NAMES, Struct, Texts, listed, names_of
 from ._paths import Files, Paths, allows_incomplete, no_recordings, paths_of
-from ._texts import shortened
+from ._texts import counted, shortened
 from ._words import CodeRows, KernelNames
 
 if TYPE_CHECKING:
@@ -177,9 +177,9 @@ class Diff:
         return _html.diff(self)
 
     def __repr__(self) -> str:
-        verdicts = ", ".join(f"{count} {name}" for name, count in self.verdicts.items() if count)
+        verdicts = ", ".join(f"{count} {name}" for name, count in self.verdicts.items() if count) or "nothing compared"
         rules = f"; {len(self.broken)} of {len(self.judged)} checks are broken" if self.judged else ""
-        return f"<pyoffpeak.Diff of {len(self.rows)} rows: {verdicts}{rules}>"
+        return f"<pyoffpeak.Diff of {counted(len(self.rows), 'row')}: {verdicts}{rules}>"
 
 
 def _reduced(diff: Diff) -> tuple[Any, ...]:

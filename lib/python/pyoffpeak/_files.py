@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from typing import NamedTuple, Optional, Sequence
+from typing import NamedTuple, Optional, Sequence, Union
 
 from . import _context
 from ._elsewhere import file_name
@@ -76,11 +76,11 @@ class Piece(NamedTuple):
     rows: int  # ranges or samples
 
 
-def split(source: str, by: Texts, folder: Path) -> list[Piece]:
+def split(source: str, by: Union[Texts, int], folder: Path) -> list[Piece]:
     ctx = _context.new()
     file = open_file(ctx, source)
     stem = os.path.join(os.fspath(folder), os.path.splitext(file_name(source))[0])
-    found = rows(ctx, lib.opk_split, file, c_text(key_of(by)), c_output(f"{stem}.opk"))
+    found = rows(ctx, lib.opk_split, file, c_text(str(by) if isinstance(by, int) else key_of(by)), c_output(f"{stem}.opk"))
     return [record(Piece, row, path=f"{stem}-{i + 1}.opk") for i, row in enumerate(found)]
 
 

@@ -46,6 +46,9 @@ class Numbers(Rows):
     def __len__(self) -> int:
         return int(lib.opk_listing_count(self._list))
 
+    def __repr__(self) -> str:
+        return f"<pyoffpeak.Numbers: {len(self):,} of {', '.join(self._columns)}>"
+
 
 class Picture:
     """A picture as `offpeak plot` draws it. Jupyter shows it; figure() draws the same with matplotlib."""
@@ -60,7 +63,7 @@ class Picture:
                 given.text(name, value)
             elif value is not None:
                 setattr(given.c, name, value)
-        number = choose(KINDS, "kind", kind)
+        self._kind, number = kind, choose(KINDS, "kind", kind)
         self._picture = _context.made(ctx, "opk_picture", lib.opk_picture_free, lib.opk_picture_new, file, number, given.c)
 
     def _list(self, which: int) -> Numbers:
@@ -73,6 +76,9 @@ class Picture:
 
     def _repr_svg_(self) -> str:
         return self.svg
+
+    def __repr__(self) -> str:
+        return "<pyoffpeak.Picture: {}, {:.0f} x {:.0f} pixels>".format(self._kind, *self.size)
 
     @property
     def size(self) -> tuple[float, float]:

@@ -14,12 +14,13 @@ from . import _context
 from ._elsewhere import fetch, fresh
 from ._errors import OffpeakError, misuse
 from ._loading import loading
-from ._native import Path, c_path, c_paths
+from ._native import Image, Path, c_path, c_paths, image_bytes
 from ._offpeak import lib
 from ._options import Evaluation, Selection, Texts, is_yaml, listed, names_of
 from ._paths import Opened, Paths, no_recordings, paths_of
 from ._summaries import open_file, summarize
 from ._tables import Table
+from ._texts import counted
 from ._words import KernelNames, Layout, Level, PictureKind, Profiler, RowKind
 
 if TYPE_CHECKING:
@@ -188,12 +189,18 @@ class Run(Opened):
         _report.report(self._paths, path, title, kernel, kernel_names, embed_source, source_maps)
 
     def trace(
-        self, path: Path, metrics: Texts = None, where: Texts = None, set: Optional[_sets.SetLike] = None
+        self,
+        path: Path,
+        metrics: Texts = None,
+        where: Texts = None,
+        set: Optional[_sets.SetLike] = None,
+        kernel_names: KernelNames = "short",
+        compress: Optional[bool] = None,
     ) -> _report.TraceCounts:
         """Writes a trace that Perfetto opens; see trace()."""
         with loading:
             from . import _report
-        return _report.trace(self, path, metrics, where, set)
+        return _report.trace(self, path, metrics, where, set, kernel_names, compress)
 
     def trim(self, path: Path) -> None:
         """Writes a copy of the one file in which images have no empty slots; values are the same bit for bit."""
@@ -201,10 +208,10 @@ class Run(Opened):
             from . import _files
         _files.trim(self._only(), path)
 
-    def split(self, by: Texts, folder: Path = ".") -> list[_files.Piece]:
+    def split(self, by: Union[Texts, int], folder: Path = ".") -> list[_files.Piece]:
         """Divides the one file into NAME-1.opk, NAME-2.opk and so on in a folder; writes all of them or none.
 
-        by: name, kernel, shape, nvtx, device and rank, one or several; "segment"; or a number of ranges: "1000".
+        by: name, kernel, shape, nvtx, device and rank, one or several; "segment"; or a number of ranges: 1000.
         """
         with loading:
             from . import _files
@@ -361,8 +368,8 @@ class Run(Opened):
             info = self.info
         except (OffpeakError, OSError) as error:
             return f"<pyoffpeak.Run {self.path}: {error}>"
-        counts = [(len(info.metrics), "metrics"), (info.ranges, "samples" if info.profiler == "pm" else "ranges")]
-        parts = [info.chip, f"set {info.set}" if info.set else "", *(f"{n:,} {what}" for n, what in counts if n)]
+        counts = [(len(info.metrics), "metric"), (info.ranges, "sample" if info.profiler == "pm" else "range")]
+        parts = [info.chip, f"set {info.set}" if info.set else "", *(counted(*count) for count in counts if count[0])]
         parts += [f"{info.activities:,} records of what ran"] if info.activities else []
         return f"<pyoffpeak.Run {self.path}: {', '.join(part for part in parts if part)}>"
 
@@ -393,7 +400,7 @@ def open_part(*paths: Paths) -> Run:
 
 
 def eval_image(
-    image: Any,
+    image: Image,
     chip: Optional[str] = None,
     metrics: Texts = None,
     set: Optional[_sets.SetLike] = None,
@@ -411,7 +418,7 @@ def eval_image(
     given. name: the image's name in the table. gpu_time_shift: ns that are added to the GPU times of
     samples. The image is copied. Only child processes pass it to NVIDIA's code. InputError: it is damaged.
     """
-    data = memoryview(image).tobytes()
+    data = image_bytes(image)
     evaluation = Evaluation(
         names_of(metrics), set, chip=chip, profiler=profiler, gpu_time_shift=gpu_time_shift, where=listed(where)
     )

@@ -18,7 +18,7 @@ from . import _arrow, _aside, _context, _output
 from ._errors import EvaluationError, check, text
 from ._extras import load, load_pandas
 from ._kept import KINDS, TEXT, Kept
-from ._native import CELLS, rows, word
+from ._native import CELLS, rows
 from ._offpeak import ffi, lib
 from ._texts import MOST_SHOWN, rest
 
@@ -229,7 +229,7 @@ class Table(Rows):
         self._table: Any = table
         count = ffi.new("size_t *")
         columns = lib.opk_table_columns(table, count)
-        self._columns = [word(columns[i].name) for i in range(count[0])]
+        self._columns = [text(columns[i].name) for i in range(count[0])]
         self._kinds = tuple(KINDS.get(columns[i].type, TEXT) for i in range(count[0]))
         self._length: int | None = None
         ctx = _context.new()
