@@ -57,6 +57,10 @@ class Compare(unittest.TestCase):
         frame = diff.to_pandas()
         self.assertEqual(len(frame), sum(diff.verdicts.values()))
         self.assertEqual(set(frame.verdict), {name for name, count in diff.verdicts.items() if count})
+        head, *rows = command("diff", BEFORE, AFTER, "--ignore", "shape", "--table", "values")
+        for name in set(head) - {"kernel", "grid", "block"}:  # which are the name here
+            cells = frame[name].tolist()
+            self.assertEqual(repr([type(cells[0])(row[head.index(name)]) for row in rows]), repr(cells), name)
 
     def test_rules(self):
         rule = "gpu__time_duration.sum<-1%"

@@ -37,7 +37,7 @@ class Slices(unittest.TestCase):
         self.assertTrue(opk.open(recording("simple")).eval(where="kernel=none"))
         self.assertIn("... 2 more", repr(table[:]))
         self.assertEqual((bool(table[9:]), table.head().units), (False, table.units))
-        for of in (table, table[:]):
+        for of in (table, table[:], opk.open(recording("simple")).noise()):
             with self.assertRaisesRegex(TypeError, r"to_pandas\(\)\['kernel'\]"):
                 of["kernel"]
             with self.assertRaises(ValueError):

@@ -161,12 +161,13 @@ class Diff:
         units = {column.name: column.unit for column in self.columns}
         records = [
             (row.name, row.kernel, name, units[name], value.before.value, value.after.value, value.change_pct, value.p,
-             value.verdict, value.before.count, value.after.count, value.clock_pct)
+             value.verdict, value.before.count, value.after.count, value.before.low, value.before.high, value.after.low,
+             value.after.high, value.clock_pct)
             for row in self.rows
             for name, value in row.values.items()
         ]
         names = ["name", "kernel", "metric", "unit", "before", "after", "change_pct", "p", "verdict", "before_count",
-                 "after_count", "clock_pct"]
+                 "after_count", "before_low", "before_high", "after_low", "after_high", "clock_pct"]
         frame: pandas.DataFrame = load("pandas", "pandas").DataFrame(records, columns=names)
         return frame
 

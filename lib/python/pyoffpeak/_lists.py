@@ -14,7 +14,7 @@ from ._kept import KINDS, TEXT, Kept
 from ._extras import load
 from ._native import column_names
 from ._offpeak import ffi, lib
-from ._tables import Rows
+from ._tables import Rows, row_number
 from ._texts import MOST_ITEMS, MOST_SHOWN, rest
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class List(Rows, Sequence[Record], Generic[Record]):
     def __getitem__(self, index: slice) -> list[Record]: ...
 
     def __getitem__(self, index: int | slice) -> Record | list[Record]:
-        return Records(self._all()[index]) if isinstance(index, slice) else self._all()[index]
+        return Records(self._all()[index]) if isinstance(index, slice) else self._all()[row_number(index)]
 
     def __iter__(self) -> Iterator[Record]:
         return iter(self._all())

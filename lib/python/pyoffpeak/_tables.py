@@ -175,7 +175,7 @@ class Slice(Rows, Sequence[Dict[str, Cell]]):
         assert self._kept is not None
         if isinstance(index, slice):
             return Slice(self._kept._replace(rows=self._kept.rows[index]))
-        return dict(zip(self._columns, self._kept.rows[_number(index)]))
+        return dict(zip(self._columns, self._kept.rows[row_number(index)]))
 
     def _repr_html_(self) -> str:
         """In Jupyter: the first rows."""
@@ -194,7 +194,7 @@ class Slice(Rows, Sequence[Dict[str, Cell]]):
         return "\n".join(lines)
 
 
-def _number(index: Any) -> int:
+def row_number(index: Any) -> int:
     if isinstance(index, str):
         raise TypeError(f"rows have numbers, not names: the column is to_pandas()[{index!r}]")
     return operator.index(index)
@@ -294,7 +294,7 @@ class Table(Rows):
     def __getitem__(self, index: int | slice) -> dict[str, Cell] | Slice:
         """A row as a dict, or several as a Slice, in memory."""
         if not isinstance(index, slice):
-            at = _number(index)
+            at = row_number(index)
             found = self._between(range(at, at + 1) if at >= 0 else range(len(self) + at, len(self) + at + 1))
             if not found:
                 raise IndexError(f"row {index} of {len(self)}")
