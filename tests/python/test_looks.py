@@ -206,6 +206,15 @@ class Pictures(unittest.TestCase):
         with self.assertRaisesRegex(opk.UsageError, "kind is 'roofline', 'kernels'"):
             opk.open(recording("simple")).picture("pie")
 
+    def test_options_of_other_pictures(self):
+        """What a picture would not take is refused, as by the command."""
+        run = opk.open(recording("roofline"))
+        for kind, name, value, others in (("roofline", "where", "kernel=vadd*", "'timeline'"), ("kernels", "metrics", "dram__bytes.sum", "'timeline'"),
+                                          ("stack", "set", "memory", "'timeline'"), ("kernels", "group", "Stalls", "'stack'"),
+                                          ("timeline", "kernel", "vadd*", "'roofline' and"), ("timeline", "top", 1, "'roofline' and")):
+            with self.subTest(kind, option=name), self.assertRaisesRegex(opk.UsageError, f"{name} does nothing for .* '{kind}': it is for {others}"):
+                run.picture(kind, **{name: value})
+
     def test_numbers(self):
         picture = opk.open(recording("roofline")).picture("roofline")
         self.assertEqual([roof["name"] for roof in picture.roofs if roof["is_level"]], ["DRAM", "L2", "L1"])

@@ -25,6 +25,12 @@ KINDS = {
     "stack": lib.OPK_PICTURE_STACK,
     "timeline": lib.OPK_PICTURE_TIMELINE,
 }
+# Options that only some kinds have.
+_KINDS_WITH = {
+    **dict.fromkeys(("kernel", "top"), ("roofline", "kernels", "stack")),
+    **dict.fromkeys(("metrics", "where", "set"), ("timeline",)),
+    "group": ("stack",),
+}
 PIXELS, POINTS = 96, 72  # per inch: CSS pixels, and points of fonts
 LEAST_WIDTH = 560  # pixels of the picture; in less room it is scaled down
 MOST_SENTENCES, LETTERS, LINE = 3, 110, 16  # below a roofline: kernels; letters and pixels of a line
@@ -48,6 +54,14 @@ class Numbers(Rows):
 
     def __repr__(self) -> str:
         return f"<pyoffpeak.Numbers: {len(self):,} of {', '.join(self._columns)}>"
+
+
+def check_options(kind: str, **given: Any) -> None:
+    """UsageError: there is no such kind, or it does not have an option that is given."""
+    choose(KINDS, "kind", kind)
+    for name, value in given.items():
+        if value and kind not in _KINDS_WITH[name]:
+            raise misuse(f"{name} does nothing for the picture {kind!r}: it is for {' and '.join(map(repr, _KINDS_WITH[name]))}")
 
 
 class Picture:

@@ -351,6 +351,7 @@ class Run(Opened):
         """
         from . import _pictures
 
+        _pictures.check_options(kind, kernel=kernel, group=group, top=top, metrics=metrics, where=where, set=set)
         evaluation = Evaluation(names_of(metrics), set, allow_incomplete=True, where=listed(where))
         options = {"kernel": kernel, "group": group, "top": top, "title": title, "width": width, "height": height}
         return _pictures.Picture(self._only(), kind, evaluation, dark=dark, **options)
