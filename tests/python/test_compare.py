@@ -117,12 +117,14 @@ class Made(unittest.TestCase):
 
     def test_source(self):
         source = os.path.join(os.environ["SOURCE"], "tests", "gpu")
-        for embed in (False, True):
-            opk.open(recording("hot")).report(self.path("hot.html"), embed_source=embed, source_maps="/src=" + source)
+        for embed, maps in ((False, None), (True, "/src=" + source)):
+            opk.open(recording("hot")).report(self.path("hot.html"), embed_source=embed, source_maps=maps)
             with open(self.path("hot.html"), encoding="utf-8") as file:
                 self.assertEqual("__global__ void histogram" in file.read(), embed)
         with self.assertRaisesRegex(opk.UsageError, "OLD=NEW"):
             opk.report(recording("hot"), self.path("hot.html"), embed_source=True, source_maps="nothing")
+        with self.assertRaisesRegex(opk.UsageError, "source_maps goes with embed_source=True"):
+            opk.report(recording("hot"), self.path("hot.html"), source_maps="/src=" + source)
 
     def test_trace(self):
         counts = opk.open(recording("training-trace")).trace(self.path("trace.json"))

@@ -126,6 +126,7 @@ except opk.NvidiaError:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 run = opk.open(path, allow_incomplete=True)
+            self.assertIn(", not complete>", repr(run))
             self.assertIn("cut off", str(caught[0].message))
             self.assertGreater(len(list(run.eval())), 5)
             self.assertTrue(opk.diff(run, recording("training")).rows)

@@ -77,6 +77,8 @@ class Plans(unittest.TestCase):
         named = opk.plan("GH100", "single-pass:TriageCompute")
         self.assertEqual([named.profiler, named.passes, len(named.metrics)], ["pm", 1, 114 if is_13_0 else len(named.metrics)])
         self.assertGreater(named.sample_bytes, 0)
+        with self.assertRaisesRegex(opk.UsageError, "TriageCompute.* depends on the chip: single_pass_sets"):
+            opk.Set("single-pass:TriageCompute").metrics
 
     def test_split(self):
         split = opk.split_plan("GH100", SETS, max_passes=1, effort=0)

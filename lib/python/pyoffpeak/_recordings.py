@@ -372,6 +372,7 @@ class Run(Opened):
         counts = [(len(info.metrics), "metric"), (info.ranges, "sample" if info.profiler == "pm" else "range")]
         parts = [info.chip, f"set {info.set}" if info.set else "", *(counted(*count) for count in counts if count[0])]
         parts += [f"{info.activities:,} records of what ran"] if info.activities else []
+        parts += [] if info.complete else ["not complete"]
         return f"<pyoffpeak.Run {self.path}: {', '.join(part for part in parts if part)}>"
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import NamedTuple, Optional
 
 from . import _context
+from ._errors import misuse
 from ._native import Path, c_output, c_paths, choose, record, rows
 from ._offpeak import ffi, lib
 from ._options import KERNEL_NAMES, Evaluation, Struct, Texts, listed, names_of
@@ -31,6 +32,8 @@ def report(
     recorded paths begin with OLD are here under NEW. The page appears whole, or not at all. InputError: a file is wrong.
     """
     no_recordings("the path of a page", path, title)
+    if source_maps is not None and not embed_source:
+        raise misuse("source_maps goes with embed_source=True, which puts text of source files on the page")
     ctx = _context.new()
     options = Struct("opk_report_options")
     options.text("title", title)
