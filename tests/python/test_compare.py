@@ -106,9 +106,9 @@ class Made(unittest.TestCase):
         return os.path.join(self.folder, name)
 
     def test_report(self):
-        opk.report([BEFORE, AFTER], self.path("two.html"), title="Before & after")
+        opk.report([BEFORE, AFTER], self.path("two.html"), title="Before & after.opk")
         with open(self.path("two.html"), encoding="utf-8") as file:
-            self.assertIn("Before &amp; after", file.read())
+            self.assertIn("Before &amp; after.opk", file.read())
         opk.open(BEFORE).report(self.path("one.html"))
         self.assertGreater(os.path.getsize(self.path("one.html")), 10000)
         with self.assertRaises(opk.InputError):

@@ -40,6 +40,9 @@ class Slices(unittest.TestCase):
         for of in (table, table[:], opk.open(recording("simple")).noise()):
             with self.assertRaisesRegex(TypeError, r"to_pandas\(\)\['kernel'\]"):
                 of["kernel"]
+            with self.assertRaisesRegex(TypeError, "'kernel' may be in `columns`"):
+                "kernel" in of
+            self.assertTrue(of[-1] in of and None not in of)
             with self.assertRaises(ValueError):
                 of[::0]
 

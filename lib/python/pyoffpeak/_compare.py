@@ -19,7 +19,7 @@ from ._extras import load
 from ._native import Path, c_output, c_paths, choose, record
 from ._offpeak import lib
 from ._options import CODE_ROWS, Evaluation, KERNEL_NAMES, Struct, Texts, listed, names_of
-from ._paths import Files, Paths, allows_incomplete, no_recordings, paths_of
+from ._paths import Files, Paths, allows_incomplete, no_recording, paths_of
 from ._texts import counted, shortened
 from ._words import CodeRows, KernelNames
 
@@ -261,7 +261,7 @@ def diff(
     >>> found.ok, [rule.row for rule in found.broken]
     (False, ['axpy 16384x1x1 256x1x1'])
     """
-    no_recordings("a key", by)
+    no_recording("a key", by)
     if not 0 < false_changes < 1:
         raise misuse(f"false_changes {false_changes}: a share such as 0.005")
     if per and by != "kernel":

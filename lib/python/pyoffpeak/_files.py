@@ -12,7 +12,7 @@ from ._errors import misuse
 from ._native import Path, c_output, c_path, c_paths, c_text, choose, record, rows
 from ._offpeak import lib
 from ._options import Struct, Texts, names_of
-from ._paths import Paths, no_recordings, output, paths_of
+from ._paths import Paths, no_recording, output, paths_of
 from ._summaries import open_file
 from ._words import Join, Level
 
@@ -30,7 +30,7 @@ def merge(paths: Paths, path: Path, join: Optional[Join] = None) -> None:
 
     join: which ranges of different passes make one row, "kernel", "launch", "name" or "none"; None: as the first file says.
     """
-    no_recordings("a way to join ranges", join)
+    no_recording("a way to join ranges", join)
     ctx = _context.new()
     options = Struct("opk_merge_options")
     options.text("join", choose(_JOINS, "join", join))
@@ -45,7 +45,7 @@ def sum(paths: Paths, path: Path, by: Texts = "kernel", level: Optional[Level] =
     by: one word of name, kernel, shape, nvtx, device, host, rank and all, or several. level: which of nested ranges
     are added: "outermost" (also for None), "innermost" or "all". UsageError: they can't be summed, such as samples.
     """
-    no_recordings("a key", by)
+    no_recording("a key", by)
     inputs = paths_of(paths)
     write_sum(inputs, output(path, inputs), key_of(by), level)
 

@@ -17,7 +17,7 @@ from ._loading import loading
 from ._native import Image, Path, c_path, c_paths, image_bytes
 from ._offpeak import lib
 from ._options import Evaluation, Selection, Texts, is_yaml, listed, names_of
-from ._paths import Opened, Paths, no_recordings, paths_of
+from ._paths import Opened, Paths, no_recording, paths_of
 from ._summaries import open_file, summarize
 from ._tables import Table
 from ._texts import counted
@@ -247,17 +247,17 @@ class Run(Opened):
 
         metrics: names of metrics, labels or derived metrics. set: instead, as plan() takes it: a name, a path, a Set, a dict.
         where: conditions as of --where. columns: only these, in this order. rows: "single" does not join ranges;
-        "kernel" and "launch" are as --per. aggregate: statistics, a row for each key group and metric: "kernel",
-        ["kernel", "device"] and the other keys of --aggregate; level is that of --level. layout: "long" has a row for
-        each value. kernel_names: "full", "short" or "symbol". all_facts: all facts of each row. keep_first_sample: keep
-        the first PM sample, which begins earlier. workers: number of processes; 0: as many as are useful.
+        "kernel", "launch", "instruction", "line" and "function" are as --per. aggregate: statistics, a row for each key
+        group and metric: "kernel", ["kernel", "device"] and the other keys of --aggregate; level is that of --level.
+        layout: "long" has a row for each value. kernel_names: "full", "short" or "symbol". all_facts: all that is known
+        of a row. keep_first_sample: keep the first PM sample, which begins earlier. workers: processes; 0: as is useful.
 
         UsageError: no such metric or column, or files can't be in one table; InputError: a file is damaged.
 
         >>> opk.open("run.opk").eval(metrics="gpu__time_duration.sum", where="device=0").to_pandas().shape
         (20, 7)
         """
-        no_recordings("a metric", metrics)
+        no_recording("a metric", metrics)
         evaluation = Evaluation(names_of(metrics), set, self._allow_incomplete, workers, where=listed(where))
         selection = Selection(
             names_of(columns),

@@ -62,6 +62,11 @@ class Rows:
         """The units of values by column, in NVIDIA's form: {"dram__bytes.sum": "byte"}."""
         return dict(self._units)
 
+    def __contains__(self, row: object) -> bool:
+        if isinstance(row, str):
+            raise TypeError(f"rows are not texts: {row!r} may be in `columns`, or in a column of to_pandas()")
+        return any(row == found for found in self)  # type: ignore[attr-defined]
+
     def _stream(self) -> Any:
         """A struct ArrowArrayStream of the rows, in malloc's memory."""
         stream = lib.malloc(ffi.sizeof("struct ArrowArrayStream"))

@@ -23,7 +23,7 @@ from ._files import key_of
 from ._native import choose
 from ._options import Texts, listed, names_of
 from ._partitions import BLAMED, TEXT, Reader, error_table, explained, type_of
-from ._paths import Paths, no_recordings, paths_of
+from ._paths import Paths, no_recording, paths_of
 from ._sets import SetLike, stamp_of
 from ._sums import Summing
 from ._words import Level, OnError, RowKind
@@ -77,7 +77,7 @@ def read_opk(
     5
     """
     dataframe = _dask_dataframe()
-    no_recordings("a metric", metrics)
+    no_recording("a metric", metrics)
     choose(("raise", "collect", "rows"), "errors", errors)
     files = list(paths_of(paths, storage_options=storage_options))
     options = {"metrics": names_of(metrics), "set": set, "where": listed(where), "rows": rows}
@@ -135,7 +135,7 @@ def sum(
     _dask_dataframe()
     from dask.delayed import delayed
 
-    no_recordings("a key", by)
+    no_recording("a key", by)
     choose(("raise", "collect"), "errors", errors)
     if split_every < 2:
         raise misuse("split_every is at least 2")
