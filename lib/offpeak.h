@@ -1336,7 +1336,7 @@ void opk_picture_free(struct opk_picture *picture);
 const char *opk_picture_svg(const struct opk_picture *picture);
 
 enum opk_picture_list {
-	/* Fields: left, top, right, bottom; x_from, x_to, y_from, y_to; x_log, y_log */
+	/* left, top, right, bottom; x_from, x_to, x_log, y_from...; width, height of the picture */
 	OPK_PICTURE_PANELS,
 	/*
 	 * kind: "line", "rect", from x, y to x2, y2; "mark", around x, y, with `size`: a circle, or

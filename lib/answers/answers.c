@@ -388,7 +388,7 @@ int opk_answers_prepare(struct opk_answers **out, struct opk_ctx *ctx, const str
 	if (!a)
 		return opk_nomem(ctx, "answers");
 	if (meta->profiler != OPK_PROFILER_RANGE)
-		return opk_fail(ctx, OPK_EUSAGE, "it has no counters of kernels");
+		return opk_fail(ctx, OPK_EUSAGE, "the recording has no counters of kernels");
 	TRY(opk_answer_rules_load(&a->rules, ctx));
 	TRY(opk_set_find_on(&a->set, ctx, "answers", meta->chip));
 	*out = opk_take(a);
