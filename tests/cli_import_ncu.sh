@@ -105,8 +105,20 @@ works import --ncu later.csv --chip GR100 -o later.opk --force
 section 'what is left out'
 sed 's/gpu__time_duration.sum/Duration/' "$reports/simple.csv" >labels.csv
 notes "left out, since they are labels: 'ncu --page raw --csv' has the metrics' names: Duration" import --ncu labels.csv -o labels.opk
-sed 's/"17,824.00"/"long"/' "$reports/simple.csv" >texts.csv
-notes 'left out, since their values are texts: gpu__time_duration.sum' import --ncu texts.csv -o texts.opk
+# A text among numbers becomes nan; a metric without any number is left out.
+sed 's/"17,824.00"/"long"/' "$reports/simple.csv" >odd.csv
+notes 'values that are not numbers became nan: 1 of gpu__time_duration.sum$' import --ncu odd.csv -o odd.opk
+err_lacks 'left out'
+rows 'nan 25536 17440 357184 73312' eval odd.opk --columns gpu__time_duration.sum
+sed '/gpu__time_duration/ s/"[0-9.,]*"$/"long"/' "$reports/simple.csv" >texts.csv
+notes 'left out, since their values are texts: gpu__time_duration.sum$' import --ncu texts.csv -o texts.opk
+err_lacks 'became nan'
+gives 'len(j["metrics"]) == 6' info texts.opk
+for cell in n/a N/A inf Inf '(!) inf'; do
+	sed "s@\"17,824.00\"@\"$cell\"@" "$reports/simple.csv" >cell.csv
+	works import --ncu cell.csv -o cell.opk --force
+	gives 'len(j["metrics"]) == 7' info cell.opk
+done
 {
 	head -n 1 "$reports/simple.csv"
 	grep gpu__time "$reports/simple.csv" | sed 's/gpu__time_duration.sum/Duration/'

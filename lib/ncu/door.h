@@ -21,6 +21,7 @@ struct opk_ncu_imported {
 	struct opk_strlist labels;  /* are for people: no name of a metric looks so */
 	struct opk_strlist texts;   /* have texts as values */
 	struct opk_strlist sampled; /* were sampled while kernels ran */
+	struct opk_strlist odd;     /* "3 of METRIC": texts among its numbers, which became NaN */
 };
 void opk_ncu_imported_clear(struct opk_ncu_imported *imported);
 #define opk_autoimported __attribute__((cleanup(opk_ncu_imported_clear)))

@@ -118,6 +118,7 @@ static void describe(struct opk_ncu_imported *out, struct opk_ncu_report *report
 	out->error = opk_take(report->error.text);
 	out->labels = take(&report->labels);
 	out->texts = take(&values->texts);
+	out->odd = take(&values->odd);
 	out->sampled = take(&report->sampled);
 }
 
@@ -125,6 +126,7 @@ void opk_ncu_imported_clear(struct opk_ncu_imported *imported)
 {
 	opk_strlist_clear(&imported->labels);
 	opk_strlist_clear(&imported->texts);
+	opk_strlist_clear(&imported->odd);
 	opk_strlist_clear(&imported->sampled);
 	opk_strlist_clear(&imported->other_gpus);
 	opk_strlist_clear(&imported->unknown_gpus);

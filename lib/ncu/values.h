@@ -13,6 +13,7 @@ struct opk_ncu_values {
 	OPK_LIST(struct opk_property) facts; /* "device.0.name", owned */
 	struct opk_index fact_names;
 	struct opk_strlist texts; /* metrics that have texts as values, which are left out */
+	struct opk_strlist odd;   /* "3 of METRIC": texts among its numbers, which became NaN */
 };
 
 struct opk_ncu_imported;

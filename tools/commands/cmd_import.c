@@ -103,6 +103,7 @@ static int import_report(struct app *app, const struct import_args *args)
 	           "taken",
 	           &imported.unknown_gpus);
 	note_names("left out, since their values are texts", &imported.texts);
+	note_names("values that are not numbers became nan", &imported.odd);
 	note_names("left out, since they were sampled while kernels ran", &imported.sampled);
 	if (imported.open_line)
 		app_note("whether a point begins decimals, as was assumed, or thousands is not "
