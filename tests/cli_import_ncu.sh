@@ -61,7 +61,7 @@ works eval simple.opk twice.opk
 lines_are 16
 
 section 'decimal commas'
-refuses 1 'compute capability 8.9 is that of several chips, AD102, AD103, AD104, AD106, AD107: name the chip' import --ncu "$reports/comma.csv" -o no.opk
+refuses 2 'compute capability 8.9 is that of several chips, AD102, AD103, AD104, AD106, AD107: name the chip' import --ncu "$reports/comma.csv" -o no.opk
 notes 'its numbers have decimal commas' import --ncu "$reports/comma.csv" --chip RTX-4090 -o comma.opk
 shows ',dram__bytes.sum,bytes,27595520$' eval comma.opk --layout long
 out_has ',gpu__time_duration.sum,nanoseconds,117344$' ',sm__throughput.avg.pct_of_peak_sustained_elapsed,percent,65.7699999999' \
@@ -77,7 +77,7 @@ gpus() {
 	printf '%s\n' "$heading" '"","","","","","inst"' "$@" >"$gpus_file"
 }
 gpus two.csv '"0","k","9.0","0","NVIDIA H100","5"' '"1","l","8.0","1","NVIDIA A100","6"' '"2","l","8.0","1","NVIDIA A100","7"'
-refuses 1 "can't import two.csv without --chip$" import --ncu two.csv -o no.opk
+refuses 2 "can't import two.csv without --chip$" import --ncu two.csv -o no.opk
 err_has 'GPUs of several chips, GH100 and GA100: a recording has one: name the chip$'
 notes 'launches left out, since a recording has one chip: 2 on device 1 .NVIDIA A100. of compute capability 8.0$' \
 	import --ncu two.csv --chip GH100 -o two.opk
@@ -98,7 +98,7 @@ gpus thor.csv '"0","k","10.1","0","n/a","5"'
 works import --ncu thor.csv -o thor.opk
 gives 'j["chip"] == "GB10B"' info thor.opk
 gpus later.csv '"0","k","13.0","0","n/a","5"'
-refuses 1 'no chip is known for compute capability 13.0: name the chip' import --ncu later.csv -o no.opk
+refuses 2 'no chip is known for compute capability 13.0: name the chip' import --ncu later.csv -o no.opk
 notes 'no known chip has this compute capability, .*: device 0 has compute capability 13.0$' import --ncu later.csv --chip GH100 -o later.opk
 works import --ncu later.csv --chip GR100 -o later.opk --force
 
@@ -225,7 +225,23 @@ for option in '--timeout 9' '--profiler pm' '--param n=1' '--time-shift 0'; do
 	refuses 2 '--ncu REPORT.csv goes with -o OUT.opk and --chip alone' import --ncu "$reports/simple.csv" $option -o no.opk
 done
 refuses 2 "import: say what '.*simple.csv' is: --ncu REPORT.csv, --nsys DATABASE or --raw IMAGE" import "$reports/simple.csv" -o no.opk
-refuses 4 'not an .opk file; if it is a report of Nsight Compute, import it' show "$reports/simple.csv"
+# What a file is, its bytes say, whatever its name.
+cp "$reports/simple.csv" renamed.opk
+for file in "$reports/simple.csv" renamed.opk; do
+	refuses 4 'not an .opk file: this is a report of Nsight Compute in CSV; import it$' show "$file"
+done
+printf '==PROF== Connected\n"ID","Kernel Name"\n' >renamed.opk
+refuses 4 'this is a report of Nsight Compute in CSV; import it$' show renamed.opk
+echo 'a,list,of,other,things' >other.csv
+refuses 4 'not an .opk file; if it is a report of Nsight Compute, import it$' show other.csv
+printf 'NVR\0and so on, in its own form' >renamed.opk
+refuses 4 'not an .opk file: this is a report of Nsight Compute, which prints its raw page in CSV' show renamed.opk
+printf 'SQLite format 3\0and so on' >renamed.opk
+refuses 4 'not an .opk file: this is a SQLite database; if Nsight Systems exported it, import it$' show renamed.opk
+printf 'LOPDATA\0and so on, and so on' >renamed.csv
+refuses 4 'not an .opk file: this is a bare counter data image; say so, or import it$' show renamed.csv
+echo 'a text that is long enough' >text.sqlite
+refuses 4 'not an .opk file$' show text.sqlite
 refuses 4 'not an .opk file: this is a report of Nsight Compute, which prints its raw page in CSV' show own.ncu-rep
 echo precious >mine.txt
 refuses 2 'mine.txt' import --ncu "$reports/simple.csv" -o mine.txt

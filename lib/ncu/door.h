@@ -28,7 +28,7 @@ void opk_ncu_imported_clear(struct opk_ncu_imported *imported);
 /*
  * Makes a recording with the values of a report that Nsight Compute has printed in CSV: its raw
  * page, or a row for each metric. `chip` NULL: by the compute capability and the device's name;
- * OPK_EFAILED: these are not enough. OPK_EINPUT: errors carry file:line. Opens no NVIDIA library.
+ * OPK_EUSAGE: these are not enough. OPK_EINPUT: errors carry file:line. Opens no NVIDIA library.
  */
 int opk_ncu_import(struct opk_ncu_imported *out, struct opk_ctx *ctx, const char *report,
                    const char *chip, const char *path);

@@ -147,7 +147,7 @@ int opk_ncu_import(struct opk_ncu_imported *out, struct opk_ctx *ctx, const char
 	TRY(opk_check_output(ctx, path, OPK_OUTPUT_IMPORTED));
 	TRY(opk_ncu_report_read(&report, ctx, report_path));
 	code = opk_ncu_choose_chip(&chip, out, ctx, report);
-	out->needs_chip = code == OPK_EFAILED;
+	out->needs_chip = code == OPK_EUSAGE && !wanted_chip;
 	if (code)
 		return code;
 	TRY(opk_ncu_values_init(&values, ctx, report));

@@ -19,8 +19,8 @@ struct opk_ncu_values {
 struct opk_ncu_imported;
 /*
  * Finds the report's chip where `*chip` is NULL; otherwise takes the launches on GPUs of other
- * chips out of the report. OPK_EFAILED: the report does not say the chip, or has several;
- * OPK_EUSAGE: it has no GPU with the chip that is named.
+ * chips out of the report. OPK_EUSAGE: the report does not say the chip, or has several, or has no
+ * GPU with the chip that is named.
  */
 int opk_ncu_choose_chip(const char **chip, struct opk_ncu_imported *out, struct opk_ctx *ctx,
                         struct opk_ncu_report *report);
