@@ -254,6 +254,22 @@ bare b eval trimmed.opk >got
 equal got wanted
 
 section 'damage'
+# Without its end alone, all values are there.
+bake "$simple"
+without_end o/run.opk >cut.opk
+refuses 4 'cut.opk: cut off: its end section is missing; use --allow-incomplete' eval cut.opk
+"$OFFPEAK" eval o/run.opk >wanted
+"$OFFPEAK" eval cut.opk --allow-incomplete >got 2>/dev/null
+equal got wanted
+run 0 recover cut.opk -o mended.opk
+prints wanted eval mended.opk
+# Without more than that, nothing helps.
+head -c $(($(wc -c <o/run.opk) - 400)) o/run.opk >cut.opk
+for arguments in 'eval cut.opk' 'eval cut.opk --allow-incomplete' 'show cut.opk' 'diff cut.opk o/run.opk --allow-incomplete' 'eval cut.opk --layout long'; do
+	# shellcheck disable=SC2086 # several arguments
+	refuses 4 'cut.opk: cut off before the end of its values, and without images nothing can be read of it: bake or import it again$' $arguments
+done
+rm mended.opk
 # A set without a definition counts as not evaluated; rows need none.
 splice b/run.opk bad.opk '' '' '"sets":["00"]'
 works eval bad.opk

@@ -126,8 +126,11 @@ same "$last: in groups" "$(sed 1d err)" "  PM samples: $pm
   ranges: $simple"
 wide=$recordings/gh100-wide-auto.opk
 refuses 2 'the files have different metrics: choose the long layout' eval "$simple" "$wide" "$nested" "$simple" "$simple" "$simple" "$wide"
-same "$last: in groups" "$(sed 1d err)" "  ranges, 7 metrics of simple: $simple, $nested, $simple, $simple and 1 more
-  ranges, 156 metrics of wide_auto: $wide, $wide"
+err_has "a database; --metrics A,B chooses, and 'offpeak diff' compares two$"
+same "$last: in groups" "$(sed '1d; s/; not in all files: .*//' err)" "  ranges, 7 metrics of simple: $simple, $nested, $simple, $simple and 1 more
+  ranges, 156 metrics of wide_auto: $wide, $wide
+  in all files: no metric"
+err_has 'of simple: .*; not in all files: sm__warps_active.avg.pct_of_peak_sustained_active, .* and 4 more$'
 run 0 eval "$simple" "$wide" --layout long
 # Its passes ran for different times: a share from counters of two passes may be more than the whole.
 err_has 'wide-auto.opk: smsp__warp_issue_stalled_long_scoreboard_per_warp_active.pct is above 101% in 1 row, up to 101.9%: its counters may have been'

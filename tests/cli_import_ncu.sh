@@ -59,6 +59,13 @@ refuses 2 'baking needs counters, and there are only values, which Nsight Comput
 notes 'its values were not compared with its images: it has none' verify --deep simple.opk
 works eval simple.opk twice.opk
 lines_are 16
+# What is different is named, and what all have can be chosen.
+refuses 2 "the files have different metrics: .*; --metrics A,B chooses, and 'offpeak diff' compares two$" eval simple.opk raw.opk
+err_has '^  ranges, 7 metrics .*: simple.opk; not in all files: dram__throughput.avg.pct_of_peak_sustained_elapsed, .* and 1 more$' \
+	'^  ranges, 8 metrics .*: raw.opk; not in all files: dram__bytes.sum, ' \
+	'^  in all files: gpu__time_duration.sum, sm__warps_active.avg.pct_of_peak_sustained_active, smsp__inst_executed.sum$'
+works eval simple.opk raw.opk --metrics gpu__time_duration.sum
+lines_are 8
 
 section 'decimal commas'
 refuses 2 'compute capability 8.9 is that of several chips, AD102, AD103, AD104, AD106, AD107: name the chip' import --ncu "$reports/comma.csv" -o no.opk
@@ -250,6 +257,10 @@ same 'files made' "$(ls no.opk 2>/dev/null)" ''
 unset OFFPEAK_CUDA
 if have_cupti; then
 	section 'beside a recording'
+	# The same metrics in another order.
+	run 0 eval simple.opk "$SOURCE/data/recordings/gh100-simple.opk"
+	lines_are 11
+	out_has '^1,1,simple.opk,.*,19.77,25536,' '^1,1,.*/gh100-simple.opk,.*,34.40697594026[0-9]*,26560,'
 	run 0 diff simple.opk "$SOURCE/data/recordings/gh100-simple.opk" --format csv
 	out_has '^"dgemm_naive\(const double \*, const double \*, double \*, int\)",32x32x1,16x16x1,smsp__inst_executed.sum,instructions,19480576,19480576,0,same,'
 	same 'kernels' "$(tail -n +2 out | cut -d'"' -f2 | sort -u | wc -l)" 5

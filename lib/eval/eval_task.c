@@ -17,7 +17,7 @@ int opk_eval_check_whole(struct opk_ctx *ctx, struct opk_file *file, bool allow_
 	const struct opk_meta *meta;
 	int code = opk_file_meta(&meta, ctx, file);
 
-	if (!code && !allow_incomplete && has_data)
+	if (!code && has_data && (!allow_incomplete || opk_file_lacks_values(file)))
 		code = opk_file_check_complete(ctx, file, OPK_REMEDY_ALLOW_INCOMPLETE);
 	if (code || has_data)
 		return code;
