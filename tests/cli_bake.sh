@@ -207,6 +207,19 @@ loaded() {
 same 'one with values, which loads' "$(loaded b/run.opk)" 0
 same 'several with values, which load' "$(loaded b/run.opk o/run.opk b/run.opk)" 0
 pass 'several without values load' test "$(loaded "$simple" "$simple")" -gt 0
+# Where a metric was not baked, they share as recordings do: the libraries are loaded once for all.
+for i in 1 2 3 4; do
+	cp b/run.opk few-$i.opk
+done
+same 'several that lack a metric load as often as recordings' "$(loaded few-?.opk --metrics sm__inst_executed.sum)" \
+	"$(loaded "$simple" "$simple" "$simple" "$simple" --metrics sm__inst_executed.sum)"
+cut -d , -f 1-2,4- out >wanted
+"$OFFPEAK" eval few-1.opk "$simple" few-2.opk "$simple" --metrics sm__inst_executed.sum 2>/dev/null | cut -d , -f 1-2,4- >got
+equal got wanted
+# One that has the metric needs no child beside others that lack it.
+works bake "$simple" -o has.opk --metrics sm__inst_executed.sum
+"$OFFPEAK" eval few-1.opk has.opk few-2.opk "$simple" --metrics sm__inst_executed.sum 2>/dev/null | cut -d , -f 1-2,4- >got
+equal got wanted
 
 works bake "$recordings/gh100-nested.opk" -o nested.opk
 run 0 eval nested.opk --aggregate device
