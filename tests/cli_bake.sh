@@ -111,7 +111,24 @@ else
 fi
 
 section 'what it says'
+printf 'set,metrics\nsimple,7\nroofline,26\n' >baked-sets
 bake "$simple"
+# As import and others do, it prints what it has made.
+run 0 bake "$simple" -o printed.opk --set roofline --metrics sm__inst_executed.avg
+same 'what was baked' "$(cat out)" "$(printf 'field,value\nfile,printed.opk\nsize,%d\nrows,5\nmetrics,34' "$(wc -c <printed.opk)")"
+# What is in it: sets by name, the recorded one first, and how many metrics have values.
+prints baked-sets info printed.opk --table baked
+gives 'j["baked"] == [{"set": "simple", "metrics": 7}, {"set": "roofline", "metrics": 26}]' info printed.opk
+json 'j["baked_metrics"] == 34 and list(j)[-1] == "baked"'
+gives '"baked" not in j and "baked_metrics" not in j' info "$simple"
+works bake --only "$recordings/gh100-training-answers.opk" -o printed.opk
+shows '^answers,[0-9]+$' info printed.opk --table baked
+lines_are 3
+# A file of an earlier version does not say the names.
+works bake "$simple" -o printed.opk --set roofline
+splice printed.opk nameless.opk '' '' '"named_sets":[]'
+shows '^crc32:[0-9a-f]+,$' info nameless.opk --table baked
+rm printed.opk nameless.opk
 shows '^values_by,offpeak 0' info o/run.opk
 shows '^values_cupti_version,1' info b/run.opk
 shows ',VALS,.*,ok$' verify --deep b/run.opk

@@ -233,9 +233,10 @@ static int write_how(struct bake *b)
 {
 	size_t most = b->options->set_count + 1;
 	opk_autofree const char **sets = opk_alloc_array(2 * most, sizeof *sets);
+	opk_autofree struct opk_baked_set *named = opk_alloc_array(most, sizeof *named);
 	const char **definitions = sets + most;
 
-	if (!sets)
+	if (!sets || !named)
 		return opk_nomem(b->ctx, "metric sets");
 	TRY(opk_catalog_complete(b->catalog, b->ctx));
 	TRY(opk_excerpt_make(&b->excerpt, b->ctx, b->catalog, &b->sink.names));
@@ -244,15 +245,21 @@ static int write_how(struct bake *b)
 	b->baked.metric_count = b->excerpt.count;
 	b->baked.sets = sets;
 	b->baked.definitions = definitions;
+	b->baked.named_sets = named;
 	if (b->answers) {
+		named[0] = (struct opk_baked_set){ "answers",
+			                           opk_answers_metrics(b->answers)->count };
 		definitions[b->baked.set_count] = opk_answers_definition(b->answers);
 		sets[b->baked.set_count++] = opk_answers_set_hash(b->answers);
 	}
 	for (size_t i = 0; i < b->options->set_count; i++) {
+		named[b->baked.set_count] = (struct opk_baked_set){
+			opk_set_name(b->options->sets[i]), b->sets[i].meta.metric_count
+		};
 		definitions[b->baked.set_count] = b->sets[i].resolved.definition;
 		sets[b->baked.set_count++] = b->sets[i].resolved.hash;
 	}
-	b->baked.definition_count = b->baked.set_count;
+	b->baked.definition_count = b->baked.named_set_count = b->baked.set_count;
 	return opk_writer_add_baked(b->sink.writer, &b->baked);
 }
 
