@@ -197,6 +197,25 @@ refuses 2 'has no parameter .unit' bake "$simple" -o no.opk --set ./one.yaml --s
 refuses 2 '--param goes with --set' bake "$simple" -o no.opk --param n=1
 works bake "$simple" -o first.opk --set memory
 notes 'it has values already: those of metrics that are not asked for again are left out' bake first.opk -o second.opk
+# The images of a baked file can be left out without libraries, where the same values are asked for.
+for given in '' '--set ./one.yaml --set ./other.yaml' '--metrics smsp__inst_executed.min'; do
+	# shellcheck disable=SC2086 # several arguments
+	for file in "$simple" "$recordings/gh100-training-answers.opk"; do
+		works bake "$file" -o beside.opk $given
+		works bake --only "$file" -o wanted.opk $given
+		OFFPEAK_CUDA=/nonexistent works bake --only beside.opk -o kept.opk $given
+		equal kept.opk wanted.opk
+		rm beside.opk wanted.opk kept.opk
+	done
+done
+works bake "$recordings/gh100-ranks-pm.opk" -o beside.opk
+works bake --only "$recordings/gh100-ranks-pm.opk" -o wanted.opk
+OFFPEAK_CUDA=/nonexistent works bake --only beside.opk -o kept.opk
+equal kept.opk wanted.opk
+# Others have to be evaluated, be they more or fewer.
+OFFPEAK_CUDA=/nonexistent says 3 'libcupti not found' bake --only beside.opk -o no.opk --metrics sm__ctas_launched.sum
+OFFPEAK_CUDA=/nonexistent says 3 'libcupti not found' bake --only first.opk -o no.opk
+notes 'it has values already: those of metrics that are not asked for again are left out' bake --only first.opk -o second.opk
 # Another key: without counters, means are of the rows' own values.
 notes 'the counters of these groups of ranges can.t be added up .the images were left out.: where a group has several' eval o/run.opk --aggregate all
 # The rows of a GPU are one after the other: their cycles add up, whatever the rollup.
