@@ -178,7 +178,7 @@ const char *opk_error_message(const struct opk_ctx *ctx, size_t i);
 enum opk_cause_kind {
 	OPK_CAUSE_ERROR, /* what is wrong */
 	OPK_CAUSE_WHILE, /* what the library was doing, or how many errors there are */
-	OPK_CAUSE_TRIED, /* where something was looked for, before the error that it was not found */
+	OPK_CAUSE_TRIED, /* where something was looked for that the next error says is missing */
 };
 
 /* What would help; a program says so in its own words, after the message. */

@@ -233,7 +233,7 @@ static int list_metrics(struct bake *b)
 	return add_denominators(b);
 }
 
-/* ---- values that are there -------------------------------------------------------------------- */
+/* ---- values that are there ------------------------------------------------------------------- */
 
 static bool has_same_sets(const struct bake *b, const struct opk_baked *baked)
 {
@@ -286,7 +286,7 @@ static int find_kept(struct bake *b)
 	return code == OPK_ENOMEM ? opk_nomem(b->ctx, "values") : OPK_OK;
 }
 
-/* ---- all of it -------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 static int write_how(struct bake *b)
 {
