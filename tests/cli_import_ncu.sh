@@ -232,7 +232,7 @@ for option in '--timeout 9' '--profiler pm' '--param n=1' '--time-shift 0'; do
 	refuses 2 '--ncu REPORT.csv goes with -o OUT.opk and --chip alone' import --ncu "$reports/simple.csv" $option -o no.opk
 done
 refuses 2 "import: say what '.*simple.csv' is: --ncu REPORT.csv, --nsys DATABASE or --raw IMAGE" import "$reports/simple.csv" -o no.opk
-# What a file is, its bytes say, whatever its name.
+# The bytes of a file say what it is, also under another name.
 cp "$reports/simple.csv" renamed.opk
 for file in "$reports/simple.csv" renamed.opk; do
 	refuses 4 'not an .opk file: this is a report of Nsight Compute in CSV; import it$' show "$file"

@@ -451,7 +451,7 @@ static bool is_of_values(uint32_t type)
 	return type == OPK_SECTION_BAKED || type == OPK_SECTION_VALUES;
 }
 
-/* How values were made is written after all of them, and nothing but the end follows. */
+/* `bake` writes last how values were made: then all of them are there. */
 static bool ends_with_values(const struct opk_file *file)
 {
 	return file->section_count
