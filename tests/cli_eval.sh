@@ -121,6 +121,7 @@ lines 10 eval "$nested" "$simple"
 out_has '^range,name,file,kernel,grid,block,device,' 'vadd\('
 gives '[r["file"] for r in j].count("'"$noinst"'") == 2' eval "$nested" "$noinst"
 refuses 2 "the files don't go into one table" eval "$simple" "$pm"
+err_lacks 'in all files'
 refuses 2 "the files don't go into one table" eval "$pm" "$simple" --layout long
 same "$last: in groups" "$(sed 1d err)" "  PM samples: $pm
   ranges: $simple"
@@ -191,13 +192,14 @@ refuses 2 "unknown chip 'GX100'" eval --raw image --metrics $metric --chip GX100
 refuses 2 "no metric 'no__such.sum'" eval --raw image --metrics no__such.sum
 fresh
 works import --raw image --metrics "$metrics" -o dir/new.opk
-out_lacks .
+same "$last: what it made" "$(cat out)" "$(printf 'field,value\nfile,dir/new.opk\nsize,%d' "$(wc -c <dir/new.opk)")"
 files_are 'new.opk '
 shows '^chip,GH100$' info dir/new.opk
 out_has '^kind,recording$' '^source,image$' '^images,1$'
 prints raw.csv eval dir/new.opk
 works import --raw image --metrics "$metrics" -o dir/new.opk --ranges ranges --config config \
 	--availability availability --set-name simple
+out_has '^rows,5$'
 shows '^set,simple$' info dir/new.opk
 out_has "^$hash\$" '^recorded_ranges,5$'
 prints simple.csv eval dir/new.opk

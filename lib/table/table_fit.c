@@ -118,7 +118,7 @@ static int add(struct kinds *kinds, const char *start, const char *rows, const c
 	return OPK_OK;
 }
 
-/* How many kinds have each name: of the names of all kinds, in the order of the index. */
+/* How many kinds have each name. */
 struct shares {
 	struct opk_index index;
 	OPK_LIST(size_t) counts;
@@ -130,7 +130,7 @@ static void clear_shares(struct shares *shares)
 	free(shares->counts.items);
 }
 
-static bool count_shares(struct shares *shares, const struct kinds *kinds)
+static int count_shares(struct shares *shares, const struct kinds *kinds)
 {
 	for (size_t i = 0; i < kinds->count; i++) {
 		const struct opk_strlist *names = &kinds->items[i].names;
@@ -141,11 +141,11 @@ static bool count_shares(struct shares *shares, const struct kinds *kinds)
 			if (!opk_index_add(&shares->index, names->items[k], shares->counts.count,
 			                   &at)
 			    || (at == shares->counts.count && !opk_list_add(&shares->counts)))
-				return false;
+				return opk_nomem(kinds->ctx, "a table");
 			shares->counts.items[at]++;
 		}
 	}
-	return true;
+	return OPK_OK;
 }
 
 /* "A, B and 2 more" of the names that all kinds have, or that some lack; "": there are none. */
@@ -190,8 +190,9 @@ static int refuse(struct kinds *kinds, const char *headline, bool of_metrics)
 	size_t shown = kinds->count < MOST_KINDS ? kinds->count : MOST_KINDS;
 	opk_autofree char *common = NULL;
 
-	if (!count_shares(&shares, kinds))
-		return opk_nomem(kinds->ctx, "a table");
+	/* Where rows differ, metrics are not what is wrong. */
+	if (of_metrics)
+		TRY(count_shares(&shares, kinds));
 	opk_clear_errors(kinds->ctx);
 	common = names_of(kinds, &shares, kinds->items, true);
 	if (of_metrics && common)

@@ -235,7 +235,9 @@ int files_report(struct app *app, const char *path)
 		rows += segments[i].row_count;
 	field_text(&fields, "file", path);
 	field_number(&fields, "size", opk_file_size(file));
-	field_number(&fields, "rows", rows);
+	/* How many an image without a table has, only NVIDIA's library knows. */
+	if (rows)
+		field_number(&fields, "rows", rows);
 	if (metrics)
 		field_number(&fields, "metrics", metrics);
 	return app_report(app, &fields);
