@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* BAKE sections: how the values in a file were made. */
 #include "baked/baked_inside.h"
+#include "base/listing.h"
 #include "base/nearest.h"
 #include "base/number_text.h"
 
@@ -17,6 +18,12 @@ static const struct opk_member image_members[] = {
 static const struct opk_members image_table = OPK_MEMBERS(image_members, opk_baked_image);
 
 #define TEXT(type, member) OPK_MEMBER(type, member, #member)
+
+static const struct opk_member set_members[] = {
+	TEXT(opk_baked_set, name),
+	NUMBER(opk_baked_set, metrics),
+};
+static const struct opk_members set_table = OPK_MEMBERS(set_members, opk_baked_set);
 
 static const struct opk_member metric_members[] = {
 	TEXT(opk_baked_metric, name),
@@ -46,6 +53,9 @@ static const struct opk_member members[] = {
 	OPK_MEMBER(opk_baked, definitions, "definitions", .form = OPK_MEMBER_TEXTS,
 	           .rules = OPK_MEMBER_STRICT,
 	           .count = offsetof(struct opk_baked, definition_count)),
+	OPK_MEMBER(opk_baked, named_sets, "named_sets", .form = OPK_MEMBER_OBJECTS,
+	           .elements = &set_table, .rules = OPK_MEMBER_STRICT,
+	           .count = offsetof(struct opk_baked, named_set_count)),
 };
 static const struct opk_members baked_table = OPK_MEMBERS(members, opk_baked);
 
@@ -198,6 +208,34 @@ int opk_baked_why_no_images(const char **why, struct opk_ctx *ctx, const struct 
 	*why = opk_values_are_foreign(&origin) ? "there are only values"
 	                                       : "the images were left out";
 	return OPK_OK;
+}
+
+int opk_values_list(struct opk_listing **out, size_t *metrics, struct opk_ctx *ctx,
+                    struct opk_file *file)
+{
+	opk_auto(opk_baked_file) struct opk_baked_file *baked = NULL;
+	opk_auto(opk_listing) struct opk_listing *rows = opk_listing_new("set metrics~");
+	opk_autostrlist struct opk_strlist known = { 0 };
+	const struct opk_baked *how;
+	const struct opk_meta *meta;
+
+	*metrics = 0;
+	TRY(opk_baked_open(&baked, ctx, file));
+	if (!baked)
+		return opk_listing_finish(out, ctx, opk_take(rows));
+	how = opk_baked_get(baked);
+	TRY(opk_file_meta(&meta, ctx, file));
+	TRY(opk_value_row_metrics(&known, ctx, file));
+	*metrics = known.count;
+	opk_listing_row(rows, cell_text(*meta->set_name ? meta->set_name : "(recorded)"),
+	                cell_known(meta->metric_count, true));
+	for (size_t i = 0; i < how->set_count; i++) {
+		bool named = i < how->named_set_count;
+
+		opk_listing_row(rows, cell_text(named ? how->named_sets[i].name : how->sets[i]),
+		                cell_known(named ? how->named_sets[i].metrics : 0, named));
+	}
+	return opk_listing_finish(out, ctx, opk_take(rows));
 }
 
 int opk_baked_check_segments(struct opk_ctx *ctx, const struct opk_baked *baked,

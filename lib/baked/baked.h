@@ -177,6 +177,11 @@ struct opk_baked_metric {
 	const struct opk_property *suffixes; /* of the metrics, ".sum", and their units */
 	size_t suffix_count;
 };
+/* A set that was evaluated, too. */
+struct opk_baked_set {
+	const char *name;
+	uint64_t metrics;
+};
 struct opk_baked {
 	uint32_t cupti_version, nvperf_year, nvperf_number; /* 0: another tool evaluated */
 	const char *generator;
@@ -190,6 +195,9 @@ struct opk_baked {
 	/* Hashes of their definitions, as many and in the same order. */
 	const char *const *definitions;
 	size_t definition_count;
+	/* What these are called, in the same order; none in files of earlier versions. */
+	const struct opk_baked_set *named_sets;
+	size_t named_set_count;
 };
 int opk_writer_add_baked(struct opk_writer *writer, const struct opk_baked *baked);
 

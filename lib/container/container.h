@@ -140,7 +140,9 @@ int opk_file_decode(const void **data, size_t *size, struct opk_ctx *ctx,
 void opk_decoder_clear(struct opk_decoder *decoder);
 #define opk_autodecoder __attribute__((cleanup(opk_decoder_clear)))
 
-/* OPK_EINPUT, with a remedy, if the file was cut off. */
+/* Whether the file was cut off, and has neither images nor values that can be read. */
+bool opk_file_lacks_values(const struct opk_file *file);
+/* OPK_EINPUT, with a remedy unless nothing helps, if the file was cut off. */
 int opk_file_check_complete(struct opk_ctx *ctx, const struct opk_file *file,
                             enum opk_remedy remedy);
 /* The `made_by` of this kind of .opk file; NULL: it is not made from other files. replaced.c */

@@ -410,6 +410,9 @@ size_t opk_path_end_part(const char *path, size_t at);
  * long, so such a path is not divided.
  */
 bool opk_path_is_too_deep(const char *path);
+/* Whether one of the names, such as "step", is of a range that holds this one, "step/forward". */
+int opk_path_is_inside(bool *out, struct opk_ctx *ctx, const struct opk_index *names,
+                       const char *path);
 
 /*
  * Ranges inside others, by their paths: "a" and "a/b" hold "a/b/c", and kernels that ran in them.

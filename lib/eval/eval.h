@@ -171,6 +171,9 @@ struct opk_eval_task {
 };
 int opk_eval_task_begin(struct opk_eval_task *task, struct opk_ctx *ctx, struct opk_file *file,
                         const struct opk_eval_options *options);
+/* Reads the values that the file has; *served is false if its images have to be evaluated. */
+int opk_eval_task_read(bool *served, struct opk_eval_task *task, struct opk_ctx *ctx,
+                       const struct opk_eval_options *options);
 /* Takes over the result of one child, and empties *result. */
 int opk_eval_task_take(struct opk_eval_task *task, struct opk_ctx *ctx, struct opk_result *result);
 int opk_eval_task_finish(struct opk_evaluation **out, struct opk_ctx *ctx,

@@ -257,7 +257,7 @@ int opk_picture_new(struct opk_picture **out, struct opk_ctx *ctx, struct opk_fi
 	if (!p)
 		return opk_nomem(ctx, "a picture");
 	p->svg.panels = opk_listing_new("left% top% right% bottom% x_from% x_to% x_log? "
-	                                "y_from% y_to% y_log?");
+	                                "y_from% y_to% y_log? width% height%");
 	p->svg.shapes = opk_listing_new("kind panel~ class x% y% x2% y2% size% points text anchor "
 	                                "angle% colour opacity% stroke% kernel~");
 	TRY(draw(p, ctx, file, kind, &options));

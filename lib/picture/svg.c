@@ -257,7 +257,8 @@ void opk_svg_panel(struct opk_svg *svg, const struct opk_axis *x, const struct o
 	opk_listing_row(svg->panels, cell_value(svg->left), cell_value(svg->top),
 	                cell_value(svg->right), cell_value(svg->bottom), cell_value(x->from),
 	                cell_value(x->to), cell_flag(x->log), cell_value(y->from),
-	                cell_value(y->to), cell_flag(y->log));
+	                cell_value(y->to), cell_flag(y->log), cell_value(svg->width),
+	                cell_value(svg->height));
 }
 
 /* ---- shapes as elements */

@@ -117,8 +117,8 @@ def build() -> None:
         NATIVE.mkdir()
         run(TOP / "configure", "-q", *configure_arguments(), folder=NATIVE)
         configured.write_text(wanted)
-    # Neither tests nor manual pages.
-    compile_all("make", f"-j{len(os.sched_getaffinity(0))}", "liboffpeak.la", "tools/offpeak", folder=NATIVE)
+    # Neither tests nor manual pages; one job more than processors, as some wait for files.
+    compile_all("make", f"-j{len(os.sched_getaffinity(0)) + 1}", "liboffpeak.la", "tools/offpeak", folder=NATIVE)
 
 
 def pack(package: Path) -> None:

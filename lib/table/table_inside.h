@@ -177,7 +177,7 @@ void opk_table_clear_levels(struct opk_table_levels *levels);
 /* ---- table_fit.c: which files go together */
 
 /* Checks what is known before evaluation. OPK_EUSAGE lists the files by what they have. */
-int opk_table_check_recorded_fit(const struct opk_table *table, struct opk_ctx *ctx);
+int opk_table_check_recorded_fit(struct opk_table *table, struct opk_ctx *ctx);
 /* Checks the rest after evaluation, if values are columns. */
 int opk_table_check_evaluated_fit(const struct opk_table *table, struct opk_ctx *ctx);
 

@@ -79,6 +79,7 @@ static void print_cause(const char *prefix, const struct opk_cause *cause)
 		[OPK_REMEDY_EVALUATE] = "; then 'offpeak eval' makes tables and databases of it, "
 					"and 'offpeak report' pages",
 		[OPK_REMEDY_BAKE] = "; 'offpeak bake --set SET' or '--metrics A,B' adds them",
+		[OPK_REMEDY_COMMON] = "; --metrics A,B chooses, and 'offpeak diff' compares two",
 	};
 	_Static_assert(COUNT(remedies) == OPK_REMEDY_LAST + 1, "words for each");
 	opk_autofree char *text = opk_printf("%s%s", cause->message, remedies[cause->remedy]);

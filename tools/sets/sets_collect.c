@@ -414,6 +414,10 @@ int sets_collect_init(struct sets_collect *out, struct app *app,
 			translation_lose(&t, &t.command->options[i],
 			                 "not for the samples, which are of the whole run");
 	note_defaults(&t, &out->defaults);
+	if (*t.command->around)
+		t.failed |= !opk_strlist_take(
+			&out->lost, opk_printf("'%s': what the shell does around the command",
+		                               t.command->around));
 	if (t.shown.size) {
 		opk_buf_add_text(
 			&t.shown,

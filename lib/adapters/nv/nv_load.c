@@ -386,13 +386,13 @@ static int add_tried(struct opk_ctx *ctx, const struct opk_strlist *tried)
 		for (size_t i = end - count; i < end; i++) {
 			const char *path = tried->items[i];
 
-			opk_buf_add_printf(&line, "%s%s", i > end - count ? ", " : OPK_TRIED,
+			opk_buf_add_printf(&line, "%s%s", i > end - count ? ", " : "",
 			                   i > end - count ? strrchr(path, '/') + 1 : path);
 		}
 		opk_buf_add(&line, "", 1);
 		if (line.failed)
 			return opk_nomem(ctx, "NVIDIA's libraries");
-		opk_add(ctx, OPK_ENVIDIA, "%s", (const char *)line.data);
+		opk_add_tried(ctx, OPK_ENVIDIA, (const char *)line.data);
 	}
 	return OPK_OK;
 }
