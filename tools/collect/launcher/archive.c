@@ -57,12 +57,32 @@ static int name_part(const struct settings *settings, const struct part *part)
 	return place_by_time(path, settings, part, info.st_mtime);
 }
 
-static bool is_old(const struct settings *settings, const struct part *part)
+/*
+ * Deletes a part that has been here for longer than what is kept, since it was whole or this watch
+ * began: the wall clock may be set. `held`: not now.
+ */
+static void delete_if_old(const struct settings *settings, const struct part *part, bool held)
 {
-	struct stat info;
+	static struct {
+		struct whole {
+			unsigned process, image;
+			struct timespec since;
+		} * items;
+		size_t count, capacity;
+	} known;
+	struct whole *one = known.items;
 
-	return !stat(part->path, &info)
-	       && (double)(time(NULL) - info.st_mtime) > (double)settings->keep_ns * 1e-9;
+	while (one < known.items + known.count
+	       && (one->process != part->process || one->image != part->image))
+		one++;
+	if (one == known.items + known.count) {
+		one = opk_list_add(&known);
+		if (one)
+			*one = (struct whole){ part->process, part->image, clock_now() };
+	} else if (!held && clock_seconds_since(&one->since) > (double)settings->keep_ns * 1e-9) {
+		unlink(part->path);
+		*one = known.items[--known.count];
+	}
 }
 
 static bool has_end(const char *path)
@@ -116,7 +136,7 @@ static bool is_recorder(const struct part *part)
 /* What a recorder with this -o that was killed had kept gets too old, as this one's own does. */
 static void forget_dead(const struct settings *settings)
 {
-	opk_autoparts struct parts parts = { 0 };
+	opk_autoparts struct parts parts = { .quiet = true };
 	struct settings any = *settings;
 
 	any.token = "*";
@@ -127,22 +147,20 @@ static void forget_dead(const struct settings *settings)
 		bool own = !strncmp(part->path + part->name_length + 1, settings->token,
 		                    strlen(settings->token));
 
-		if (!own && is_old(settings, part) && !still_runs(part->process)
-		    && is_recorder(part))
-			unlink(part->path);
+		if (!own && !still_runs(part->process) && is_recorder(part))
+			delete_if_old(settings, part, false);
 	}
 }
 
 int archive_tidy(const struct settings *settings, bool last, unsigned held)
 {
-	opk_autoparts struct parts parts = { 0 };
+	opk_autoparts struct parts parts = { .quiet = true };
 
 	TRY(parts_find(&parts, settings));
 	if (!settings->keep_ns)
 		return name_parts(settings, &parts, last);
 	for (size_t i = 0; i + !last < parts.count; i++)
-		if (parts.items[i].image > held && is_old(settings, &parts.items[i]))
-			unlink(parts.items[i].path);
+		delete_if_old(settings, &parts.items[i], parts.items[i].image <= held);
 	forget_dead(settings);
 	return OPK_OK;
 }
