@@ -181,8 +181,8 @@ static int wait_for(pid_t pid, int report)
 }
 
 /*
- * Returns what fork() does. Signals wait until they can reach the child; one that came before reaches
- * it, too.
+ * Returns what fork() does. Signals wait until they can reach the child; one that came before
+ * reaches it, too.
  */
 static pid_t start(char **program, int report)
 {

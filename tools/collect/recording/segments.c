@@ -348,7 +348,7 @@ void segments_cut(struct segments *segments)
 {
 	opk_autounlock pthread_mutex_t *held = opk_lock(&segments->lock);
 
-	/* Without a segment that follows, as where all GPUs have failed, nothing would end the file. */
+	/* The file ends after a segment, and none may follow, as where all GPUs have failed. */
 	if (!segments->count) {
 		segments->waiting[segments->count++] = (struct segment){ .count = 0 };
 		segments->added++;
