@@ -57,29 +57,41 @@ static int name_part(const struct settings *settings, const struct part *part)
 	return place_by_time(path, settings, part, info.st_mtime);
 }
 
+static double keep_s(const struct settings *settings)
+{
+	return (double)settings->keep_ns * 1e-9;
+}
+
+/* Only the wall clock says the age of an earlier recorder's part. */
+static bool is_old(const struct settings *settings, const struct part *part)
+{
+	struct stat info;
+
+	return !stat(part->path, &info) && (double)(time(NULL) - info.st_mtime) > keep_s(settings);
+}
+
 /*
- * Deletes a part that has been here for longer than what is kept, since it was whole or this watch
- * began: the wall clock may be set. `held`: not now.
+ * Deletes a part of this watch that has been whole for longer than what is kept, unless a dump
+ * needs it. The wall clock may be set meanwhile.
  */
-static void delete_if_old(const struct settings *settings, const struct part *part, bool held)
+static void delete_if_old(const struct settings *settings, const struct part *part, bool needed)
 {
 	static struct {
 		struct whole {
-			unsigned process, image;
+			unsigned image;
 			struct timespec since;
 		} * items;
 		size_t count, capacity;
 	} known;
 	struct whole *one = known.items;
 
-	while (one < known.items + known.count
-	       && (one->process != part->process || one->image != part->image))
+	while (one < known.items + known.count && one->image != part->image)
 		one++;
 	if (one == known.items + known.count) {
 		one = opk_list_add(&known);
 		if (one)
-			*one = (struct whole){ part->process, part->image, clock_now() };
-	} else if (!held && clock_seconds_since(&one->since) > (double)settings->keep_ns * 1e-9) {
+			*one = (struct whole){ part->image, clock_now() };
+	} else if (!needed && clock_seconds_since(&one->since) > keep_s(settings)) {
 		unlink(part->path);
 		*one = known.items[--known.count];
 	}
@@ -147,8 +159,9 @@ static void forget_dead(const struct settings *settings)
 		bool own = !strncmp(part->path + part->name_length + 1, settings->token,
 		                    strlen(settings->token));
 
-		if (!own && !still_runs(part->process) && is_recorder(part))
-			delete_if_old(settings, part, false);
+		if (!own && is_old(settings, part) && !still_runs(part->process)
+		    && is_recorder(part))
+			unlink(part->path);
 	}
 }
 
@@ -191,7 +204,7 @@ static double seconds_of(const char *path)
 /* It has less than what is kept soon after the beginning, and where the disk was full. */
 static int report_dump(const struct settings *settings, const char *path, double seconds)
 {
-	double kept = (double)settings->keep_ns * 1e-9;
+	double kept = keep_s(settings);
 
 	return seconds < kept - 0.5
 	               ? say(OPK_OK, "%s has %.1f s of the last %.0f s", path, seconds, kept)
