@@ -57,17 +57,13 @@ static int name_part(const struct settings *settings, const struct part *part)
 	return place_by_time(path, settings, part, info.st_mtime);
 }
 
-static double keep_s(const struct settings *settings)
-{
-	return (double)settings->keep_ns * 1e-9;
-}
-
 /* Only the wall clock says the age of an earlier recorder's part. */
 static bool is_old(const struct settings *settings, const struct part *part)
 {
 	struct stat info;
 
-	return !stat(part->path, &info) && (double)(time(NULL) - info.st_mtime) > keep_s(settings);
+	return !stat(part->path, &info)
+	       && (double)(time(NULL) - info.st_mtime) > (double)settings->keep_ns * 1e-9;
 }
 
 /*
@@ -76,24 +72,18 @@ static bool is_old(const struct settings *settings, const struct part *part)
  */
 static void delete_if_old(const struct settings *settings, const struct part *part, bool needed)
 {
+	enum { MOST = 4096 };
 	static struct {
-		struct whole {
-			unsigned image;
-			struct timespec since;
-		} * items;
-		size_t count, capacity;
-	} known;
-	struct whole *one = known.items;
+		unsigned image;
+		struct timespec whole;
+	} parts[MOST], *one;
 
-	while (one < known.items + known.count && one->image != part->image)
-		one++;
-	if (one == known.items + known.count) {
-		one = opk_list_add(&known);
-		if (one)
-			*one = (struct whole){ part->image, clock_now() };
-	} else if (!needed && clock_seconds_since(&one->since) > keep_s(settings)) {
+	one = &parts[part->image % MOST];
+	if (one->image != part->image) {
+		one->image = part->image;
+		one->whole = clock_now();
+	} else if (!needed && clock_seconds_since(&one->whole) > (double)settings->keep_ns * 1e-9) {
 		unlink(part->path);
-		*one = known.items[--known.count];
 	}
 }
 
@@ -204,7 +194,7 @@ static double seconds_of(const char *path)
 /* It has less than what is kept soon after the beginning, and where the disk was full. */
 static int report_dump(const struct settings *settings, const char *path, double seconds)
 {
-	double kept = keep_s(settings);
+	double kept = (double)settings->keep_ns * 1e-9;
 
 	return seconds < kept - 0.5
 	               ? say(OPK_OK, "%s has %.1f s of the last %.0f s", path, seconds, kept)
