@@ -367,15 +367,15 @@ static int collect(struct collections *all, char **program)
 	struct collection *one = all->items;
 	struct parts parts = { 0 };
 	int status = 0;
+	bool merged = all->count > 1 || one->settings.merge || one->settings.application
+	              || one->settings.keep_ns;
 
-	if (all->count > 1 || one->settings.application)
+	if (merged)
 		signals_hold();
 	if (all->count > 1)
 		return run_several(all, program);
 	TRY(run_set(one, &parts, program, &status));
-	return finish(&one->settings, &parts, status,
-	              one->settings.merge || one->settings.application || one->settings.keep_ns,
-	              join_of(all));
+	return finish(&one->settings, &parts, status, merged, join_of(all));
 }
 
 /* Whether and how the program can be recorded; *passes as from strategy_choose(). */
@@ -384,6 +384,10 @@ static int prepare(struct settings *settings, char **program, size_t *passes)
 	TRY(strategy_choose(settings, passes));
 	if ((settings->merge || settings->application) && name_varies(settings->output))
 		return say(OPK_EUSAGE, "-o %s: one file can't have a name for each process",
+		           settings->output);
+	/* Three processes of ours name files. */
+	if (settings->watch && name_has(settings->output, "p"))
+		return say(OPK_EUSAGE, "-o %s: a watch is not named after a process",
 		           settings->output);
 	/* Any user may have CUPTI's records of what ran. */
 	if (settings->mode != MODE_TRACE)

@@ -464,6 +464,8 @@ const char *name_of_file(const char *format);
 const char *name_problem(const char *format);
 /* Whether an item in it may differ between processes. */
 bool name_varies(const char *format);
+/* Whether one of these items is in it, such as "p". */
+bool name_has(const char *format, const char *items);
 /* A pattern for glob(): '*' for each item. False like name_expand(). */
 bool name_pattern(char *out, size_t size, const char *format);
 
