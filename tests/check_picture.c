@@ -152,6 +152,10 @@ static const struct {
 	{ HERE, { .from = 0.3, .to = 9, .log = true }, 0.2, 10, 6, 6 },
 	{ HERE, { .from = 1e-3, .to = 1e3, .log = true }, 1e-3, 1e3, 7, 7 },
 	{ HERE, { .from = 1e-30, .to = 1e30, .log = true }, 1e-30, 1e30, 16, 16 },
+	/* A single value has a decade on each side. */
+	{ HERE, { .from = 1e12, .to = 1e12, .log = true }, 1e11, 1e13, 7, 7 },
+	{ HERE, { .from = 2, .to = 2, .log = true }, 0.2, 20, 7, 0 },
+	{ HERE, { .from = 5e-7, .to = 5e-7, .log = true }, 5e-8, 5e-6, 7, 0 },
 };
 
 TEST_EACH(axes, axes_rows)
