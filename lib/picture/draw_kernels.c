@@ -66,7 +66,8 @@ static void put_rest(struct kernels *k)
 	put_side(k, row, k->rest, k->rest_share);
 	if (!k->timeless)
 		return;
-	note = opk_printf("Of the %zu more kernels %zu have no time (nan).", count, k->timeless);
+	note = opk_printf("%zu of the %zu more kernels %s no time (nan).", k->timeless, count,
+	                  k->timeless == 1 ? "has" : "have");
 	opk_bars_put_note(&k->bars, note ? note : "");
 }
 
