@@ -69,7 +69,7 @@ size_t opk_series_buckets(const struct opk_series *series);
 void opk_series_clear(struct opk_series *series);
 #define opk_autoseries __attribute__((cleanup(opk_series_clear)))
 
-/* Adds a sample, with one value per metric; one that ends before it starts has no length. track.c */
+/* Adds a sample, with a value per metric. If it ends before it starts, its length is 0. track.c */
 int opk_track_add(struct opk_track *track, struct opk_ctx *ctx, uint64_t start, uint64_t end,
                   const double *values);
 /* Doubles the samples per bucket. */
