@@ -262,7 +262,7 @@ static int make(struct opk_picture **out, struct opk_ctx *ctx, struct opk_file *
 	p->listed = listed;
 	if (listed) {
 		p->svg.panels = opk_listing_new("left% top% right% bottom% x_from% x_to% x_log? "
-		                                "y_from% y_to% y_log?");
+		                                "y_from% y_to% y_log? width% height%");
 		p->svg.shapes = opk_listing_new("kind panel~ class x% y% x2% y2% size% points text "
 		                                "anchor angle% colour opacity% stroke% kernel~");
 	}

@@ -120,7 +120,8 @@ static void find_colours(struct opk_stack *stack, const struct opk_drawn_kernels
 
 /* ---- the stack */
 
-double opk_stack_sum(const struct opk_stack *stack, const struct opk_drawn *kernel)
+/* Without those that are unknown: nan or infinite. */
+static double sum_parts(const struct opk_stack *stack, const struct opk_drawn *kernel)
 {
 	double sum = 0;
 
@@ -146,7 +147,7 @@ static bool are_shares(const struct opk_stack *stack, const struct opk_drawn_ker
 	size_t whole = 0;
 
 	for (size_t i = 0; i < kernels->count; i++) {
-		double sum = opk_stack_sum(stack, &kernels->items[i]);
+		double sum = sum_parts(stack, &kernels->items[i]);
 		bool all = !has_unknown(stack, &kernels->items[i]);
 
 		if (sum > 1.02 || (all && sum > 0 && sum < 0.98))
@@ -160,7 +161,7 @@ void opk_stack_measure(struct opk_stack *stack, const struct opk_drawn_kernels *
 {
 	stack->shares = are_shares(stack, kernels);
 	for (size_t i = 0; i < kernels->count; i++)
-		stack->most = fmax(stack->most, opk_stack_sum(stack, &kernels->items[i]));
+		stack->most = fmax(stack->most, sum_parts(stack, &kernels->items[i]));
 }
 
 int opk_stack_init(struct opk_stack *stack, struct opk_ctx *ctx,

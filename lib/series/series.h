@@ -67,7 +67,6 @@ int opk_series_keep_room(struct opk_series *series, struct opk_ctx *ctx);
 int opk_series_fold(struct opk_series *series, struct opk_ctx *ctx);
 size_t opk_series_buckets(const struct opk_series *series);
 void opk_series_clear(struct opk_series *series);
-#define opk_autoseries __attribute__((cleanup(opk_series_clear)))
 
 /* Adds a sample, with a value per metric. If it ends before it starts, its length is 0. track.c */
 int opk_track_add(struct opk_track *track, struct opk_ctx *ctx, uint64_t start, uint64_t end,

@@ -12,8 +12,7 @@ int say(int code, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	if (vasprintf(&text, format, args) < 0)
-		text = NULL;
+	text = opk_vprintf(format, args);
 	va_end(args);
 	opk_terminal_say(stderr, "offpeak-collect: ", text ? text : "out of memory");
 	return code;
