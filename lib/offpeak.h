@@ -1353,7 +1353,7 @@ enum opk_picture_list {
 	 * largest share of a peak that is known, "fp32 48.1%", "L2 at least 12%" where not all
 	 * parts of its throughput are known, or ""; text: all shares, and what is not known, in
 	 * words. Kernels: kernel, time, share. Stack: kernel, part, value, unit. Timeline: place,
-	 * "node7 GPU 0 rank 3"; metric; unit; start_ns, end_ns; least, most, mean; or NaN.
+	 * "rank 3, node7, GPU 0"; metric; unit; start_ns, end_ns; least, most, mean; or NaN.
 	 */
 	OPK_PICTURE_NUMBERS,
 	/*
