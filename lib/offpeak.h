@@ -178,6 +178,7 @@ const char *opk_error_message(const struct opk_ctx *ctx, size_t i);
 enum opk_cause_kind {
 	OPK_CAUSE_ERROR, /* what is wrong */
 	OPK_CAUSE_WHILE, /* what the library was doing, or how many errors there are */
+	OPK_CAUSE_TRIED, /* where something was looked for that the next error says is missing */
 };
 
 /* What would help; a program says so in its own words, after the message. */
@@ -196,6 +197,7 @@ enum opk_remedy {
 	OPK_REMEDY_LIBCUDA,  /* set `libcuda` of struct opk_ctx_options to the driver's library */
 	OPK_REMEDY_EVALUATE, /* write the .opk file first; tables and pages are made of it */
 	OPK_REMEDY_BAKE,     /* 'offpeak bake' with these metrics or this set, from the recording */
+	OPK_REMEDY_COMMON,   /* choose metrics that all files have, or compare two of them */
 };
 
 /*
@@ -960,9 +962,8 @@ struct opk_table_options {
 };
 
 /*
- * Makes one table of recordings, all of ranges or all of samples: docs/formats.md. The table opens
- * the files itself and has its own context. So another thread may read it, and it may outlive
- * `ctx`. If this call fails, `ctx` has the causes.
+ * Makes one table of recordings, all of ranges or all of samples: docs/formats.md. It opens the
+ * files itself and has its own context, so another thread may read it, and it may outlive `ctx`.
  *
  * Evaluates all files before it returns (NVPW_MetricsEvaluator_EvaluateToGpuValues for ranges if
  * available, else cuptiProfilerHostEvaluateToGpuValues). It does so in child processes, because
@@ -1336,7 +1337,7 @@ void opk_picture_free(struct opk_picture *picture);
 const char *opk_picture_svg(const struct opk_picture *picture);
 
 enum opk_picture_list {
-	/* Fields: left, top, right, bottom; x_from, x_to, y_from, y_to; x_log, y_log */
+	/* left, top, right, bottom; x_from, x_to, x_log, y_from...; width, height of the picture */
 	OPK_PICTURE_PANELS,
 	/*
 	 * kind: "line", "rect", from x, y to x2, y2; "mark", around x, y, with `size`: a circle, or
@@ -1352,7 +1353,7 @@ enum opk_picture_list {
 	 * largest share of a peak that is known, "fp32 48.1%", "L2 at least 12%" where not all
 	 * parts of its throughput are known, or ""; text: all shares, and what is not known, in
 	 * words. Kernels: kernel, time, share. Stack: kernel, part, value, unit. Timeline: place,
-	 * "node7 GPU 0 rank 3"; metric; unit; start_ns, end_ns; least, most, mean; or NaN.
+	 * "rank 3, node7, GPU 0"; metric; unit; start_ns, end_ns; least, most, mean; or NaN.
 	 */
 	OPK_PICTURE_NUMBERS,
 	/*
@@ -1484,12 +1485,11 @@ int opk_verify(struct opk_listing **out, struct opk_ctx *ctx, const char *path,
 /*
  * Makes a complete recording `to` of all that is whole in `from`: images with their tables, in
  * order. An image without its range table is kept, unless the table says which metrics it has; an
- * image without its times is left out if other images have times. OPK_FILE_DROPS of the new file
- * counts what was left out. *out, unless NULL, is as from opk_verify(), with a problem for each
- * section that was not kept. If libcupti is available, a child process asks how many ranges each
- * image has (NVPW_CounterData_GetNumRanges, cuptiPmSamplingGetCounterDataInfo): tables of another
- * number of rows are left out, and images that it can't read. OPK_EUSAGE: `to` is `from`.
- * OPK_EINPUT: nothing is left that can be evaluated.
+ * image without its times is left out if others have times. OPK_FILE_DROPS of `to` counts what was
+ * left out. *out, unless NULL, is as from opk_verify(): sections that were not kept have a problem.
+ * With libcupti, a child asks how many ranges each image has (NVPW_CounterData_GetNumRanges,
+ * cuptiPmSamplingGetCounterDataInfo): tables of another number of rows are left out, and images it
+ * can't read. OPK_EUSAGE: `to` is `from`. OPK_EINPUT: nothing is left.
  */
 int opk_recover(struct opk_listing **out, struct opk_ctx *ctx, const char *from, const char *to);
 

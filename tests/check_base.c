@@ -332,6 +332,27 @@ CTX_TEST(causes_as_data)
 	ck_assert_ptr_null(opk_error_cause(ctx, 2));
 }
 
+/* Places where something was looked for are not the error, but come before it. */
+CTX_TEST(causes_of_search)
+{
+	static const enum opk_cause_kind kinds[] = { OPK_CAUSE_TRIED, OPK_CAUSE_TRIED,
+		                                     OPK_CAUSE_ERROR, OPK_CAUSE_WHILE };
+
+	opk_add_tried(ctx, OPK_ENVIDIA, "here");
+	ck_assert_str_eq(opk_innermost(ctx), "tried here");
+	opk_add_tried(ctx, OPK_ENVIDIA, "there");
+	opk_add(ctx, OPK_ENVIDIA, "not found");
+	opk_add(ctx, OPK_ENVIDIA, "outer");
+	ck_assert_str_eq(opk_innermost(ctx), "not found");
+	ck_assert_str_eq(opk_error_message(ctx, 1), "tried there");
+	for (size_t i = 0; i < 4; i++)
+		ck_assert_int_eq(opk_error_cause(ctx, i)->kind, kinds[i]);
+	/* A text alone does not make it one. */
+	opk_fail(ctx, OPK_EINPUT, "tried is a bad name");
+	opk_add(ctx, OPK_EINPUT, "outer");
+	ck_assert_str_eq(opk_innermost(ctx), "tried is a bad name");
+}
+
 /* ---- chains between processes */
 
 /* A chain of three causes, the second with every field. */
@@ -340,7 +361,7 @@ static struct opk_ctx *ctx_with_chain(void)
 	struct opk_ctx *ctx = new_ctx();
 	char *message = strdup("f:3:4: FA100 is wrong");
 
-	opk_fail(ctx, OPK_ENVIDIA, "inner");
+	opk_add_tried(ctx, OPK_ENVIDIA, "inner");
 	opk_add_cause(ctx, (struct opk_cause){ .code = OPK_EINPUT,
 	                                       .kind = OPK_CAUSE_ERROR,
 	                                       .file = strdup("f"),
@@ -376,6 +397,7 @@ TEST(chains_travel)
 	for (size_t i = 0; i < 5; i++)
 		ck_assert_str_eq(opk_error_message(to, i), opk_error_message(from, i));
 	ck_assert_ptr_null(opk_error_message(to, 5));
+	ck_assert_int_eq(opk_error_cause(to, 0)->kind, OPK_CAUSE_TRIED);
 	cause = opk_error_cause(to, 1);
 	ck_assert_int_eq(cause->code, OPK_EINPUT);
 	ck_assert_int_eq(cause->kind, OPK_CAUSE_ERROR);

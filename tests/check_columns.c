@@ -418,6 +418,36 @@ TEST_EACH(ranges_inside_others, nested)
 	opk_nesting_clear(&nesting);
 }
 
+/* Names as in shares of time: whether one of "step" and "a\\/b" holds the range. */
+static const struct {
+	struct here here;
+	const char *path;
+	bool is_inside;
+} shared[] = {
+	{ HERE, "step", false },
+	{ HERE, "step/a", true },
+	{ HERE, "step/a/b", true },
+	{ HERE, "steps/a", false },
+	{ HERE, "step\\/a", false },
+	{ HERE, "a\\/b/c", true },
+	{ HERE, "a/step", false },
+	{ HERE, "step/" TEN("a/a/a/a/a/") TEN("a/a/a/a/") "b", true },
+	{ HERE, "step/" TEN(TEN("a/")) "b", false },
+	{ HERE, "", false },
+};
+
+CTX_TEST_EACH(ranges_in_ranges_of_known_time, shared)
+{
+	struct opk_index known = { 0 };
+	bool inside;
+
+	ck_assert(opk_index_add(&known, "step", 0, NULL));
+	ck_assert(opk_index_add(&known, "a\\/b", 1, NULL));
+	ck_assert_int_eq(opk_path_is_inside(&inside, ctx, &known, row->path), OPK_OK);
+	ck_row(row, inside == row->is_inside, "inside: %d", inside);
+	opk_index_clear(&known);
+}
+
 /* ---- units ------------------------------------------------------------------------------ */
 
 CTX_TEST(units_of_columns)

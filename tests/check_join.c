@@ -532,7 +532,7 @@ FAKE_TEST(parts_of_other_sizes)
 
 	ck_ok(ctx, opk_contain(&part, ctx, send_image, NULL, NULL));
 	ck_fails(ctx, opk_contain(&result, ctx, make_mean, &job, NULL), OPK_EINPUT,
-	         "a part of a mean has");
+	         "a part of an image has");
 	opk_result_clear(&part);
 	opk_result_clear(&result);
 }

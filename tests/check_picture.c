@@ -152,6 +152,10 @@ static const struct {
 	{ HERE, { .from = 0.3, .to = 9, .log = true }, 0.2, 10, 6, 6 },
 	{ HERE, { .from = 1e-3, .to = 1e3, .log = true }, 1e-3, 1e3, 7, 7 },
 	{ HERE, { .from = 1e-30, .to = 1e30, .log = true }, 1e-30, 1e30, 16, 16 },
+	/* A single value has a decade on each side. */
+	{ HERE, { .from = 1e12, .to = 1e12, .log = true }, 1e11, 1e13, 7, 7 },
+	{ HERE, { .from = 2, .to = 2, .log = true }, 0.2, 20, 7, 2 },
+	{ HERE, { .from = 5e-7, .to = 5e-7, .log = true }, 5e-8, 5e-6, 7, 2 },
 };
 
 TEST_EACH(axes, axes_rows)
@@ -499,6 +503,96 @@ TEST(stacks)
 	ck_assert_uint_eq(count_of(file, "3 values are nan."), 1);
 }
 
+static const struct {
+	struct here here;
+	double parts[3][2];
+	bool shares;
+	double most;
+	const char *note; /* or NULL */
+} stacked[] = {
+	{ HERE, { { 0.4, 0.6 }, { 1, 0 }, { 0, 0 } }, true, 1, NULL },
+	{ HERE, { { 0.4, 0.6 }, { 0.4, 0.5 }, { 0, 0 } }, false, 1, NULL },
+	/* What is known of a kernel may be more than the whole, or infinite. */
+	{ HERE, { { 0.4, 0.6 }, { 3, NAN }, { 0, 0 } }, false, 3, "1 value is nan." },
+	{ HERE,
+	  { { 0.4, 0.6 }, { 0.4, INFINITY }, { NAN, -INFINITY } },
+	  true,
+	  1,
+	  "3 values are nan or infinite." },
+	{ HERE,
+	  { { NAN, 0.6 }, { 0.4, INFINITY }, { 0, 0 } },
+	  false,
+	  0.6,
+	  "2 values are nan or infinite." },
+};
+
+/* Only if no kernel has more than the whole, the axis ends there. */
+TEST_EACH(stacks_of_shares, stacked)
+{
+	static const struct opk_meta_heading heading = { .title = "Parts" };
+	struct opk_stack_part parts[] = {
+		{ .name = "a", .text = (char *)"a", .column = 0, .own = true },
+		{ .name = "b", .text = (char *)"b", .column = 1, .own = true },
+	};
+	struct opk_stack stack = { .heading = &heading, .unit = "", .parts = parts, .count = 2 };
+	struct opk_drawn items[3];
+	const struct opk_drawn_kernels kernels = { .items = items, .count = COUNT(items) };
+	const struct opk_picture_options options = OPK_INIT(options);
+	opk_autosvg struct opk_svg svg = { 0 };
+
+	for (size_t i = 0; i < COUNT(items); i++)
+		items[i] = (struct opk_drawn){ "k", NAN, NAN, row->parts[i] };
+	opk_stack_measure(&stack, &kernels);
+	ck_row(row, stack.shares == row->shares, "shares: %d", stack.shares);
+	ck_row(row, stack.most == row->most, "most: %g", stack.most);
+	ck_assert_int_eq(opk_draw_stack(&svg, ctx, &stack, &kernels, &options), OPK_OK);
+	opk_buf_add(&svg.buf, "", 1);
+	ck_row(row, count_of(&svg.buf, row->note ? row->note : " nan") == (row->note ? 1 : 0),
+	       "the note");
+}
+
+/* ---- kernels by time -------------------------------------------------------------------- */
+
+static const struct {
+	struct here here;
+	double times[4];
+	const char *texts[4]; /* of the kernels that are not shown, each once */
+} unknown_times[] = {
+	{ HERE,
+	  { 100, NAN, NAN, NAN },
+	  { ">3 more<", ">nan<", "3 of the 3 more kernels have no time (nan)." } },
+	{ HERE,
+	  { 100, 60, 40, NAN },
+	  { ">3 more<", ">100 ns<", ">50.0%<", "1 of the 3 more kernels has no time (nan)." } },
+	{ HERE, { 100, 60, 40, 0 }, { ">3 more<", ">100 ns<", ">50.0%<" } },
+};
+
+/* Time that is unknown is not zero. */
+TEST_EACH(kernels_without_time, unknown_times)
+{
+	struct opk_summary_group groups[4];
+	const struct opk_summary summary = { .kind = OPK_SUMMARY_KERNELS,
+		                             .time = OPK_SUMMARY_NS,
+		                             .groups = groups,
+		                             .group_count = COUNT(groups) };
+	struct opk_picture_options options = OPK_INIT(options);
+	opk_autosvg struct opk_svg svg = { 0 };
+	double all = 0;
+
+	for (size_t i = 0; i < COUNT(groups); i++)
+		all += isnan(row->times[i]) ? 0 : row->times[i];
+	for (size_t i = 0; i < COUNT(groups); i++)
+		groups[i] = (struct opk_summary_group){ .name = "k",
+			                                .time = row->times[i],
+			                                .share = 100 * row->times[i] / all };
+	options.top = 1;
+	ck_ok(ctx, opk_picture_kernels(&svg, ctx, &summary, &options));
+	opk_buf_add(&svg.buf, "", 1);
+	for (size_t i = 0; i < COUNT(row->texts) && row->texts[i]; i++)
+		ck_row(row, count_of(&svg.buf, row->texts[i]) >= 1, "%s", row->texts[i]);
+	ck_row(row, (count_of(&svg.buf, "(nan)") > 0) == isnan(row->times[3]), "the note");
+}
+
 /* ---- timelines -------------------------------------------------------------------------- */
 
 static int draw_timeline(struct opk_picture **out, double width)
@@ -511,12 +605,22 @@ static int draw_timeline(struct opk_picture **out, double width)
 	return opk_picture_new(out, ctx, file, OPK_PICTURE_TIMELINE, &options);
 }
 
-/* Doubles have a resolution of only 256 ns for host times. */
-TEST(short_timelines)
+static void put_trace(const struct opk_activity *ran, size_t count)
 {
 	static const struct opk_meta meta = {
 		.kind = "recording", .chip = "GH100", .profiler = OPK_PROFILER_PM, .mode = "trace"
 	};
+	freed(opk_writer) *writer = NULL;
+
+	ck_ok(ctx, opk_writer_new(&writer, ctx, in_folder("ran.opk")));
+	ck_ok(ctx, opk_writer_add_meta(writer, &meta));
+	ck_ok(ctx, opk_writer_add_activities(writer, ran, count));
+	ck_ok(ctx, opk_writer_finish(writer));
+}
+
+/* Doubles have a resolution of only 256 ns for host times. */
+TEST(short_timelines)
+{
 	const uint64_t base = 1790000000000000001;
 	const struct opk_activity ran[] = {
 		{ .kind = OPK_ACTIVITY_KERNEL, .name = "a", .start_ns = base, .end_ns = base + 50 },
@@ -527,13 +631,8 @@ TEST(short_timelines)
 	};
 	struct opk_picture *drawn = NULL;
 	const union opk_cell *row;
-	struct opk_writer *writer;
 
-	ck_assert_int_eq(opk_writer_new(&writer, ctx, in_folder("ran.opk")), OPK_OK);
-	ck_assert_int_eq(opk_writer_add_meta(writer, &meta), OPK_OK);
-	ck_assert_int_eq(opk_writer_add_activities(writer, ran, COUNT(ran)), OPK_OK);
-	ck_assert_int_eq(opk_writer_finish(writer), OPK_OK);
-	opk_writer_free(writer);
+	put_trace(ran, COUNT(ran));
 	ck_assert_int_eq(draw_timeline(&drawn, 1010), OPK_OK);
 	/* 700 pixels for 200 ns, below one line with the colours of two kernels. */
 	ck_assert_ptr_nonnull(strstr(opk_picture_svg(drawn), "x=\"290\" y=\"62\" width=\"175\""));
@@ -550,6 +649,66 @@ TEST(short_timelines)
 	ck_assert_int_eq(draw_timeline(&drawn, 509), OPK_EUSAGE);
 	ck_assert_int_eq(draw_timeline(&drawn, 510), OPK_OK);
 	opk_picture_free(drawn);
+}
+
+/* Numbers are of the GPUs that are drawn, and all of these are of one height. */
+TEST(timelines_of_many_gpus)
+{
+	enum { GPUS = 20, SHOWN = 16 };
+	struct opk_activity ran[GPUS];
+	freed(opk_picture) *drawn = NULL;
+	const struct opk_listing *list;
+
+	for (int i = 0; i < GPUS; i++)
+		ran[i] = (struct opk_activity){ .kind = OPK_ACTIVITY_KERNEL,
+			                        .name = "a",
+			                        .device = i,
+			                        .rank = -1,
+			                        .start_ns = 1000,
+			                        .end_ns = 2000 };
+	put_trace(ran, GPUS);
+	ck_ok(ctx, draw_timeline(&drawn, 1000));
+	ck_assert_ptr_nonnull(strstr(opk_picture_svg(drawn), "The first 16 of 20 GPUs."));
+	list = opk_picture_list(drawn, OPK_PICTURE_RAN);
+	ck_assert_uint_eq(opk_listing_count(list), SHOWN);
+	ck_assert_str_eq(opk_listing_get(list, SHOWN - 1)[0].string, "GPU 15");
+	/* Below the legend's line each has a heading, a lane and a gap; then the axis. */
+	ck_assert_ptr_nonnull(strstr(opk_picture_svg(drawn), "viewBox=\"0 0 1000 942\""));
+}
+
+static const struct {
+	struct here here;
+	uint64_t start, end;
+	const char *metric;
+	const char *wanted; /* the error, or NULL */
+} refused[] = {
+	{ HERE, 10, 20, NULL, NULL },
+	{ HERE, 10, 10, NULL, NULL },
+	{ HERE, 0, 0, NULL, "no timeline: no record of what ran has a time, of 1" },
+	{ HERE, 10, 20, "fake__a.sum", "no timeline of metrics: the recording has no PM samples" },
+};
+
+/* What can't be drawn is said, and no option does nothing. */
+TEST_EACH(timelines_of_a_trace, refused)
+{
+	const struct opk_activity ran = {
+		.kind = OPK_ACTIVITY_KERNEL, .name = "a", .start_ns = row->start, .end_ns = row->end
+	};
+	struct opk_eval_options eval = OPK_INIT(eval);
+	struct opk_picture_options options = OPK_INIT(options);
+	freed(opk_picture) *drawn = NULL;
+	freed(opk_file) *file = NULL;
+	int code;
+
+	put_trace(&ran, 1);
+	ck_ok(ctx, opk_file_open(&file, ctx, in_folder("ran.opk")));
+	eval.metrics = &row->metric;
+	eval.metric_count = row->metric != NULL;
+	options.eval = &eval;
+	code = opk_picture_new(&drawn, ctx, file, OPK_PICTURE_TIMELINE, &options);
+	ck_row(row, code == (row->wanted ? OPK_EUSAGE : OPK_OK), "code %d", code);
+	if (row->wanted)
+		ck_row(row, strstr(errors_of(ctx), row->wanted), "%s", errors_of(ctx));
 }
 
 SUITE(.set_up = setup, .tear_down = teardown);

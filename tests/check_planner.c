@@ -38,7 +38,7 @@ static void make_classes(size_t *class)
 }
 
 /* Puts each item into the first bin with room, in the order of their numbers. */
-static void first_fit(struct opk_bins *bins, size_t *class, size_t count)
+static void first_fit(struct opk_packed *bins, size_t *class, size_t count)
 {
 	bins->count = 0;
 	bins->bin_of = calloc(count + 1, sizeof *bins->bin_of);
@@ -99,9 +99,9 @@ TEST(renumbers)
 {
 	size_t bin_of[] = { 7, 2, SIZE_MAX, 7, 4 };
 	static const size_t wanted[] = { 3, 1, 0, 3, 2 };
-	struct opk_bins bins = { .bin_of = bin_of };
+	struct opk_packed bins = { .bin_of = bin_of };
 
-	ck_assert(opk_bins_renumber(&bins, COUNT(bin_of)));
+	ck_assert(opk_packed_renumber(&bins, COUNT(bin_of)));
 	ck_assert_uint_eq(bins.count, 4);
 	ck_assert_mem_eq(bin_of, wanted, sizeof wanted);
 }
@@ -118,7 +118,7 @@ static const struct {
 FAKE_TEST_EACH(bounds, bounds_rows)
 {
 	struct opk_packing packing;
-	struct opk_bins bins;
+	struct opk_packed bins;
 	size_t class[ITEMS] = { 0 }, bound, clique;
 	double hardness[ITEMS] = { 0 };
 
@@ -136,7 +136,7 @@ FAKE_TEST_EACH(bounds, bounds_rows)
 	ck_ok(ctx, opk_packing_clique(&clique, ctx, &packing));
 	bound = clique > bound ? clique : bound;
 	ck_row(row, bound == row->bound, "bound %zu", bound);
-	opk_bins_clear(&bins);
+	opk_packed_clear(&bins);
 	opk_packing_clear(&packing);
 }
 

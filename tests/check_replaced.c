@@ -161,6 +161,7 @@ CTX_TEST_EACH(long_lines, long_lines_rows)
 	enum { LONG = 9000 };
 	opk_autobuf struct opk_buf text = { 0 };
 
+	*strrchr(path, '.') = '\0'; /* .opk is for recordings */
 	opk_buf_add_text(&text, row->begin);
 	while (text.size < LONG)
 		opk_buf_add_text(&text, row->piece);
@@ -353,6 +354,7 @@ CTX_TEST(what_came_meanwhile)
 	opk_autofree void *bytes = NULL;
 	size_t size;
 
+	*strrchr(path, '.') = '\0'; /* .opk is for recordings */
 	for (size_t i = 0; i < 2 * COUNT(rows); i++) {
 		const char *text = rows[i / 2].text;
 		struct opk_newfile file = { 0 }, *files[] = { &file };
@@ -422,6 +424,10 @@ static const struct {
 	{ HERE, "/nowhere/x.sqlite-db", OPK_OUTPUT_TRIMMED, "whose name ends in .opk" },
 	{ HERE, "/nowhere/x.y", OPK_OUTPUT_RECORDING, NULL },
 	{ HERE, "/nowhere/x.csv", OPK_OUTPUT_IMAGE, NULL },
+	{ HERE, "/nowhere/x.opk", OPK_OUTPUT_PARQUET,
+	  "x.opk: .opk is for recordings and built sets, and the output is a Parquet file" },
+	{ HERE, "/nowhere/x.OPK", OPK_OUTPUT_JUNIT, "the output is a JUnit file" },
+	{ HERE, "/nowhere/x.opk", OPK_OUTPUT_DATABASE, "the output is a SQLite database" },
 	{ HERE, "/dev/null", OPK_OUTPUT_HTML, NULL },
 	{ HERE, "/dev/stdout", OPK_OUTPUT_RECORDING, NULL },
 	{ HERE, "/", OPK_OUTPUT_TABLE, NULL }, /* not writable */

@@ -155,6 +155,61 @@ TEST(names_are_text)
 	free(page);
 }
 
+/* Writes a page about in.opk, a trace of these records; the caller frees it. */
+static char *page_of_trace(const struct opk_activity *ran, size_t count)
+{
+	static const struct opk_meta meta = {
+		.kind = "recording", .chip = "FA100", .profiler = OPK_PROFILER_PM, .mode = "trace"
+	};
+	freed(opk_ctx) *ctx = report_ctx();
+	freed(opk_writer) *writer = NULL;
+	char path[512];
+	const char *const paths[] = { path };
+	void *page;
+	size_t size;
+
+	snprintf(path, sizeof path, "%s", in_folder("in.opk"));
+	ck_ok(ctx, opk_writer_new(&writer, ctx, path));
+	ck_ok(ctx, opk_writer_add_meta(writer, &meta));
+	ck_ok(ctx, opk_writer_add_activities(writer, ran, count));
+	ck_ok(ctx, opk_writer_finish(writer));
+	ck_ok(ctx, opk_report(ctx, paths, 1, NULL, in_folder("out.html")));
+	ck_ok(ctx, opk_read_file(&page, &size, ctx, in_folder("out.html")));
+	return page;
+}
+
+/* The page has room for the names of kernels, then for some of the ranges' names. */
+TEST(too_many_names)
+{
+	enum { MANY = 40000, LENGTH = 200 };
+	opk_autofree struct opk_activity *ran = calloc(MANY + 1, sizeof *ran);
+	opk_autofree char(*texts)[LENGTH + 8] = calloc(MANY, sizeof *texts);
+	opk_autofree char *page = NULL;
+	size_t named;
+
+	for (uint64_t i = 0; i < MANY; i++) {
+		snprintf(texts[i], sizeof *texts, "%0*d", LENGTH, (int)i);
+		ran[i] = (struct opk_activity){ .kind = OPK_ACTIVITY_RANGE,
+			                        .name = texts[i],
+			                        .device = -1,
+			                        .rank = -1,
+			                        .start_ns = 1000 + i * 100,
+			                        .end_ns = 1090 + i * 100 };
+	}
+	ran[MANY] = (struct opk_activity){ .kind = OPK_ACTIVITY_KERNEL,
+		                           .name = "last(int)",
+		                           .rank = -1,
+		                           .start_ns = 1000 + MANY * 100,
+		                           .end_ns = 1090 + MANY * 100 };
+	page = page_of_trace(ran, MANY + 1);
+	named = count_of(page, "\"name\":\"00000");
+	ck_assert_uint_ge(named, MANY / 8);
+	ck_assert_uint_le(strlen(page), 4 << 20);
+	ck_assert_uint_eq(count_of(page, "\"name\":\"last"), 2); /* also of the table */
+	ck_assert_uint_eq(count_of(page, ",3,3,3,3,3"), (MANY - named - 1) / 5);
+	ck_assert_uint_eq(count_of(page, "names of what ran. </p>"), 1);
+}
+
 TEST(a_kernel_alone)
 {
 	struct opk_report_options options = OPTIONS(options, .kernel = "pl*",

@@ -325,7 +325,7 @@ FAKE_TEST(given_parameters)
 	free(got);
 	ck_ok(ctx, opk_set_parameter(joined, ctx, "x", "a b"));
 	got = resolve(ctx, joined, "FA100", OPK_PROFILER_RANGE);
-	ck_assert_str_eq(got, "t.yaml:3:11: 'fake__a b.sum' is no metric name\n"
+	ck_assert_str_eq(got, "t.yaml:3:11: 'fake__a b.sum' is not a metric name\n"
 	                      "  metrics: ['fake__${x}.sum']\n            ^\n");
 	free(got);
 	ck_code(ctx, opk_set_parameter(joined, ctx, "z", "1"), OPK_EUSAGE);
@@ -344,7 +344,7 @@ FAKE_TEST(errors_without_a_library)
 	ck_ok(ctx, opk_set_parameter(set, ctx, "x", "a b"));
 	fake.status[FAKE_cuptiProfilerHostInitialize] = 999;
 	got = resolve(ctx, set, "FA100", OPK_PROFILER_RANGE);
-	ck_assert_str_eq(got, "t.yaml:3:11: 'fake__a b.sum' is no metric name\n"
+	ck_assert_str_eq(got, "t.yaml:3:11: 'fake__a b.sum' is not a metric name\n"
 	                      "  metrics: ['fake__${x}.sum', no__x.sum]\n            ^\n");
 	opk_set_free(set);
 }
@@ -392,12 +392,12 @@ static const struct {
 	{ HERE, "fake__?.sum", "fake__a.sum\nfake__b.sum\nfake__c.sum\n", OPK_OK },
 	{ HERE, "fake__d*", "FA100 has no metric that matches fake__d*\n", OPK_EUSAGE },
 	{ HERE, "fake__a.sum,acheived_occupancy",
-	  "'acheived_occupancy' is no full metric name such as dram__bytes.sum, no derived metric of this "
-	  "set and no name of nvprof's, did you mean achieved_occupancy?\n",
+	  "'acheived_occupancy' is not a full metric name such as dram__bytes.sum, nor a derived metric of this "
+	  "set or a name of nvprof's, did you mean achieved_occupancy?\n",
 	  OPK_EUSAGE },
 	{ HERE, "fake__a.sum,sm_throughput",
-	  "'sm_throughput' is no full metric name such as dram__bytes.sum, no derived metric of this "
-	  "set and no name of nvprof's, did you mean sm__throughput?\n",
+	  "'sm_throughput' is not a full metric name such as dram__bytes.sum, nor a derived metric of this "
+	  "set or a name of nvprof's, did you mean sm__throughput?\n",
 	  OPK_EUSAGE },
 	{ HERE, "fake__[a.sum", "'fake__[a.sum': the bracket is not closed\n", OPK_EUSAGE },
 };

@@ -34,6 +34,13 @@ static void add(struct opk_track *track, const char *values)
 	}
 }
 
+/* Whether a bucket begins later after the one before than a sample's mean length. */
+static bool is_after_gap(const struct opk_track *track, size_t bucket)
+{
+	return bucket
+	       && track->starts[bucket] > track->ends[bucket - 1] + track->time_ns / track->samples;
+}
+
 /* "1-9 3-4 | ?": the buckets, and where gaps are. */
 static void show(char *out, const struct opk_track *track)
 {
@@ -41,7 +48,7 @@ static void show(char *out, const struct opk_track *track)
 	for (size_t i = 0; i < track->count; i++) {
 		double least = track->least[i], most = track->most ? track->most[i] : least;
 
-		out += sprintf(out, "%s%s", i ? " " : "", opk_track_gap(track, i) ? "| " : "");
+		out += sprintf(out, "%s%s", i ? " " : "", is_after_gap(track, i) ? "| " : "");
 		if (isnan(least) || isnan(most))
 			out += sprintf(out, "?");
 		else
@@ -117,6 +124,30 @@ TEST(pauses_are_gaps)
 	show(found, &track);
 	ck_assert_str_eq(found, "1 2 | 7");
 	ck_assert_uint_eq(track.pauses, 1);
+	opk_track_clear(&track);
+}
+
+/* A sample that ends before it starts has no length, and hides no others. */
+TEST(samples_that_end_before_they_start)
+{
+	static const uint64_t times[][2] = {
+		{ 10000, 11000 }, { 11000, 12000 }, { 15000, 7000 },
+		{ 16000, 17000 }, { 17000, 18000 },
+	};
+	struct opk_track track = { .metrics = 1 };
+	double values[3 * 8];
+
+	for (size_t i = 0; i < COUNT(times); i++) {
+		double value = (double)i + 1;
+
+		ck_ok(ctx, opk_track_add(&track, ctx, times[i][0], times[i][1], &value));
+	}
+	ck_assert_uint_eq(track.ends[2], 15000);
+	ck_ok(ctx, opk_track_envelope(values, ctx, 8, &track, 0, 10000, 18000));
+	ck_assert_double_eq(values[0], 1);
+	ck_assert_double_eq(values[1], 2);
+	ck_assert_double_eq(values[6], 4);
+	ck_assert_double_eq(values[7], 5);
 	opk_track_clear(&track);
 }
 
@@ -309,6 +340,8 @@ TEST(single_buckets_stay)
 	ck_ok(ctx, opk_series_keep_room(&series, ctx));
 	for (uint64_t i = 0; i < TRACKS; i++)
 		ck_assert_uint_eq(series.tracks[i].count, 1);
+	ck_ok(ctx, opk_series_fold(&series, ctx));
+	ck_assert_uint_eq(opk_series_buckets(&series), TRACKS);
 	opk_series_clear(&series);
 }
 
@@ -520,6 +553,61 @@ TEST(lanes_are_bounded)
 	opk_lanes_clear(&lanes);
 }
 
+/* Just above the room records are joined in pairs, and no more. */
+TEST(room_is_used)
+{
+	enum { MANY = 50000 };
+	opk_autofree struct opk_activity *records = calloc(MANY, sizeof *records);
+	opk_autolanes struct opk_lanes lanes;
+
+	for (uint64_t i = 0; i < MANY; i++)
+		records[i] = (struct opk_activity)RAN(1, 1000 + i * 1000, 1500 + i * 1000, "a");
+	ck_ok(ctx, opk_lanes_init(&lanes, ctx, records, MANY, MANY - 1));
+	ck_assert_uint_lt(lanes.lanes.items[0].items.count, MANY);
+	ck_assert_uint_ge(lanes.lanes.items[0].items.count, MANY / 3);
+	ck_assert_uint_eq(lanes.records, MANY);
+}
+
+/* Times may be any: distances between them do not overflow. */
+TEST(any_times_are_joined)
+{
+	const struct opk_activity records[] = {
+		RAN(1, 1, 2, "a"),
+		RAN(1, UINT64_MAX - 10, UINT64_MAX, "b"),
+		RAN(2, 1, 2, "c"),
+		RAN(2, UINT64_MAX - 10, UINT64_MAX, "d"),
+	};
+	opk_autolanes struct opk_lanes lanes;
+	char found[256];
+
+	ck_ok(ctx, opk_lanes_init(&lanes, ctx, records, COUNT(records), 1));
+	show_lanes(found, &lanes);
+	ck_assert_str_eq(found, "s1: a+1 | s2: c+1");
+	/* Names of no item are forgotten, unless they have a colour. */
+	ck_assert_uint_eq(lanes.names.count, 4);
+}
+
+TEST(names_without_items)
+{
+	enum { MANY = 100 };
+	struct opk_activity records[MANY];
+	char names[MANY][8];
+	opk_autolanes struct opk_lanes lanes;
+
+	for (uint64_t i = 0; i < MANY; i++) {
+		sprintf(names[i], "n%d", (int)i);
+		records[i] = (struct opk_activity)RANGE(10 * i + 1, 10 * i + 5, names[i]);
+	}
+	ck_ok(ctx, opk_lanes_init(&lanes, ctx, records, MANY, MANY / 2));
+	ck_assert_uint_le(lanes.names.count, MANY / 2);
+	ck_assert_uint_eq(lanes.names.count, lanes.lanes.items[0].items.count);
+	for (size_t i = 0; i < lanes.names.count; i++) {
+		const struct opk_lane_item *item = &lanes.lanes.items[0].items.items[i];
+
+		ck_assert_str_eq(lanes.names.items[item->name]->name, names[item->start / 10]);
+	}
+}
+
 /* Ranges are shown on the GPUs of their process, and on each GPU whose process is unknown. */
 TEST(ranges_are_with_their_process)
 {
@@ -563,15 +651,86 @@ TEST(ranges_are_with_their_process)
 	ck_assert_uint_eq(places.count, 3);
 	for (size_t i = 0; i < places.count; i++) {
 		const struct opk_series_place *place = &places.items[i];
-		char shown[8] = "";
+		opk_autoplacelanes struct opk_place_lanes of = { .count = 0 };
+		char shown[8] = "0000";
 
-		for (size_t j = 0; j < lanes.lanes.count; j++)
-			strcat(shown, opk_series_place_shows(place, &lanes, &lanes.lanes.items[j])
-			                      ? "1"
-			                      : "0");
+		ck_ok(ctx, opk_series_place_lanes(&of, ctx, &places, place, &lanes));
+		for (size_t j = 0; j < of.count; j++)
+			shown[of.items[j]] = '1';
 		ck_assert_str_eq(shown, place->device == 2 ? wanted[2] : wanted[place->device]);
 	}
-	free(places.items);
+	opk_series_places_clear(&places);
+}
+
+/* Many threads with ranges, and many GPUs: the time is not of each range and GPU and launch. */
+TEST(many_places_and_lanes)
+{
+	enum { MANY = 10000 };
+	opk_autofree struct opk_activity *records = calloc(2 * MANY, sizeof *records);
+	const struct opk_series series = { .count = 0 };
+	struct opk_series_places places = { .count = 0 };
+	opk_autolanes struct opk_lanes lanes;
+
+	for (int i = 0; i < MANY; i++) {
+		records[i] = (struct opk_activity)RAN(1, 10, 20, "a");
+		records[i].device = i;
+		records[i].process = 1;
+		records[MANY + i] = (struct opk_activity)RANGE(10, 20, "r");
+		records[MANY + i].thread = (uint64_t)i;
+		records[MANY + i].process = 2;
+	}
+	ck_ok(ctx, opk_lanes_init(&lanes, ctx, records, 2 * MANY, 0));
+	ck_ok(ctx, opk_series_places(&places, ctx, &series, &lanes));
+	ck_assert_uint_eq(places.count, MANY);
+	for (size_t i = 0; i < places.count; i++) {
+		opk_autoplacelanes struct opk_place_lanes of = { .count = 0 };
+
+		ck_ok(ctx, opk_series_place_lanes(&of, ctx, &places, &places.items[i], &lanes));
+		ck_assert_uint_eq(of.count, 1);
+		ck_assert_int_eq(lanes.lanes.items[of.items[0]].of->device, (int)i);
+	}
+	opk_series_places_clear(&places);
+}
+
+static const struct {
+	struct here here;
+	const char *host; /* of the second launch; the first one ran on "a", GPU 0, as rank 3 */
+	int32_t device, rank;
+	const char *first, *second;
+} titles[] = {
+	{ HERE, "a", 0, 3, "rank 3, GPU 0", NULL },
+	{ HERE, "a", 1, 3, "rank 3, GPU 0", "rank 3, GPU 1" },
+	{ HERE, "b", 0, -1, "rank 3, a, GPU 0", "b, GPU 0" },
+	{ HERE, "a", -1, -1, "rank 3, GPU 0", "GPU" },
+};
+
+TEST_EACH(titles_of_places, titles)
+{
+	struct opk_activity records[] = { RAN(1, 10, 20, "a"), RAN(1, 30, 40, "a") };
+	const char *const wanted[] = { row->first, row->second };
+	const struct opk_series series = { .count = 0 };
+	struct opk_series_places places = { .count = 0 };
+	opk_autolanes struct opk_lanes lanes;
+
+	records[0].host = "a";
+	records[0].rank = 3;
+	records[1].host = row->host;
+	records[1].device = row->device;
+	records[1].rank = row->rank;
+	ck_ok(ctx, opk_lanes_init(&lanes, ctx, records, COUNT(records), 0));
+	ck_ok(ctx, opk_series_places(&places, ctx, &series, &lanes));
+	ck_row(row, places.count == 1 + (row->second != NULL), "%zu places", places.count);
+	for (size_t i = 0; i < places.count; i++) {
+		size_t at = strcmp(places.items[i].host, "a") != 0 || places.items[i].rank != 3
+		            || places.items[i].device != 0;
+		opk_autoplacelanes struct opk_place_lanes of = { .count = 0 };
+		opk_autofree char *title = NULL;
+
+		ck_ok(ctx, opk_series_place_lanes(&of, ctx, &places, &places.items[i], &lanes));
+		title = opk_series_place_title(&places, &places.items[i], &lanes, &of);
+		ck_row(row, !strcmp(title, wanted[at]), "%s", title);
+	}
+	opk_series_places_clear(&places);
 }
 
 /* Launches that are equal have one shape; records without a grid, and ranges, have none. */

@@ -353,6 +353,25 @@ CTX_TEST(limits_of_files)
 	                 "more than 1000 definitions of metrics");
 }
 
+/* Each name of a table counts once. */
+CTX_TEST(names_of_a_table)
+{
+	opk_autobuf struct opk_buf text = { 0 };
+	freed(opk_set_import) *import = NULL;
+
+	opk_buf_add_text(&text, "Identifier: 'a' Body { BaseNames {");
+	for (size_t i = 0; i < 400; i++)
+		opk_buf_add_text(&text, i < 200    ? " x { Name: 'a__b.' }"
+		                        : i == 200 ? " } Suffixes { x { Name: 'sum' }"
+		                                   : " x { Name: 'sum' }");
+	opk_buf_add_text(&text, " } }");
+	put_file("x.section", text.data, text.size);
+	ck_ok(ctx, opk_set_import_new(&import, ctx,
+	                              &(struct opk_set_import_options){
+					      .path = in_folder("x.section") }));
+	ck_assert_uint_eq(opk_set_import_get(import, 0)->metric_count, 1);
+}
+
 /* The maximum number of names, quickly: a search among all others for each takes seconds. */
 CTX_TEST(many_names)
 {

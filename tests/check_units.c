@@ -78,7 +78,7 @@ static const struct {
 	struct here here;
 	const char *text, *wanted;
 } no_units_rows[] = {
-	{ HERE, "/second", "'/second' is no unit: byte 0: the name of a unit is needed" },
+	{ HERE, "/second", "'/second' is not a unit: byte 0: the name of a unit is needed" },
 	{ HERE, "byte//second", "byte 5: the name of a unit" },
 	{ HERE, "byte/", "byte 5: the name of a unit" },
 	{ HERE, "byte second", "byte 5: '*', '/' or the end is needed" },

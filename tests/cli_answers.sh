@@ -177,11 +177,11 @@ notes "what limits these kernels is not known from these metrics: record the set
 out_has '^run +5 launches' '^metric '
 works show --metrics "$recordings/gh100-simple.opk"
 # A pattern that no name is like: names that have it as a part, else the nearest one.
-notes "is like --kernel read: nothing to show; the nearest: dram_read_1, dram_read_2, l2_read_1; --kernel '[*]read[*]' matches parts of names$" show "$limits" --kernel read
+notes "is like --kernel read; the nearest: dram_read_1, dram_read_2, l2_read_1; --kernel '[*]read[*]' matches parts of names$" show "$limits" --kernel read
 notes "; the nearest: dram_read_1; --kernel " show "$limits" --kernel dram_reed_1
 notes "; the nearest: step/forward, step/backward, step/optimizer; " show "$recordings/gh100-training-answers.opk" --kernel 'st?p'
-notes "is like --kernel nothing: nothing to show; --kernel '[*]nothing[*]' matches" show "$limits" --kernel nothing
-notes "is like --kernel [*]nothing[*]: nothing to show$" show "$limits" --kernel '*nothing*'
+notes "is like --kernel nothing; --kernel '[*]nothing[*]' matches" show "$limits" --kernel nothing
+notes "is like --kernel [*]nothing[*]$" show "$limits" --kernel '*nothing*'
 # Answers have the order of time anyway.
 run 0 show "$recordings/gh100-rotated.opk" --sort time
 mv out sorted

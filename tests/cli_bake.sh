@@ -111,7 +111,24 @@ else
 fi
 
 section 'what it says'
+printf 'set,metrics\nsimple,7\nroofline,26\n' >baked-sets
 bake "$simple"
+# As import and others do, it prints what it has made.
+run 0 bake "$simple" -o printed.opk --set roofline --metrics sm__inst_executed.avg
+same 'what was baked' "$(cat out)" "$(printf 'field,value\nfile,printed.opk\nsize,%d\nrows,5\nmetrics,34' "$(wc -c <printed.opk)")"
+# What is in it: sets by name, the recorded one first, and how many metrics have values.
+prints baked-sets info printed.opk --table baked
+gives 'j["baked"] == [{"set": "simple", "metrics": 7}, {"set": "roofline", "metrics": 26}]' info printed.opk
+json 'j["baked_metrics"] == 34 and list(j)[-1] == "baked"'
+gives '"baked" not in j and "baked_metrics" not in j' info "$simple"
+works bake --only "$recordings/gh100-training-answers.opk" -o printed.opk
+shows '^answers,[0-9]+$' info printed.opk --table baked
+lines_are 3
+# A file of an earlier version does not say the names.
+works bake "$simple" -o printed.opk --set roofline
+splice printed.opk nameless.opk '' '' '"named_sets":[]'
+shows '^crc32:[0-9a-f]+,$' info nameless.opk --table baked
+rm printed.opk nameless.opk
 shows '^values_by,offpeak 0' info o/run.opk
 shows '^values_cupti_version,1' info b/run.opk
 shows ',VALS,.*,ok$' verify --deep b/run.opk
@@ -119,7 +136,7 @@ shows ',VALS,.*,ok$' verify --deep b/run.opk
 splice b/run.opk other.opk '' '' '"cupti_version":24'
 notes 'other.opk: its values were not compared with its images: CUPTI 12.6 gave them, and this is CUPTI 1' verify --deep other.opk
 out_has ',VALS,.*,ok$'
-notes 'o/run.opk: its values were not compared with its images: they were left out' verify --deep o/run.opk
+notes 'o/run.opk: its values were not compared with its images: the images were left out' verify --deep o/run.opk
 out_has ',ROWS,.*,ok$'
 OFFPEAK_CUDA=/nonexistent notes "b/run.opk: its values .*: libcupti not found" verify --deep b/run.opk
 OFFPEAK_CUDA=/nonexistent says 3 'libcupti not found' verify --deep "$simple"
@@ -180,6 +197,25 @@ refuses 2 'has no parameter .unit' bake "$simple" -o no.opk --set ./one.yaml --s
 refuses 2 '--param goes with --set' bake "$simple" -o no.opk --param n=1
 works bake "$simple" -o first.opk --set memory
 notes 'it has values already: those of metrics that are not asked for again are left out' bake first.opk -o second.opk
+# The images of a baked file can be left out without libraries, where the same values are asked for.
+for given in '' '--set ./one.yaml --set ./other.yaml' '--metrics smsp__inst_executed.min'; do
+	# shellcheck disable=SC2086 # several arguments
+	for file in "$simple" "$recordings/gh100-training-answers.opk"; do
+		works bake "$file" -o beside.opk $given
+		works bake --only "$file" -o wanted.opk $given
+		OFFPEAK_CUDA=/nonexistent works bake --only beside.opk -o kept.opk $given
+		equal kept.opk wanted.opk
+		rm beside.opk wanted.opk kept.opk
+	done
+done
+works bake "$recordings/gh100-ranks-pm.opk" -o beside.opk
+works bake --only "$recordings/gh100-ranks-pm.opk" -o wanted.opk
+OFFPEAK_CUDA=/nonexistent works bake --only beside.opk -o kept.opk
+equal kept.opk wanted.opk
+# Others have to be evaluated, be they more or fewer.
+OFFPEAK_CUDA=/nonexistent says 3 'libcupti not found' bake --only beside.opk -o no.opk --metrics sm__ctas_launched.sum
+OFFPEAK_CUDA=/nonexistent says 3 'libcupti not found' bake --only first.opk -o no.opk
+notes 'it has values already: those of metrics that are not asked for again are left out' bake --only first.opk -o second.opk
 # Another key: without counters, means are of the rows' own values.
 notes 'the counters of these groups of ranges can.t be added up .the images were left out.: where a group has several' eval o/run.opk --aggregate all
 # The rows of a GPU are one after the other: their cycles add up, whatever the rollup.
@@ -207,6 +243,19 @@ loaded() {
 same 'one with values, which loads' "$(loaded b/run.opk)" 0
 same 'several with values, which load' "$(loaded b/run.opk o/run.opk b/run.opk)" 0
 pass 'several without values load' test "$(loaded "$simple" "$simple")" -gt 0
+# Where a metric was not baked, they share as recordings do: the libraries are loaded once for all.
+for i in 1 2 3 4; do
+	cp b/run.opk few-$i.opk
+done
+same 'several that lack a metric load as often as recordings' "$(loaded few-?.opk --metrics sm__inst_executed.sum)" \
+	"$(loaded "$simple" "$simple" "$simple" "$simple" --metrics sm__inst_executed.sum)"
+cut -d , -f 1-2,4- out >wanted
+"$OFFPEAK" eval few-1.opk "$simple" few-2.opk "$simple" --metrics sm__inst_executed.sum 2>/dev/null | cut -d , -f 1-2,4- >got
+equal got wanted
+# One that has the metric needs no child beside others that lack it.
+works bake "$simple" -o has.opk --metrics sm__inst_executed.sum
+"$OFFPEAK" eval few-1.opk has.opk few-2.opk "$simple" --metrics sm__inst_executed.sum 2>/dev/null | cut -d , -f 1-2,4- >got
+equal got wanted
 
 works bake "$recordings/gh100-nested.opk" -o nested.opk
 run 0 eval nested.opk --aggregate device
@@ -254,6 +303,22 @@ bare b eval trimmed.opk >got
 equal got wanted
 
 section 'damage'
+# Without its end alone, all values are there.
+bake "$simple"
+without_end o/run.opk >cut.opk
+refuses 4 'cut.opk: cut off: its end section is missing; use --allow-incomplete' eval cut.opk
+"$OFFPEAK" eval o/run.opk >wanted
+"$OFFPEAK" eval cut.opk --allow-incomplete >got 2>/dev/null
+equal got wanted
+run 0 recover cut.opk -o mended.opk
+prints wanted eval mended.opk
+# Without more than that, nothing helps.
+head -c $(($(wc -c <o/run.opk) - 400)) o/run.opk >cut.opk
+for arguments in 'eval cut.opk' 'eval cut.opk --allow-incomplete' 'show cut.opk' 'diff cut.opk o/run.opk --allow-incomplete' 'eval cut.opk --layout long'; do
+	# shellcheck disable=SC2086 # several arguments
+	refuses 4 'cut.opk: cut off before the end of its values, and without images nothing can be read of it: bake or import it again$' $arguments
+done
+rm mended.opk
 # A set without a definition counts as not evaluated; rows need none.
 splice b/run.opk bad.opk '' '' '"sets":["00"]'
 works eval bad.opk

@@ -125,6 +125,41 @@ for arguments in '' x 0 '5 offpeak metrics' '1 offpeak'; do
 	run 2 --complete $arguments
 done
 
+if [ -x "$BUILD/tools/offpeak-collect" ]; then
+	section 'offpeak-collect'
+	offpeak=$OFFPEAK
+	OFFPEAK=$BUILD/tools/offpeak-collect
+	replies --
+	sort out >got
+	{ "$OFFPEAK" --help all | sed -n 's/^  ...  *--\([a-z-]*\).*/--\1/p'; echo --version; } | sort >listed
+	equal got listed
+	becomes '--cache-control --cache --cache-env --cache-input --cache-verify --cache-limit' -v -c x.opk --cache
+	becomes 'auto user' --range ''
+	becomes 'user' --range = u
+	becomes 'pc sass' --source ''
+	becomes 'kernels all api' -k gemm --trace =
+	becomes 'lines none whole' --code = ''
+	becomes '' --code l
+	becomes '' --skip ''
+	becomes '' -c x.opk app --ra
+	becomes '' -c x.opk -- --ra
+	files_too yes ''
+	files_too yes -c ''
+	files_too yes --output = ''
+	files_too yes --cache ''
+	files_too yes --dump ''
+	files_too yes -c x.opk -- app ''
+	files_too no --range ''
+	files_too no --skip ''
+	files_too no --
+	pass 'a file of its own' bash -euc '. "$1" && complete -p offpeak offpeak-collect' bash "$script-collect"
+	OFFPEAK=$offpeak
+	same "zsh's commands" "$(head -n 1 "$SOURCE/data/completion/_offpeak")" '#compdef offpeak offpeak-collect'
+	if fish --version >/dev/null 2>&1; then
+		same fish "$(PATH=$BUILD/tools:$PATH fish -N -c '. $argv[1]; complete -C "offpeak-collect --range=u"' "$script-collect.fish")" --range=user
+	fi
+fi
+
 have_cupti || finish
 
 section 'chips'

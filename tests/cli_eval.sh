@@ -121,13 +121,17 @@ lines 10 eval "$nested" "$simple"
 out_has '^range,name,file,kernel,grid,block,device,' 'vadd\('
 gives '[r["file"] for r in j].count("'"$noinst"'") == 2' eval "$nested" "$noinst"
 refuses 2 "the files don't go into one table" eval "$simple" "$pm"
+err_lacks 'in all files'
 refuses 2 "the files don't go into one table" eval "$pm" "$simple" --layout long
 same "$last: in groups" "$(sed 1d err)" "  PM samples: $pm
   ranges: $simple"
 wide=$recordings/gh100-wide-auto.opk
 refuses 2 'the files have different metrics: choose the long layout' eval "$simple" "$wide" "$nested" "$simple" "$simple" "$simple" "$wide"
-same "$last: in groups" "$(sed 1d err)" "  ranges, 7 metrics of simple: $simple, $nested, $simple, $simple and 1 more
-  ranges, 156 metrics of wide_auto: $wide, $wide"
+err_has "a database; --metrics A,B chooses, and 'offpeak diff' compares two$"
+same "$last: in groups" "$(sed '1d; s/; not in all files: .*//' err)" "  ranges, 7 metrics of simple: $simple, $nested, $simple, $simple and 1 more
+  ranges, 156 metrics of wide_auto: $wide, $wide
+  in all files: no metric"
+err_has 'of simple: .*; not in all files: sm__warps_active.avg.pct_of_peak_sustained_active, .* and 4 more$'
 run 0 eval "$simple" "$wide" --layout long
 # Its passes ran for different times: a share from counters of two passes may be more than the whole.
 err_has 'wide-auto.opk: smsp__warp_issue_stalled_long_scoreboard_per_warp_active.pct is above 101% in 1 row, up to 101.9%: its counters may have been'
@@ -188,13 +192,14 @@ refuses 2 "unknown chip 'GX100'" eval --raw image --metrics $metric --chip GX100
 refuses 2 "no metric 'no__such.sum'" eval --raw image --metrics no__such.sum
 fresh
 works import --raw image --metrics "$metrics" -o dir/new.opk
-out_lacks .
+same "$last: what it made" "$(cat out)" "$(printf 'field,value\nfile,dir/new.opk\nsize,%d' "$(wc -c <dir/new.opk)")"
 files_are 'new.opk '
 shows '^chip,GH100$' info dir/new.opk
 out_has '^kind,recording$' '^source,image$' '^images,1$'
 prints raw.csv eval dir/new.opk
 works import --raw image --metrics "$metrics" -o dir/new.opk --ranges ranges --config config \
 	--availability availability --set-name simple
+out_has '^rows,5$'
 shows '^set,simple$' info dir/new.opk
 out_has "^$hash\$" '^recorded_ranges,5$'
 prints simple.csv eval dir/new.opk

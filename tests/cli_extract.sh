@@ -112,7 +112,7 @@ refuses 2 'table sections goes with FILE.opk' info --raw-config own.config --tab
 refuses 2 'table plan goes with --raw-config FILE' info "$simple" --table plan
 head -c 1500 own.config >cut
 echo "no image" >text
-refuses 4 'these bytes are no config image' info --raw-config cut
+refuses 4 'these bytes are not a config image' info --raw-config cut
 refuses 4 'names no chip' info --raw-config text
 refuses 2 'one FILE.opk, or --raw-config' info
 

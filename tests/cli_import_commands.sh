@@ -34,6 +34,8 @@ collects '-o "$DIR/a"' '"$DIR/a".opk'
 collects '--export="$DIR/my file"' '"$DIR/my file".opk'
 collects '-o $DIR/x.ncu-rep' '$DIR/x.opk'
 collects '-o a_%i' 'row-run.opk' '--export a_%i: offpeak-collect does not number'
+collects '-o a_%i --devices 0,1' 'row-run.opk' '--devices 0,1: '
+same 'notes come in the order of options' "$(sed -n 's/.*not translated: \(--[a-z]*\).*/\1/p' err | tr '\n' ' ')" '--export --devices '
 collects '-o row' 'row-run.opk'
 collects '-k gemm' "row-run.opk --kernel 'name:(^|[ :])gemm([<(]|\$)'"
 collects '-kgemm --kernel-name-base demangled' "row-run.opk --kernel 'name:^gemm\$'"
@@ -94,6 +96,37 @@ for before in 'cd ~/work/ncu &&' 'mkdir -p out/ncu;' 'pip install ncu;' 'ls ncu 
 	out_has '^  - sm__cycles_active.sum$' ' offpeak-collect -c .* -- ./app$'
 	err_lacks 'there is 1 more'
 done
+
+section 'what is around it'
+# around BEFORE COMMAND: what the collector's line has before it.
+around() {
+	run 0 sets --import "$2" -o row.yaml
+	same "$2" "$(sed -n 's/offpeak-collect -c row.opk -o row-run.opk -- [.$].*$//p' out)" "$1"
+}
+around '' 'for i in 1 2; do ncu --metrics sm__cycles_active.avg ./app; done'
+err_has "not translated: 'do': what the shell does around the command$"
+around '' 'if true; then ncu ./app; fi'
+around '' '{ ncu ./app; }'
+around 'sudo ' '$ sudo ncu ./app'
+err_lacks 'what the shell does'
+around 'docker run --gpus all img ' 'docker run --gpus all img ncu ./app'
+around 'docker run -v /opt/ncu:/opt/ncu -w /x/ncu --rm img ' 'docker run -v /opt/ncu:/opt/ncu -w /x/ncu --rm img ncu --set basic ./app'
+around 'ssh host ' 'ssh host ncu ./app'
+around 'srun -n 4 ' 'srun -n 4 ncu ./app'
+around 'sudo -E ' 'sudo -E ncu ./app'
+around 'env A=b PATH=/opt/ncu ' 'env A=b PATH=/opt/ncu ncu ./app'
+for line in 'ssh host "ncu ./app"' 'bash -c "ncu --set full ./app"' 'foo ncu ./app' '(ncu ./app)' 'x=$(ncu ./app)' 'sudo -E ncu -k ncu ./app'; do
+	refuses 4 'no command line of Nsight Compute in it that can be told from the rest: give the part that begins with ncu$' sets --import "$line"
+done
+
+section 'what the set is called'
+run 0 sets --import 'ncu --metrics sm__cycles_active.avg,pmsampling:dram__bytes.sum ./app' -o gemm.yaml
+same 'names' "$(grep -h '^name' gemm.yaml gemm-pm.yaml | paste -sd ' ')" 'name: gemm name: gemm-pm'
+same 'where from' "$(head -n 1 gemm.yaml)" '# From a command line of ncu by offpeak sets --import.'
+err_has 'gemm-pm.yaml has 1 metric, for profiler pm$'
+run 0 sets --import 'ncu --set full --metrics launch__grid_size ./app'
+out_has '^name: ncu$'
+err_has 'the set has 1 included set, for profiler range; 5 names are left out: its last lines say which and why$'
 
 section 'bad ones'
 refuses 4 "ncu:1:5: Nsight Compute has no option '--metric', did you mean metrics\?" sets --import 'ncu --metric a ./app'

@@ -56,12 +56,19 @@ refuses 2 'smsp__inst_issued.sum is not among its values, which Nsight Compute c
 refuses 2 'needs counters, and there are only values, which Nsight Compute computed' trim simple.opk -o no.opk
 refuses 2 'merging needs counters, and there are only values: merge the recordings that were baked, or give readers several files' merge simple.opk twice.opk -o no.opk
 refuses 2 'baking needs counters, and there are only values, which Nsight Compute computed' bake simple.opk -o no.opk
-notes 'its values were not compared with its images: it has none' verify --deep simple.opk
+notes 'its values were not compared with its images: there are only values' verify --deep simple.opk
 works eval simple.opk twice.opk
 lines_are 16
+# What is different is named, and what all have can be chosen.
+refuses 2 "the files have different metrics: .*; --metrics A,B chooses, and 'offpeak diff' compares two$" eval simple.opk raw.opk
+err_has '^  ranges, 7 metrics .*: simple.opk; not in all files: dram__throughput.avg.pct_of_peak_sustained_elapsed, .* and 1 more$' \
+	'^  ranges, 8 metrics .*: raw.opk; not in all files: dram__bytes.sum, ' \
+	'^  in all files: gpu__time_duration.sum, sm__warps_active.avg.pct_of_peak_sustained_active, smsp__inst_executed.sum$'
+works eval simple.opk raw.opk --metrics gpu__time_duration.sum
+lines_are 8
 
 section 'decimal commas'
-refuses 1 'compute capability 8.9 is that of several chips, AD102, AD103, AD104, AD106, AD107: name the chip' import --ncu "$reports/comma.csv" -o no.opk
+refuses 2 'compute capability 8.9 is that of several chips, AD102, AD103, AD104, AD106, AD107: name the chip' import --ncu "$reports/comma.csv" -o no.opk
 notes 'its numbers have decimal commas' import --ncu "$reports/comma.csv" --chip RTX-4090 -o comma.opk
 shows ',dram__bytes.sum,bytes,27595520$' eval comma.opk --layout long
 out_has ',gpu__time_duration.sum,nanoseconds,117344$' ',sm__throughput.avg.pct_of_peak_sustained_elapsed,percent,65.7699999999' \
@@ -77,7 +84,7 @@ gpus() {
 	printf '%s\n' "$heading" '"","","","","","inst"' "$@" >"$gpus_file"
 }
 gpus two.csv '"0","k","9.0","0","NVIDIA H100","5"' '"1","l","8.0","1","NVIDIA A100","6"' '"2","l","8.0","1","NVIDIA A100","7"'
-refuses 1 "can't import two.csv without --chip$" import --ncu two.csv -o no.opk
+refuses 2 "can't import two.csv without --chip$" import --ncu two.csv -o no.opk
 err_has 'GPUs of several chips, GH100 and GA100: a recording has one: name the chip$'
 notes 'launches left out, since a recording has one chip: 2 on device 1 .NVIDIA A100. of compute capability 8.0$' \
 	import --ncu two.csv --chip GH100 -o two.opk
@@ -98,15 +105,27 @@ gpus thor.csv '"0","k","10.1","0","n/a","5"'
 works import --ncu thor.csv -o thor.opk
 gives 'j["chip"] == "GB10B"' info thor.opk
 gpus later.csv '"0","k","13.0","0","n/a","5"'
-refuses 1 'no chip is known for compute capability 13.0: name the chip' import --ncu later.csv -o no.opk
+refuses 2 'no chip is known for compute capability 13.0: name the chip' import --ncu later.csv -o no.opk
 notes 'no known chip has this compute capability, .*: device 0 has compute capability 13.0$' import --ncu later.csv --chip GH100 -o later.opk
 works import --ncu later.csv --chip GR100 -o later.opk --force
 
 section 'what is left out'
 sed 's/gpu__time_duration.sum/Duration/' "$reports/simple.csv" >labels.csv
 notes "left out, since they are labels: 'ncu --page raw --csv' has the metrics' names: Duration" import --ncu labels.csv -o labels.opk
-sed 's/"17,824.00"/"long"/' "$reports/simple.csv" >texts.csv
-notes 'left out, since their values are texts: gpu__time_duration.sum' import --ncu texts.csv -o texts.opk
+# A text among numbers becomes nan; a metric without any number is left out.
+sed 's/"17,824.00"/"long"/' "$reports/simple.csv" >odd.csv
+notes 'values that are not numbers became nan: 1 of gpu__time_duration.sum$' import --ncu odd.csv -o odd.opk
+err_lacks 'left out'
+rows 'nan 25536 17440 357184 73312' eval odd.opk --columns gpu__time_duration.sum
+sed '/gpu__time_duration/ s/"[0-9.,]*"$/"long"/' "$reports/simple.csv" >texts.csv
+notes 'left out, since their values are texts: gpu__time_duration.sum$' import --ncu texts.csv -o texts.opk
+err_lacks 'became nan'
+gives 'len(j["metrics"]) == 6' info texts.opk
+for cell in n/a N/A inf Inf '(!) inf'; do
+	sed "s@\"17,824.00\"@\"$cell\"@" "$reports/simple.csv" >cell.csv
+	works import --ncu cell.csv -o cell.opk --force
+	gives 'len(j["metrics"]) == 7' info cell.opk
+done
 {
 	head -n 1 "$reports/simple.csv"
 	grep gpu__time "$reports/simple.csv" | sed 's/gpu__time_duration.sum/Duration/'
@@ -213,7 +232,23 @@ for option in '--timeout 9' '--profiler pm' '--param n=1' '--time-shift 0'; do
 	refuses 2 '--ncu REPORT.csv goes with -o OUT.opk and --chip alone' import --ncu "$reports/simple.csv" $option -o no.opk
 done
 refuses 2 "import: say what '.*simple.csv' is: --ncu REPORT.csv, --nsys DATABASE or --raw IMAGE" import "$reports/simple.csv" -o no.opk
-refuses 4 'not an .opk file; if it is a report of Nsight Compute, import it' show "$reports/simple.csv"
+# The bytes of a file say what it is, also under another name.
+cp "$reports/simple.csv" renamed.opk
+for file in "$reports/simple.csv" renamed.opk; do
+	refuses 4 'not an .opk file: this is a report of Nsight Compute in CSV; import it$' show "$file"
+done
+printf '==PROF== Connected\n"ID","Kernel Name"\n' >renamed.opk
+refuses 4 'this is a report of Nsight Compute in CSV; import it$' show renamed.opk
+echo 'a,list,of,other,things' >other.csv
+refuses 4 'not an .opk file; if it is a report of Nsight Compute, import it$' show other.csv
+printf 'NVR\0and so on, in its own form' >renamed.opk
+refuses 4 'not an .opk file: this is a report of Nsight Compute, which prints its raw page in CSV' show renamed.opk
+printf 'SQLite format 3\0and so on' >renamed.opk
+refuses 4 'not an .opk file: this is a SQLite database; if Nsight Systems exported it, import it$' show renamed.opk
+printf 'LOPDATA\0and so on, and so on' >renamed.csv
+refuses 4 'not an .opk file: this is a bare counter data image; say so, or import it$' show renamed.csv
+echo 'a text that is long enough' >text.sqlite
+refuses 4 'not an .opk file$' show text.sqlite
 refuses 4 'not an .opk file: this is a report of Nsight Compute, which prints its raw page in CSV' show own.ncu-rep
 echo precious >mine.txt
 refuses 2 'mine.txt' import --ncu "$reports/simple.csv" -o mine.txt
@@ -222,6 +257,10 @@ same 'files made' "$(ls no.opk 2>/dev/null)" ''
 unset OFFPEAK_CUDA
 if have_cupti; then
 	section 'beside a recording'
+	# The same metrics in another order.
+	run 0 eval simple.opk "$SOURCE/data/recordings/gh100-simple.opk"
+	lines_are 11
+	out_has '^1,1,simple.opk,.*,19.77,25536,' '^1,1,.*/gh100-simple.opk,.*,34.40697594026[0-9]*,26560,'
 	run 0 diff simple.opk "$SOURCE/data/recordings/gh100-simple.opk" --format csv
 	out_has '^"dgemm_naive\(const double \*, const double \*, double \*, int\)",32x32x1,16x16x1,smsp__inst_executed.sum,instructions,19480576,19480576,0,same,'
 	same 'kernels' "$(tail -n +2 out | cut -d'"' -f2 | sort -u | wc -l)" 5

@@ -105,7 +105,7 @@ same 'the metric of memory by chip' "$(paste -sd ' ' names)" 'dramc__read_throug
 
 section 'other databases'
 database old.sqlite old noclock
-refuses 1 'old.sqlite does not say which chip its GPUs have: name the chip' import --nsys old.sqlite -o no.opk
+refuses 2 'old.sqlite does not say which chip its GPUs have: name the chip' import --nsys old.sqlite -o no.opk
 notes 'times count from 0' import --nsys old.sqlite --chip H100 -o old.opk
 shows '^"vadd\(const float \*, int\)",step/Lib@reduce,kernel,7,1000,3000,2000,500,' eval old.opk
 database norows.sqlite metrics norows
@@ -116,13 +116,13 @@ gives 'j["mode"] == "trace"' info nonames.opk
 database empty.sqlite empty
 refuses 1 'nothing ran on a GPU' import --nsys empty.sqlite -o no.opk
 database two.sqlite twochips
-refuses 1 'GPUs of several chips, GH100 and GA100: a recording has one: name the chip' import --nsys two.sqlite -o no.opk
+refuses 2 'GPUs of several chips, GH100 and GA100: a recording has one: name the chip' import --nsys two.sqlite -o no.opk
 works import --nsys two.sqlite --chip H100 -o two.opk
 database unused.sqlite unused
 works import --nsys unused.sqlite -o unused.opk
 gives 'j["chip"] == "GH100"' info unused.opk
 database unused.sqlite unused twochips empty
-refuses 1 'GPUs of several chips' import --nsys unused.sqlite -o no.opk
+refuses 2 'GPUs of several chips' import --nsys unused.sqlite -o no.opk
 database cudagpu.sqlite cudagpu
 works import --nsys cudagpu.sqlite --chip V100 -o cudagpu.opk
 run 0 show cudagpu.opk

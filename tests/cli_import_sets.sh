@@ -9,22 +9,22 @@ cp "$sections"/* .
 
 section 'to stdout'
 prints "$sections/syntax.yaml" sets --import syntax.section
-notes '18 imported for profiler range, 13 left out: the last lines say' sets --import kernel.section
+notes 'the set has 18 metrics, for profiler range; 13 names are left out: its last lines say' sets --import kernel.section
 equal out "$sections/kernel.yaml"
-notes '2 more, for profiler pm, are a set of their own: .* FILE-pm.yaml' sets --import names.txt
+notes 'a further set, which -o FILE.yaml writes to FILE-pm.yaml, has 2 metrics, for profiler pm$' sets --import names.txt
 equal out "$sections/names.yaml"
 
 section 'to files'
 works sets --import syntax.section -o one.yaml
 same 'stdout' "$(cat out)" ''
 equal one.yaml "$sections/syntax.yaml"
-notes 'many-range.yaml has 1 more, for profiler range' sets --import sampling.section -o many.yaml
-err_has 'many-pm2.yaml has 2 more, for profiler pm'
+notes 'many-range.yaml has 1 metric, for profiler range$' sets --import sampling.section -o many.yaml
+err_has 'many-pm2.yaml has 2 metrics, for profiler pm$'
 equal many.yaml "$sections/sampling.yaml"
 equal many-range.yaml "$sections/sampling-range.yaml"
 equal many-pm2.yaml "$sections/sampling-pm2.yaml"
 mkdir a.b
-notes 'a.b/list-pm has 2 more' sets --import names.txt -o a.b/list
+notes 'a.b/list-pm has 2 metrics, for profiler pm' sets --import names.txt -o a.b/list
 equal a.b/list-pm "$sections/names-pm.yaml"
 
 section 'what they are'

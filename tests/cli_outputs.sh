@@ -277,7 +277,7 @@ stays self.opk eval self.opk --force -o self.opk
 
 section 'two outputs of one name'
 refuses 2 'named for two files' build --chip GH100 mine.yaml --raw-config a --raw-prefix ./a -o out.opk
-refuses 2 'named for two files' build --chip GH100 mine.yaml --raw-config out.opk -o ./out.opk
+refuses 2 'named for two files' build --chip GH100 mine.yaml --raw-config out -o ./out
 refuses 2 'named for two files' plan --chip GH100 mine.yaml --svg ./a -o a
 
 section 'no name'
@@ -314,6 +314,7 @@ for command in 'merge self.opk' 'trim self.opk' 'split self.opk --by kernel' 're
 	refuses 2 "^offpeak: Q[-1]*.DB: the output is an? .*, whose name ends in .opk; then 'offpeak eval' makes tables" $command -o Q.DB --force
 done
 refuses 2 '^offpeak: q.html: the output is a built set, whose name ends in .opk$' build --chip GH100 mine.yaml -o q.html
+refuses 2 '^offpeak: q.opk: .opk is for recordings and built sets, and the output is a table' info other.opk --format csv -o q.opk --force
 
 section 'a name as before'
 # A set's name does not mean a file of that name.

@@ -98,6 +98,7 @@ works plot timeline "$recordings/gh100-ranks-pm.opk" -o ranks.svg
 picture ranks.svg 'len({(g[0].text, tuple(t.text for t in g.iter() if t.get("class") == "muted")) for g in root.iter() if g.get("class") == "metric"}) == 7'
 refuses 2 'too narrow for a timeline: use 510 or more' plot timeline "$recordings/gh100-pm-small.opk" -o bad.svg --width 100
 refuses 2 'no timeline' plot timeline "$simple" -o bad.svg
+refuses 2 'no timeline of metrics: the recording has no PM samples' plot timeline "$recordings/gh100-training-trace.opk" --metrics sm__cycles_active.avg -o bad.svg
 
 section 'the pictures of the documentation'
 # The commands on the page draw its pictures, line for line.

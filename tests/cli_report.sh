@@ -68,6 +68,14 @@ works import --raw before-1.cd --chip GH100 --metrics gpu__time_duration.sum --r
 works report many.opk -o many.html
 same 'kernels of the map, and all' "$(grep -oE '"row":59,"communicates":false}\],"total":64,"metrics":' many.html)" '"row":59,"communicates":false}],"total":64,"metrics":'
 
+# What lanes are does not depend on their names.
+for of in '"host": "rank-%d"_GPUs' '"rank": %d_Ranks'; do
+	awk -v of="${of%_*}" 'BEGIN { for (i = 0; i < 64; i++) printf "%s{\"kernel\": \"k\", " of "}", i ? "," : "[", i % 2; print "]" }' >hosts.json
+	works import --raw before-1.cd --chip GH100 --metrics gpu__time_duration.sum --ranges hosts.json -o hosts.opk
+	works report hosts.opk -o hosts.html
+	same "lanes by $of" "$(grep -c "^<h2>${of#*_}</h2>" hosts.html)" 1
+done
+
 section 'names'
 pass 'names of a megabyte' "$BUILD/tests/rotate" kernels "$recordings/gh100-roofline.opk" long.opk 1 1000000
 works report long.opk -o long.html

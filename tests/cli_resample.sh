@@ -131,7 +131,7 @@ for workers in 2 4; do
 	equal out back-by-1
 done
 # Samples of 200 us three times over are still shorter than rows of 20 ms.
-archive run-2.opk thrice.opk 83 100:0 100:0 100:0
+archive run-2.opk thrice.opk 83 100:0 101:0 102:0
 notes 'rows have samples of more time than a row has' eval thrice.opk --resample 20ms
 same "$last: notes of long samples" "$(grep -c 'longer than' err)" 0
 
@@ -193,6 +193,8 @@ refuses 2 'it has samples of the same GPU and time as section 2 of run-2.opk' ev
 splice "$recordings/gh100-pm-small.opk" other.opk '"source":"other"'
 notes 'it counts twice' merge "$recordings/gh100-pm-small.opk" other.opk -o twice.opk
 refuses 2 'it has samples of the same GPU and time as section 4 of twice.opk' eval twice.opk --resample 1ms
+archive run-2.opk copied.opk 83 0 100:0 100:0
+refuses 2 'it has samples of the same GPU and time as section 4 of copied.opk' eval copied.opk --resample 20ms
 # A little overlap may be a clock that was set back: rows say that they have more time than there was.
 span=$("$OFFPEAK" eval run-2.opk --columns end_ns --format csv | tail -n 1)
 first=$("$OFFPEAK" eval run-2.opk --columns start_ns --format csv | sed -n 3p)

@@ -169,6 +169,21 @@ for wanted in 80:80 60:60 19:80 x:80 :80; do
 	same "COLUMNS=${wanted%:*}: longer lines" "$(awk -v w="${wanted#*:}" 'length > w' "$tmp/out")" ''
 done
 
+section 'parts of a whole of unknown time'
+notes '1 of 4 ranges has no time \(nan\): shares of time are of what the others took' show --metrics "$SOURCE/tests/files/ranges-untimed.opk"
+out_has '^step/b +20 +57\.143 ' '^step/a +10 +28\.571 ' '^tail +5 +14\.286 ' '^step +nan +nan '
+
+section 'devices of the same number'
+run 0 show --metrics "$SOURCE/tests/files/two-hosts.opk"
+out_has '^h0 0 +4$' '^h1 0 +4$'
+
+section 'some kernels of a trace'
+trace=$recordings/gh100-training-trace.opk
+share=$("$OFFPEAK" show "$trace" --top 1 --format json | sed 's/.*"kernels":\[{"kernel":"\([A-Za-z0-9_:]*\).*"share":\([0-9.]*\),.*/\1 \2/')
+run 0 show "$trace" --top 1 --kernel "${share% *}*" --format json
+out_has "\"share\":${share#* }"
+notes 'no kernel or range is like --kernel nosuch; ' show "$trace" --kernel nosuch
+
 section 'launches of one pass each'
 COLUMNS=80
 notes 'each launch has one pass: 58[48] of 1200 metrics take several, and have a mean but no min and max' \

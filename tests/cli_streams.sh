@@ -46,10 +46,11 @@ run 0 recover s.opk -o recovered.opk
 for way in '-o - s.opk | cat >c.opk' '-o /dev/stdout s.opk | cat >c.opk' '-o /dev/stdout s.opk >c.opk' '-o - - <s.opk >c.opk' \
 	'-o /dev/fd/6 s.opk 6>c.opk' '-o pipe s.opk & cat pipe >c.opk; wait'; do
 	rm -f c.opk
-	ends 0 '' "\"\$OFFPEAK\" merge $way"
+	ends 0 '' "\"\$OFFPEAK\" merge 2>table $way"
 	equal c.opk merged.opk
 done
 # The table goes to stderr, since stdout is the recording.
+ends 0 '^rows,5$' '"$OFFPEAK" merge s.opk -o - >c.opk'
 ends 0 'kept' '"$OFFPEAK" recover s.opk -o - >c.opk'
 equal c.opk recovered.opk
 works merge s.opk -o /dev/null
@@ -94,7 +95,7 @@ section 'evaluation, sets and builds'
 keeps wanted eval s.opk
 ends 0 '' 'cat s.opk | "$OFFPEAK" eval -'
 equal out wanted
-ends 0 '' '"$OFFPEAK" merge -o - s.opk | "$OFFPEAK" trim - -o - 2>/dev/null | "$OFFPEAK" eval -'
+ends 0 '' '"$OFFPEAK" merge -o - s.opk 2>/dev/null | "$OFFPEAK" trim - -o - 2>/dev/null | "$OFFPEAK" eval -'
 equal out wanted
 "$OFFPEAK" extract s.opk --data image >out
 keeps wanted eval --raw image --metrics smsp__inst_executed.sum

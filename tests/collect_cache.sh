@@ -361,6 +361,25 @@ collect 0 -v --cache kept --cache-limit 1K -c one.opk -o run.opk -- "$prog" init
 not_kept 'it is larger than --cache-limit'
 collect 0 -v --cache kept --cache-input name -c one.opk -o run.opk -- sh -c "echo new >name; '$prog' init ctx:0 launch:k"
 not_kept 'name changed while the program ran'
+# Without the list of libraries a change of one would not be noticed.
+for way in 'rm -f' ': >'; do
+	echo "\"$prog\" init ctx:0 launch:k; for list in kept/new-*; do $way \"\$list\"; done" >lists.sh
+	collect 0 -v --cache kept -c one.opk -o run.opk -- sh lists.sh
+	not_kept 'the list of libraries that the program opened is gone, or is empty$'
+done
+# Another run does not remove it, even if this one takes days.
+cat >lists.sh <<LISTS
+"$prog" init ctx:0 launch:k
+touch -d '3 days ago' kept/new-*
+[ -e beside.opk ] || "$collector" --cupti "$cupti" -v --cache kept -c one.opk -o beside.opk -- "$prog" init ctx:0 launch:beside
+LISTS
+: >kept/new-old
+touch -d '3 days ago' kept/new-old
+kept '' sh lists.sh
+same "$last: entries of both runs, with libraries" "$(for entry in $(sed -n 's/.*cache: kept as \(.*\)\.\.\.$/\1/p' err); do
+	grep -q '^opened ' "$entry"*/entry && echo yes; done | in_line)" 'yes; yes'
+same "$last: what a killed run left" "$(ls kept | grep -c new-)" 0
+rm beside.opk
 collect 1 -v --cache kept -c one.opk -o run.opk -- true
 err_lacks 'kept as'
 collect 2 --cache kept --cache-input nowhere -c one.opk -o run.opk -- "$prog" init ctx:0 launch:k out:ran

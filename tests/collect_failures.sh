@@ -45,6 +45,9 @@ code=1 FAKE_GPU_FAIL=cuptiRangeProfilerEnable:999 record '' init ctx:0 'launch*8
 code=0
 rows_count 0
 err_has '80 are missing: the profiler refused or dropped them$'
+FAKE_GPU_FAIL=cuptiRangeProfilerPushRange:999:66 record '--kernel k' init ctx:0 'launch*80:k'
+rows_count 64
+info 'j["drops"] == [{"reason": "the profiler refused or dropped them", "count": 16}]'
 # No message is repeated.
 FAKE_GPU_FAIL=cuptiPmSamplingGetCounterDataInfo:999 set=pm record --best-effort init ctx:0 sleep:200
 same "$last: messages" "$(grep -c GetCounterDataInfo err)" 1

@@ -232,6 +232,11 @@ err_is 'offpeak-collect: --cache is for programs, and --watch runs none'
 collect 2 --watch -c pm.opk -o run.opk --best-effort
 err_is 'offpeak-collect: --best-effort is for programs, and --watch runs none'
 collect 2 --watch -c pm.opk -o run.opk --trace kernels
+collect 2 --watch -c pm.opk -o 'run-%p.opk'
+err_is 'offpeak-collect: -o run-%p.opk: a watch is not named after a process'
+ONE=1 collect 0 --watch -c pm.opk -o 'run-%q{ONE}-%%p.opk' --interval 1ms --duration 500ms
+run 0 verify run-1-%p.opk
+rm run-1-%p.opk
 collect 2 --watch -c pm.opk -o run.opk --duration 1
 err_is "offpeak-collect: --duration '1' is not a time such as 60s, 10min or 2h"
 for missing in '-o run.opk' '-c pm.opk'; do

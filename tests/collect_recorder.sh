@@ -238,6 +238,43 @@ FAKE_GPU_FAIL=cuptiPmSamplingSetConfig:26:1 collect 1 --watch -c pm.opk -o run.o
 err_has '^offpeak-collect: cuptiPmSamplingSetConfig: CUPTI_ERROR_HARDWARE_BUSY'
 log_has 0 '^cuptiPmSamplingSetConfig .*trigger=0'
 
+section 'what was kept when the only GPU failed'
+# until_true COMMAND...: at most a minute.
+until_true() {
+	tries=0
+	until "$@" >/dev/null 2>&1 || [ $((tries += 1)) = 600 ]; do
+		sleep 0.1
+	done
+}
+rm -f run*.opk
+FAKE_GPU_LOST=0:500 "$collector" --cupti "$cupti" --watch -c pm.opk -o run.opk --interval 1ms --keep 60s >/dev/null 2>err </dev/null &
+watch=$!
+until_true grep -q 'gives no samples' err
+kill -USR1 "$watch"
+wait "$watch" || :
+last='a dump after the only GPU failed'
+err_has '/run-[0-9TZ]*.opk has [0-9.]* s of the last 60 s$'
+err_lacks 'no dump'
+run 0 verify "$(echo run-*.opk)"
+
+section 'age does not go by the clock'
+# What is at the name of a part and is not one is nothing to speak of again and again.
+rm -f run*.opk
+mkdir run.opk.0123456789abcdef-1.part
+"$collector" --cupti "$cupti" --watch -c pm.opk -o run.opk --interval 1ms --keep 16s >/dev/null 2>err </dev/null &
+watch=$!
+until_true sh -c 'ls run.opk.*-2.part'
+first=$(ls run.opk.*-2.part)
+first=${first%-2.part}.part
+touch -d '1 day ago' "$first"
+until_true sh -c "[ ! -e $first ] || ls run.opk.*-4.part"
+sleep 0.5
+same 'the first part after the clock was set' "$(ls "$first")" "$first"
+kill -TERM "$watch"
+wait "$watch" || :
+err_is ''
+rmdir run.opk.*.part
+
 section 'two recorders with one name'
 rm -rf full
 mkdir full

@@ -84,6 +84,16 @@ same 'tests that nobody may execute' "$(cd "$SOURCE" &&
 	sed -n 's|^\t\(tests/[a-z_/]*\.sh\)\( \\\)*$|\1|p' tests/Makefile.inc tests/fake_gpu/Makefile.inc |
 	while read -r script; do [ -x "$script" ] || echo "$script"; done)" ''
 
+
+# The others would say that they are skipped.
+section 'tests are listed where they run'
+# listed: those of make check that are skipped in its short form.
+listed() {
+	MAKEFLAGS='' make -s -C "$BUILD" list-tests | tr ' ' '\n' | grep -cE '/(browser|install|deb|collector_tarball|python_wheel)\.sh$'
+}
+same 'the short form' "$(unset OFFPEAK_LONG && listed)" 0
+same 'the long form' "$(OFFPEAK_LONG=1 listed)" 2
+
 section 'the checker finds violations'
 eighty=$(printf '%080d' 0)
 mkdir -p "$tmp/tree/lib" "$tmp/tree/tools" "$tmp/tree/tests"

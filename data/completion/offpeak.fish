@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Completion for fish: source this, or let make install put it into share/fish/vendor_completions.d.
-# What there is to choose from, offpeak itself says: a line for each, with a blank after what is whole.
+# What there is to choose from, the command itself says: a line for each, with a blank after what is whole.
 
 function __offpeak_complete
 	set -l given
@@ -30,3 +30,4 @@ function __offpeak_complete
 end
 
 complete -c offpeak -f -a '(__offpeak_complete)'
+complete -c offpeak-collect -f -a '(__offpeak_complete)'

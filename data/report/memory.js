@@ -24,10 +24,11 @@
 		return list.filter(([key]) => known(state, key)).map(([key, before, after]) => before + percent(state.row[key]) + (after || ''));
 	}
 
-	function sum(row, ...keys) {
-		const found = keys.map(key => row[key]).filter(value => value !== undefined);
+	// Of what some kernel has; undefined: this one lacks a part.
+	function sum(state, ...keys) {
+		const parts = keys.filter(key => known(state, key)).map(key => state.row[key]);
 
-		return found.length ? found.reduce((a, b) => a + b) : undefined;
+		return parts.length && !parts.includes(undefined) ? parts.reduce((a, b) => a + b) : undefined;
 	}
 
 	// ---- drawing
@@ -81,10 +82,8 @@
 	}
 
 	function drawL1(state) {
-		const row = state.row;
-
 		box(state, 'l1', INNER, at(0), ROW, 'L1', [['l1', '', ' of peak'], ['l1_hits', 'hits ']], 'l1');
-		link(state, SM[1], INNER[0], at(0), sum(row, 'load', 'local_load'), sum(row, 'store', 'local_store'), 'global and local memory, whole sectors');
+		link(state, SM[1], INNER[0], at(0), sum(state, 'load', 'local_load'), sum(state, 'store', 'local_store'), 'global and local memory, whole sectors');
 	}
 
 	function drawShared(state) {
@@ -127,8 +126,9 @@
 	}
 
 	// The greatest rate of all arrows is the thickest line.
-	function mostOf(row) {
-		const bytes = [sum(row, 'load', 'local_load'), sum(row, 'store', 'local_store'), row.l1_read, row.l1_write, row.l2_bytes, row.dram_read, row.dram_write];
+	function mostOf(state) {
+		const { row } = state;
+		const bytes = [sum(state, 'load', 'local_load'), sum(state, 'store', 'local_store'), row.l1_read, row.l1_write, row.l2_bytes, row.dram_read, row.dram_write];
 
 		return Math.max(...bytes.filter(value => value > 0), 1) / row.time * 1e9;
 	}
@@ -138,7 +138,7 @@
 		const height = rows * (ROW + GAP) - GAP;
 
 		state.svg = element('svg', { class: 'memory-chart', viewBox: '0 0 ' + WIDTH + ' ' + (height + 2 * TOP), role: 'group', 'aria-label': 'What ' + state.row.name + ' moved' });
-		state.most = mostOf(state.row);
+		state.most = mostOf(state);
 		drawSM(state, height);
 		drawL1(state);
 		if (shared)

@@ -218,6 +218,8 @@
 			const data = offpeak.data(run, 'timeline');
 			const lanes = data.lanes.length ? await inflate(offpeak.bytes(run, 'timeline-lanes')) : null;
 
+			// The page has no room for some names: these are only the numbers of their colours.
+			data.names = data.names.map(name => typeof name === 'number' ? { colour: name, name: 'name left out' } : name);
 			for (const name of data.names)
 				name.label = name.kernel === undefined ? name.name : offpeak.label(run, name.kernel);
 			data.lanes = data.lanes.map(lane => new Lane(lane, lanes));

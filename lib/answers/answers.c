@@ -194,6 +194,37 @@ static const struct opk_aggregated *group_of(const struct opk_answers *a, size_t
 	return a->summary ? a->summary->groups[group].of : opk_aggregate_get(a->aggregate, group);
 }
 
+static double value_of(const struct opk_answers *a, const double *values, const char *name)
+{
+	size_t at;
+
+	return values && opk_index_find(&at, &a->columns, name) ? values[at] : (double)NAN;
+}
+
+/* Values that say nothing of these launches together, or that can't be, are not known. */
+static void forget(double *means, const struct opk_answers *a, const struct opk_aggregated *of)
+{
+	static const struct {
+		const char *name;
+		bool mixed, several; /* of launches of different shapes; of several launches */
+	} columns[] = {
+		{ "blocks", true, false },
+		{ "threads_per_block", true, false },
+		{ "imbalance", false, true }, /* the busiest SM of all launches together */
+	};
+	bool mixed = a->kernels && (!of->range.grid[0] || !of->range.block[0]);
+	size_t at;
+
+	for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+		if (opk_index_find(&at, &a->columns, columns[i].name)
+		    && ((mixed && columns[i].mixed) || (of->range.count > 1 && columns[i].several)))
+			means[at] = (double)NAN;
+	/* More warps than can be: warps were counted in a pass that took longer than the other. */
+	if (opk_index_find(&at, &a->columns, "occupancy")
+	    && means[at] > fmin(value_of(a, means, "possible"), 100) + 1)
+		means[at] = (double)NAN;
+}
+
 /* One for each column of the set; free(). NULL when out of memory. */
 static double *means_of(const struct opk_answers *a, size_t group)
 {
@@ -203,14 +234,9 @@ static double *means_of(const struct opk_answers *a, size_t group)
 		opk_answers_compute(means, a, group);
 	for (size_t i = 0; means && !a->summary && i < a->column_count; i++)
 		means[i] = group_of(a, group)->columns[i].mean;
+	if (means)
+		forget(means, a, group_of(a, group));
 	return means;
-}
-
-static double value_of(const struct opk_answers *a, const double *values, const char *name)
-{
-	size_t at;
-
-	return values && opk_index_find(&at, &a->columns, name) ? values[at] : (double)NAN;
 }
 
 double opk_answers_value(const struct opk_answers *answers, const struct opk_answer *answer,
@@ -252,30 +278,6 @@ static const char *name_of(struct opk_answers *a, size_t group)
 	return opk_strlist_take(&a->texts, name) ? a->texts.items[a->texts.count - 1] : NULL;
 }
 
-/* Values that say nothing of these launches together, or that can't be, are not known. */
-static void forget(double *means, const struct opk_answers *a, const struct opk_aggregated *of)
-{
-	static const struct {
-		const char *name;
-		bool mixed, several; /* of launches of different shapes; of several launches */
-	} columns[] = {
-		{ "blocks", true, false },
-		{ "threads_per_block", true, false },
-		{ "imbalance", false, true }, /* the busiest SM of all launches together */
-	};
-	bool mixed = a->kernels && (!of->range.grid[0] || !of->range.block[0]);
-	size_t at;
-
-	for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-		if (opk_index_find(&at, &a->columns, columns[i].name)
-		    && ((mixed && columns[i].mixed) || (of->range.count > 1 && columns[i].several)))
-			means[at] = (double)NAN;
-	/* More warps than can be: warps were counted in a pass that took longer than the other. */
-	if (opk_index_find(&at, &a->columns, "occupancy")
-	    && means[at] > fmin(value_of(a, means, "possible"), 100) + 1)
-		means[at] = (double)NAN;
-}
-
 /* What is said of launches as short, or as different, as these; NULL: out of memory. */
 static const char *remark_of(struct opk_answers *a, double launch_ns, double within)
 {
@@ -313,7 +315,6 @@ static int answer_one(struct opk_answer *answer, struct opk_answers *a, struct o
 
 	if (!means)
 		return opk_nomem(ctx, "answers");
-	forget(means, a, of);
 	*answer = (struct opk_answer){
 		.name = name_of(a, group),
 		.full = full,
@@ -344,16 +345,24 @@ static int by_time(const void *x, const void *y)
 	return (a->time_ns < b->time_ns) - (a->time_ns > b->time_ns);
 }
 
-/* Whether a range's time is in no other one's; kernels have none inside. */
-static bool is_outermost(const struct opk_answers *a, const char *name)
+/* Adds up times, but not those of ranges inside others, whose times have theirs. */
+static int add_times(struct opk_answers *a, struct opk_ctx *ctx)
 {
-	for (size_t i = 0; i < a->count && !a->kernels; i++) {
-		size_t length = strlen(a->items[i].name);
+	opk_autoindex struct opk_index timed = { 0 };
 
-		if (!strncmp(name, a->items[i].name, length) && name[length] == '/')
-			return false;
+	for (size_t i = 0; !a->kernels && i < a->count; i++)
+		if (!isnan(a->items[i].time_ns)
+		    && !opk_index_add(&timed, a->items[i].name, i, NULL))
+			return opk_nomem(ctx, "answers");
+	for (size_t i = 0; i < a->count; i++) {
+		bool inside;
+
+		TRY(opk_path_is_inside(&inside, ctx, &timed, a->items[i].name));
+		if (!inside && !isnan(a->items[i].time_ns))
+			a->time_ns += a->items[i].time_ns;
+		a->launches += a->items[i].launches;
 	}
-	return true;
+	return OPK_OK;
 }
 
 int opk_answers_fill(struct opk_answers *a, struct opk_ctx *ctx, size_t count, bool some)
@@ -364,11 +373,7 @@ int opk_answers_fill(struct opk_answers *a, struct opk_ctx *ctx, size_t count, b
 		return opk_nomem(ctx, "answers");
 	for (size_t i = 0; i < a->count; i++)
 		TRY(answer_one(&a->items[i], a, ctx, i));
-	for (size_t i = 0; i < a->count; i++) {
-		if (!isnan(a->items[i].time_ns) && is_outermost(a, a->items[i].name))
-			a->time_ns += a->items[i].time_ns;
-		a->launches += a->items[i].launches;
-	}
+	TRY(add_times(a, ctx));
 	/* Without the other kernels it is not known what share of the time these have. */
 	for (size_t i = 0; i < a->count; i++)
 		a->items[i].share = some ? (double)NAN : 100 * a->items[i].time_ns / a->time_ns;
@@ -383,7 +388,7 @@ int opk_answers_prepare(struct opk_answers **out, struct opk_ctx *ctx, const str
 	if (!a)
 		return opk_nomem(ctx, "answers");
 	if (meta->profiler != OPK_PROFILER_RANGE)
-		return opk_fail(ctx, OPK_EUSAGE, "it has no counters of kernels");
+		return opk_fail(ctx, OPK_EUSAGE, "the recording has no counters of kernels");
 	TRY(opk_answer_rules_load(&a->rules, ctx));
 	TRY(opk_set_find_on(&a->set, ctx, "answers", meta->chip));
 	*out = opk_take(a);

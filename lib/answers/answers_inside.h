@@ -64,9 +64,7 @@ struct opk_answer_values {
 	const char *name; /* of the kernel or range */
 	bool ranges;      /* they are of ranges of the program, not of kernels */
 };
-/* NaN: a value is not known. judge.c */
-double opk_answer_value(const struct opk_answer_values *values, const struct opk_formula *formula);
-/* Fills in limiters, bars and findings; texts go to *texts. */
+/* Fills in limiters, bars and findings; texts go to *texts. judge.c */
 int opk_answer_judge(struct opk_answer *answer, struct opk_ctx *ctx,
                      const struct opk_answer_rules *rules, const struct opk_answer_values *values,
                      struct opk_strlist *texts);

@@ -10,7 +10,7 @@
 
 /* ---- before the summary --------------------------------------------------------------------- */
 
-/* CUPTI need not be asked whether it takes a metric that is recorded. */
+/* Metrics that were recorded are no longer optional: CUPTI is not asked whether it accepts them. */
 static void choose_recorded(struct opk_set_items *items, const struct opk_meta *meta)
 {
 	for (size_t i = 0; i < items->count; i++) {

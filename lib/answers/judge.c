@@ -17,7 +17,8 @@ static const double least_next = 20;                 /* a smaller limiter is not
 
 enum { NUMBER_TEXT = 32 };
 
-double opk_answer_value(const struct opk_answer_values *values, const struct opk_formula *formula)
+/* NaN: a value is not known. */
+static double value_of(const struct opk_answer_values *values, const struct opk_formula *formula)
 {
 	double known[OPK_MAX_FORMULA_NAMES];
 	size_t count = opk_formula_name_count(formula), at;
@@ -57,8 +58,7 @@ static void rank_all(struct ranked *ranked, const struct opk_answer_rules *rules
 	for (size_t i = 0; i < rules->limiters.count; i++)
 		ranked[i].percent = rules->limiters.items[i].ranges && !values->ranges
 		                            ? (double)NAN
-		                            : opk_answer_value(values,
-		                                               rules->limiters.items[i].percent);
+		                            : value_of(values, rules->limiters.items[i].percent);
 	/* Rules yield to earlier ones alone. */
 	for (size_t i = 0; i < rules->limiters.count; i++)
 		ranked[i].rank = rank_of(ranked, rules, i);
@@ -74,14 +74,17 @@ static bool is_within(const struct opk_answer_rules *rules, size_t i, size_t oth
 	           && !strcmp(within, rules->limiters.items[other].name));
 }
 
-/* The highest rank of a kind but `but`; SIZE_MAX: nothing is known. The first of equal ones. */
+/*
+ * The limiter of a kind with the highest rank, the first of equal ones; not `except`, nor what is
+ * within it. SIZE_MAX: nothing is known.
+ */
 static size_t find_best(const struct ranked *ranked, const struct opk_answer_rules *rules,
-                        enum opk_limiter_kind kind, size_t but)
+                        enum opk_limiter_kind kind, size_t except)
 {
 	size_t best = SIZE_MAX;
 
 	for (size_t i = 0; i < rules->limiters.count; i++)
-		if (rules->limiters.items[i].kind == kind && !is_within(rules, i, but)
+		if (rules->limiters.items[i].kind == kind && !is_within(rules, i, except)
 		    && !isnan(ranked[i].percent)
 		    && (best == SIZE_MAX || ranked[i].rank > ranked[best].rank))
 			best = i;
@@ -232,7 +235,7 @@ static bool relieves(const struct opk_finding_rule *rule, const char *name)
 	       || opk_strlist_contains(&rule->relieves, "*");
 }
 
-/* Whatever is mended, parts that have as much to do as before need as much time. */
+/* The largest share of time that the finding can save: parts that it does not relieve stay busy. */
 static double bound_of(const struct opk_answer_rules *rules, const struct ranked *ranked,
                        const struct opk_finding_rule *rule)
 {
@@ -341,8 +344,7 @@ static int find(struct opk_answer *answer, struct opk_ctx *ctx,
 		struct opk_answer_finding finding = { .name = rule->name,
 			                              .advice = rule->advice,
 			                              .because = rule->because,
-			                              .gain = opk_answer_value(values,
-			                                                       rule->gain) };
+			                              .gain = value_of(values, rule->gain) };
 
 		finding.gain = finding.gain < bound ? finding.gain : bound;
 		finding.about_limiter = answer->limiter.name
@@ -351,7 +353,7 @@ static int find(struct opk_answer *answer, struct opk_ctx *ctx,
 		    || ((rule->only_if_named || alone) && !finding.about_limiter))
 			continue;
 		/* NaN: it does not hold as far as is known. */
-		if (!(opk_answer_value(values, rule->when) > 0) || !(finding.gain >= worth))
+		if (!(value_of(values, rule->when) > 0) || !(finding.gain >= worth))
 			continue;
 		finding.text = say(texts, rule->says, values);
 		if (!finding.text)
@@ -367,7 +369,7 @@ int opk_answer_judge(struct opk_answer *answer, struct opk_ctx *ctx,
 {
 	opk_autofree struct ranked *ranked = opk_alloc_array(rules->limiters.count + 1,
 	                                                     sizeof *ranked);
-	bool doubt = rules->doubt && opk_answer_value(values, rules->doubt) > 0;
+	bool doubt = rules->doubt && value_of(values, rules->doubt) > 0;
 
 	if (!ranked)
 		return opk_nomem(ctx, "findings");

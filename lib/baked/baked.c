@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* BAKE sections: how the values in a file were made. */
 #include "baked/baked_inside.h"
+#include "base/listing.h"
 #include "base/nearest.h"
 #include "base/number_text.h"
 
@@ -17,6 +18,12 @@ static const struct opk_member image_members[] = {
 static const struct opk_members image_table = OPK_MEMBERS(image_members, opk_baked_image);
 
 #define TEXT(type, member) OPK_MEMBER(type, member, #member)
+
+static const struct opk_member set_members[] = {
+	TEXT(opk_baked_set, name),
+	NUMBER(opk_baked_set, metrics),
+};
+static const struct opk_members set_table = OPK_MEMBERS(set_members, opk_baked_set);
 
 static const struct opk_member metric_members[] = {
 	TEXT(opk_baked_metric, name),
@@ -46,6 +53,9 @@ static const struct opk_member members[] = {
 	OPK_MEMBER(opk_baked, definitions, "definitions", .form = OPK_MEMBER_TEXTS,
 	           .rules = OPK_MEMBER_STRICT,
 	           .count = offsetof(struct opk_baked, definition_count)),
+	OPK_MEMBER(opk_baked, named_sets, "named_sets", .form = OPK_MEMBER_OBJECTS,
+	           .elements = &set_table, .rules = OPK_MEMBER_STRICT,
+	           .count = offsetof(struct opk_baked, named_set_count)),
 };
 static const struct opk_members baked_table = OPK_MEMBERS(members, opk_baked);
 
@@ -185,6 +195,49 @@ int opk_values_origin_find(struct opk_values_origin *out, struct opk_ctx *ctx,
 	return OPK_OK;
 }
 
+bool opk_values_are_foreign(const struct opk_values_origin *origin)
+{
+	return *origin->generator && !origin->cupti_version;
+}
+
+int opk_baked_why_no_images(const char **why, struct opk_ctx *ctx, const struct opk_file *file)
+{
+	struct opk_values_origin origin;
+
+	TRY(opk_values_origin_find(&origin, ctx, file));
+	*why = opk_values_are_foreign(&origin) ? "there are only values"
+	                                       : "the images were left out";
+	return OPK_OK;
+}
+
+int opk_values_list(struct opk_listing **out, size_t *metrics, struct opk_ctx *ctx,
+                    struct opk_file *file)
+{
+	opk_auto(opk_baked_file) struct opk_baked_file *baked = NULL;
+	opk_auto(opk_listing) struct opk_listing *rows = opk_listing_new("set metrics~");
+	opk_autostrlist struct opk_strlist known = { 0 };
+	const struct opk_baked *how;
+	const struct opk_meta *meta;
+
+	*metrics = 0;
+	TRY(opk_baked_open(&baked, ctx, file));
+	if (!baked)
+		return opk_listing_finish(out, ctx, opk_take(rows));
+	how = opk_baked_get(baked);
+	TRY(opk_file_meta(&meta, ctx, file));
+	TRY(opk_value_row_metrics(&known, ctx, file));
+	*metrics = known.count;
+	opk_listing_row(rows, cell_text(*meta->set_name ? meta->set_name : "(recorded)"),
+	                cell_known(meta->metric_count, true));
+	for (size_t i = 0; i < how->set_count; i++) {
+		bool named = i < how->named_set_count;
+
+		opk_listing_row(rows, cell_text(named ? how->named_sets[i].name : how->sets[i]),
+		                cell_known(named ? how->named_sets[i].metrics : 0, named));
+	}
+	return opk_listing_finish(out, ctx, opk_take(rows));
+}
+
 int opk_baked_check_segments(struct opk_ctx *ctx, const struct opk_baked *baked,
                              const struct opk_segment *segments, size_t count)
 {
@@ -211,7 +264,7 @@ int opk_baked_check_images(struct opk_ctx *ctx, const struct opk_file *file, con
 	if (opk_file_find(file, OPK_SECTION_LEFT_OUT) < 0)
 		return OPK_OK;
 	TRY(opk_values_origin_find(&origin, ctx, file));
-	if (!origin.cupti_version && *origin.generator)
+	if (opk_values_are_foreign(&origin))
 		return opk_fail(ctx, OPK_EUSAGE,
 		                "%s needs counters, and there are only values, which %s computed",
 		                what, origin.generator);
@@ -248,7 +301,7 @@ int opk_baked_lacks(struct opk_ctx *ctx, const struct opk_file *file, const char
 	if (near.best && near.distance == 1)
 		return opk_fail(ctx, OPK_EUSAGE, "%s is not among its values" OPK_DID_YOU_MEAN,
 		                what, OPK_NEAR(near.best));
-	if (!origin.cupti_version)
+	if (opk_values_are_foreign(&origin))
 		return opk_fail(
 			ctx, OPK_EUSAGE,
 			"%s is not among its values, which %s computed: collect it there, too",

@@ -177,6 +177,11 @@ struct opk_baked_metric {
 	const struct opk_property *suffixes; /* of the metrics, ".sum", and their units */
 	size_t suffix_count;
 };
+/* A set that was evaluated, too. */
+struct opk_baked_set {
+	const char *name;
+	uint64_t metrics;
+};
 struct opk_baked {
 	uint32_t cupti_version, nvperf_year, nvperf_number; /* 0: another tool evaluated */
 	const char *generator;
@@ -190,6 +195,9 @@ struct opk_baked {
 	/* Hashes of their definitions, as many and in the same order. */
 	const char *const *definitions;
 	size_t definition_count;
+	/* What these are called, in the same order; none in files of earlier versions. */
+	const struct opk_baked_set *named_sets;
+	size_t named_set_count;
 };
 int opk_writer_add_baked(struct opk_writer *writer, const struct opk_baked *baked);
 
@@ -216,6 +224,8 @@ int opk_baked_check_segments(struct opk_ctx *ctx, const struct opk_baked *baked,
                              const struct opk_segment *segments, size_t count);
 /* OPK_EUSAGE: the file lacks images, which `what`, such as "a sum over time", needs. */
 int opk_baked_check_images(struct opk_ctx *ctx, const struct opk_file *file, const char *what);
+/* Why such a file lacks images, in words. */
+int opk_baked_why_no_images(const char **why, struct opk_ctx *ctx, const struct opk_file *file);
 /* The first metric whose values no row has; NULL: all are there. */
 int opk_baked_find_lacking(const char **out, struct opk_ctx *ctx, const struct opk_file *file,
                            const char *const *metrics, size_t count);

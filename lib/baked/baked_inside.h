@@ -14,7 +14,7 @@ enum opk_value_encoding {
 	OPK_ENCODED_QUOTIENT,    /* of whole numbers, by those of another column */
 };
 
-/* The bit of a table's number of texts: those of the first table come before them. */
+/* A flag in a table's number of texts: they continue the texts of the first table. */
 #define OPK_TEXTS_SHARED 0x80000000u
 
 /* The bytes of a table that is being read. */

@@ -17,6 +17,9 @@ struct bake {
 	struct opk_file *file;
 	const struct opk_meta *meta;
 	const struct opk_bake_options *options;
+	/* The file: its values say what metrics there are. NULL: NVIDIA's library does. */
+	const struct opk_file *known_by;
+	bool keep; /* its values are those that are asked for */
 	struct opk_value_sink sink;
 	struct opk_catalog *catalog; /* of the recording's chip */
 	struct opk_answers *answers; /* NULL: the recording lacks what they need */
@@ -73,8 +76,9 @@ static int copy_image(struct bake *b, size_t section, uint32_t number)
 /* Without images nothing needs what a GPU is to count. */
 static bool is_kept(const struct bake *b, const struct opk_section *section)
 {
-	if (opk_is_attached(section) || section->type == OPK_SECTION_BAKED
-	    || section->type == OPK_SECTION_VALUES)
+	if (section->type == OPK_SECTION_BAKED || section->type == OPK_SECTION_VALUES)
+		return b->keep;
+	if (opk_is_attached(section))
 		return false;
 	return !b->options->only
 	       || !(opk_is_of_plan(section->type) || section->type == OPK_SECTION_AVAILABILITY);
@@ -117,7 +121,7 @@ static int add_set(struct bake *b, size_t number)
 {
 	struct opk_set_meta *set = &b->sets[number];
 
-	TRY(opk_set_meta_init(set, b->ctx, b->options->sets[number], NULL, b->meta->chip,
+	TRY(opk_set_meta_init(set, b->ctx, b->options->sets[number], b->known_by, b->meta->chip,
 	                      b->meta->profiler, b->meta));
 	for (size_t i = 0; i < set->meta.metric_count; i++)
 		TRY(add_also(b, set->meta.metrics[i]));
@@ -208,7 +212,7 @@ static int add_denominators(struct bake *b)
 	if (!wanted)
 		return OPK_OK;
 	code = opk_rules_init(&rules, b->ctx, b->meta->chip, b->meta->profiler,
-	                      opk_strlist_items(&b->metrics), b->metrics.count, NULL);
+	                      opk_strlist_items(&b->metrics), b->metrics.count, b->known_by);
 	if (!code)
 		code = add_metrics(b, &rules.helpers);
 	opk_rules_clear(&rules);
@@ -229,13 +233,69 @@ static int list_metrics(struct bake *b)
 	return add_denominators(b);
 }
 
+/* ---- values that are there ------------------------------------------------------------------- */
+
+static bool has_same_sets(const struct bake *b, const struct opk_baked *baked)
+{
+	size_t first = b->answers != NULL, count = first + b->options->set_count;
+
+	if (baked->set_count != count
+	    || (b->answers && strcmp(baked->sets[0], opk_answers_set_hash(b->answers)) != 0))
+		return false;
+	for (size_t i = first; i < count; i++)
+		if (strcmp(baked->sets[i], b->sets[i - first].resolved.hash) != 0)
+			return false;
+	return true;
+}
+
+static int compare(bool *same, struct bake *b)
+{
+	opk_auto(opk_baked_file) struct opk_baked_file *baked = NULL;
+	opk_autostrlist struct opk_strlist known = { 0 };
+
+	TRY(opk_catalog_of_file(&b->catalog, b->ctx, b->file, b->meta->chip, b->meta->profiler));
+	if (!b->catalog)
+		return OPK_OK;
+	TRY(begin_answers(b));
+	TRY(list_also(b));
+	TRY(list_metrics(b));
+	TRY(opk_baked_open(&baked, b->ctx, b->file));
+	TRY(opk_value_row_metrics(&known, b->ctx, b->file));
+	*same = baked && has_same_sets(b, opk_baked_get(baked)) && known.count == b->named;
+	for (size_t i = 0; *same && i < b->named; i++)
+		*same = opk_strlist_contains(&known, b->metrics.items[i]);
+	return OPK_OK;
+}
+
+/* Finds out whether only the images of a baked file are to be left out. */
+static int find_kept(struct bake *b)
+{
+	__attribute__((cleanup(clear))) struct bake as = { .ctx = b->ctx,
+		                                           .file = b->file,
+		                                           .meta = b->meta,
+		                                           .options = b->options,
+		                                           .known_by = b->file };
+	struct opk_errors_mark mark;
+	int code;
+
+	if (!b->options->only || !opk_file_is_baked(b->file))
+		return OPK_OK;
+	opk_errors_mark(&mark, b->ctx);
+	code = compare(&b->keep, &as);
+	opk_errors_rewind(b->ctx, &mark);
+	return code == OPK_ENOMEM ? opk_nomem(b->ctx, "values") : OPK_OK;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
 static int write_how(struct bake *b)
 {
 	size_t most = b->options->set_count + 1;
 	opk_autofree const char **sets = opk_alloc_array(2 * most, sizeof *sets);
+	opk_autofree struct opk_baked_set *named = opk_alloc_array(most, sizeof *named);
 	const char **definitions = sets + most;
 
-	if (!sets)
+	if (!sets || !named)
 		return opk_nomem(b->ctx, "metric sets");
 	TRY(opk_catalog_complete(b->catalog, b->ctx));
 	TRY(opk_excerpt_make(&b->excerpt, b->ctx, b->catalog, &b->sink.names));
@@ -244,15 +304,21 @@ static int write_how(struct bake *b)
 	b->baked.metric_count = b->excerpt.count;
 	b->baked.sets = sets;
 	b->baked.definitions = definitions;
+	b->baked.named_sets = named;
 	if (b->answers) {
+		named[0] = (struct opk_baked_set){ "answers",
+			                           opk_answers_metrics(b->answers)->count };
 		definitions[b->baked.set_count] = opk_answers_definition(b->answers);
 		sets[b->baked.set_count++] = opk_answers_set_hash(b->answers);
 	}
 	for (size_t i = 0; i < b->options->set_count; i++) {
+		named[b->baked.set_count] = (struct opk_baked_set){
+			opk_set_name(b->options->sets[i]), b->sets[i].meta.metric_count
+		};
 		definitions[b->baked.set_count] = b->sets[i].resolved.definition;
 		sets[b->baked.set_count++] = b->sets[i].resolved.hash;
 	}
-	b->baked.definition_count = b->baked.set_count;
+	b->baked.definition_count = b->baked.named_set_count = b->baked.set_count;
 	return opk_writer_add_baked(b->sink.writer, &b->baked);
 }
 
@@ -280,7 +346,8 @@ static int bake(struct bake *b, const char *path)
 	TRY(opk_check_output(b->ctx, path, OPK_OUTPUT_BAKED));
 	TRY(opk_file_meta(&b->meta, b->ctx, b->file));
 	TRY(check(b));
-	if (opk_file_is_baked(b->file))
+	TRY(find_kept(b));
+	if (opk_file_is_baked(b->file) && !b->keep)
 		opk_log(b->ctx,
 		        "%s: it has values already: those of metrics that are not asked for again are "
 		        "left out",
@@ -288,7 +355,7 @@ static int bake(struct bake *b, const char *path)
 	TRY(opk_writer_new_made(&writer, b->ctx, path, OPK_OUTPUT_BAKED));
 	b->sink.writer = writer;
 	TRY(copy_all(b));
-	TRY(write_values(b));
+	TRY(b->keep ? OPK_OK : write_values(b));
 	return opk_writer_finish(writer);
 }
 

@@ -53,7 +53,7 @@ bool opk_interrupted(const struct opk_ctx *ctx);
 int opk_fail(struct opk_ctx *ctx, int code, const char *format, ...) OPK_PRINTF(3, 4);
 /* Adds to the cause chain what was being done at the failure, and returns `code`. */
 int opk_add(struct opk_ctx *ctx, int code, const char *format, ...) OPK_PRINTF(3, 4);
-enum { OPK_REMEDY_LAST = OPK_REMEDY_BAKE };
+enum { OPK_REMEDY_LAST = OPK_REMEDY_COMMON };
 /* Gives the current failure this remedy; returns `code`. */
 int opk_advise(struct opk_ctx *ctx, int code, enum opk_remedy remedy);
 /* OPK_ENOMEM with what the memory was for. */
@@ -66,11 +66,11 @@ void opk_cause_clear(struct opk_cause *cause);
 void opk_clear_errors(struct opk_ctx *ctx);
 /* If `code` is the allowed failure: clears its causes and returns OPK_OK. Else returns `code`. */
 int opk_allow(struct opk_ctx *ctx, int code, int allowed);
-/* Begins causes that only name places where something was looked for. */
-#define OPK_TRIED "tried "
+/* Adds "tried PLACE", a cause that only names where something was looked for. */
+void opk_add_tried(struct opk_ctx *ctx, int code, const char *place);
 /*
  * The text at this end of the chain, for another message; "out of memory" if the chain is empty.
- * The innermost one is not of a cause that only names places.
+ * The innermost one is not of OPK_CAUSE_TRIED.
  */
 const char *opk_innermost(const struct opk_ctx *ctx);
 const char *opk_outermost(const struct opk_ctx *ctx);

@@ -81,9 +81,18 @@ void opk_add_cause(struct opk_ctx *ctx, struct opk_cause cause)
 	causes->items[causes->count++] = cause;
 }
 
+/* Whether there is more than where something was looked for. */
+static bool has_error(const struct opk_ctx *ctx)
+{
+	for (size_t i = 0; i < ctx->causes.count; i++)
+		if (ctx->causes.items[i].kind != OPK_CAUSE_TRIED)
+			return true;
+	return false;
+}
+
 static void add(struct opk_ctx *ctx, int code, const char *format, va_list args)
 {
-	enum opk_cause_kind kind = ctx->causes.count ? OPK_CAUSE_WHILE : OPK_CAUSE_ERROR;
+	enum opk_cause_kind kind = has_error(ctx) ? OPK_CAUSE_WHILE : OPK_CAUSE_ERROR;
 	char *message;
 
 	if (vasprintf(&message, format, args) >= 0)
@@ -112,6 +121,15 @@ int opk_add(struct opk_ctx *ctx, int code, const char *format, ...)
 	add(ctx, code, format, args);
 	va_end(args);
 	return code;
+}
+
+void opk_add_tried(struct opk_ctx *ctx, int code, const char *place)
+{
+	size_t count = ctx->causes.count;
+
+	opk_add(ctx, code, "tried %s", place);
+	if (ctx->causes.count > count)
+		ctx->causes.items[count].kind = OPK_CAUSE_TRIED;
 }
 
 int opk_advise(struct opk_ctx *ctx, int code, enum opk_remedy remedy)
@@ -162,8 +180,7 @@ const char *opk_innermost(const struct opk_ctx *ctx)
 	if (!ctx->causes.count)
 		return "out of memory";
 	/* Where a library was looked for explains the next cause, that it was not found. */
-	while (i + 1 < ctx->causes.count
-	       && !strncmp(ctx->causes.items[i].text, OPK_TRIED, strlen(OPK_TRIED)))
+	while (i + 1 < ctx->causes.count && ctx->causes.items[i].kind == OPK_CAUSE_TRIED)
 		i++;
 	return ctx->causes.items[i].text;
 }
@@ -246,10 +263,10 @@ static const char *get_text(struct opk_reader *in)
 static void get_cause(struct opk_ctx *ctx, struct opk_reader *in)
 {
 	struct opk_cause cause = { .code = (int)opk_read_u32(in) };
-	uint32_t remedy;
+	uint32_t kind = opk_read_u32(in), remedy;
 	size_t place;
 
-	cause.kind = opk_read_u32(in) == OPK_CAUSE_ERROR ? OPK_CAUSE_ERROR : OPK_CAUSE_WHILE;
+	cause.kind = kind <= OPK_CAUSE_TRIED ? (enum opk_cause_kind)kind : OPK_CAUSE_WHILE;
 	remedy = opk_read_u32(in);
 	cause.remedy = remedy <= OPK_REMEDY_LAST ? (enum opk_remedy)remedy : OPK_REMEDY_NONE;
 	cause.os_error = (int)opk_read_u32(in);

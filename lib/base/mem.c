@@ -58,21 +58,29 @@ char *opk_strdup(const char *text)
 	return opk_strndup(text, strlen(text));
 }
 
+char *opk_vprintf(const char *format, va_list args)
+{
+	va_list again;
+	char *text;
+	int length;
+
+	va_copy(again, args);
+	length = vsnprintf(NULL, 0, format, args);
+	text = length < 0 ? NULL : opk_realloc(NULL, (size_t)length + 1);
+	if (text)
+		vsnprintf(text, (size_t)length + 1, format, again);
+	va_end(again);
+	return text;
+}
+
 char *opk_printf(const char *format, ...)
 {
 	va_list args;
 	char *text;
-	int length;
 
 	va_start(args, format);
-	length = vsnprintf(NULL, 0, format, args);
+	text = opk_vprintf(format, args);
 	va_end(args);
-	text = length < 0 ? NULL : opk_realloc(NULL, (size_t)length + 1);
-	if (text) {
-		va_start(args, format);
-		vsnprintf(text, (size_t)length + 1, format, args);
-		va_end(args);
-	}
 	return text;
 }
 

@@ -4,6 +4,7 @@
 #define OPK_MEM_H
 
 #include <dirent.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -25,6 +26,7 @@ void *opk_realloc_array(void *old, size_t count, size_t size);
 char *opk_strdup(const char *text);
 char *opk_strndup(const char *text, size_t length);
 char *opk_printf(const char *format, ...) OPK_PRINTF(1, 2);
+char *opk_vprintf(const char *format, va_list args) OPK_PRINTF(1, 0);
 
 /* Makes room for one more element by doubling the array; false when out of memory. */
 bool opk_grow(void *array, size_t *capacity, size_t count, size_t element_size);

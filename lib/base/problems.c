@@ -49,8 +49,7 @@ struct opk_problem *opk_problems_add(struct opk_problems *problems, const struct
 		return NULL;
 	}
 	va_start(args, format);
-	if (vasprintf(&text, format, args) < 0)
-		text = NULL;
+	text = opk_vprintf(format, args);
 	va_end(args);
 	if (text && has(problems, place, text))
 		return NULL;
@@ -168,8 +167,7 @@ int opk_fail_at(struct opk_ctx *ctx, const struct opk_place *place, const char *
 	va_list args;
 
 	va_start(args, format);
-	if (vasprintf(&text, format, args) < 0)
-		text = NULL;
+	text = opk_vprintf(format, args);
 	va_end(args);
 	if (!text)
 		return opk_nomem(ctx, "an error");

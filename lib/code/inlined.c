@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "code/code_inside.h"
 
-/* Of DWARF 2, 3 and 4. */
+/* The opcodes of line tables in DWARF 2, 3 and 4. */
 enum {
 	LNS_COPY = 1,
 	LNS_ADVANCE_PC = 2,

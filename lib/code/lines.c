@@ -219,6 +219,17 @@ static size_t put_found(struct opk_child *child, const struct found *found)
 	return size + found->calls.size;
 }
 
+static int find_place(struct found *found, struct opk_ctx *ctx, const struct guarded *module,
+                      const struct opk_line_table *table, const struct opk_cubin_function *function,
+                      uint32_t offset, struct function_lines *lines)
+{
+	/* Past its end CUPTI gives lines of the next function. */
+	if (offset >= function->size)
+		return OPK_OK;
+	TRY(find_line(&found->line, ctx, module, table, function, offset));
+	return found->line.path ? find_calls(found, ctx, table, function, offset, lines) : OPK_OK;
+}
+
 /* In the child: lines for each place, 0 where they are unknown, and their files. */
 int opk_code_find_lines(struct opk_ctx *ctx, void *data, struct opk_child *child)
 {
@@ -249,11 +260,7 @@ int opk_code_find_lines(struct opk_ctx *ctx, void *data, struct opk_child *child
 		/* It is damaged. */
 		if (function.size > search->cubin->size)
 			function.size = 0;
-		/* Past its end CUPTI gives lines of the next function. */
-		if (at->offset < function.size)
-			TRY(find_line(&found.line, ctx, &module, &table, &function, at->offset));
-		if (found.line.path)
-			TRY(find_calls(&found, ctx, &table, &function, at->offset, &lines));
+		TRY(find_place(&found, ctx, &module, &table, &function, at->offset, &lines));
 		/* A small module could fill the disk. */
 		sent += put_found(child, &found);
 		if (sent > MOST_SENT + i * MOST_TEXT)

@@ -108,7 +108,6 @@ int opk_diff_rules_read(struct opk_diff_rules *rules, struct opk_ctx *ctx,
 void opk_diff_rules_clear(struct opk_diff_rules *rules);
 /* Parses "METRIC>5%"; *wrong is the error. False, with *wrong NULL, when out of memory. */
 bool opk_compared_rule_parse(struct opk_compared_rule *out, const char **wrong, const char *text);
-void opk_compared_rule_clear(struct opk_compared_rule *rule);
 bool opk_compared_is_ruled(const struct opk_diff_rules *rules, const char *metric);
 
 /* ---- sources.c: recordings, evaluated ---- */
@@ -194,9 +193,6 @@ struct opk_diff {
 
 /* Evaluates all sources, and lists the columns. */
 int opk_compared_evaluate(struct opk_diff *diff, struct opk_ctx *ctx);
-/* Whether a recording seems to have a value of this name; it is not evaluated yet. */
-int opk_compared_knows(bool *out, struct opk_ctx *ctx, const struct opk_compared_source *source,
-                       const char *name);
 void opk_compared_source_clear(struct opk_compared_source *source);
 
 /* code.c: instructions, lines and functions. */
@@ -226,11 +222,10 @@ int opk_compared_add_function(size_t *out, struct opk_diff *diff, struct opk_ctx
                               double samples);
 /* Finds the verdicts on the samples of whole functions, where rows are parts of functions. */
 int opk_compared_judge_functions(struct opk_diff *diff, struct opk_ctx *ctx);
-/* Launches of a function that a recording has samples of, or that all recordings of a side have. */
-uint64_t opk_compared_sampled(const struct opk_compared_source *source, size_t function);
 /* What samples are divided by. */
 double opk_compared_exposure(const struct opk_diff *diff, const struct opk_compared_source *source,
                              size_t function);
+/* Launches of a function that the recordings of a side have samples of. */
 uint64_t opk_compared_sampled_of_side(const struct opk_diff *diff, enum opk_compared_side side,
                                       size_t function);
 

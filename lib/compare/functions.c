@@ -34,7 +34,8 @@ int opk_compared_add_function(size_t *out, struct opk_diff *diff, struct opk_ctx
 	return OPK_OK;
 }
 
-uint64_t opk_compared_sampled(const struct opk_compared_source *source, size_t function)
+/* Launches of a function that a recording has samples of. */
+static uint64_t sampled_of(const struct opk_compared_source *source, size_t function)
 {
 	return function < source->functions.count ? source->functions.items[function].launches : 0;
 }
@@ -42,9 +43,8 @@ uint64_t opk_compared_sampled(const struct opk_compared_source *source, size_t f
 double opk_compared_exposure(const struct opk_diff *diff, const struct opk_compared_source *source,
                              size_t function)
 {
-	return diff->found.summary.shares
-	               ? source->all_samples / 100
-	               : (double)opk_compared_sampled(source, function) * source->exposure;
+	return diff->found.summary.shares ? source->all_samples / 100
+	                                  : (double)sampled_of(source, function) * source->exposure;
 }
 
 uint64_t opk_compared_sampled_of_side(const struct opk_diff *diff, enum opk_compared_side side,
@@ -54,7 +54,7 @@ uint64_t opk_compared_sampled_of_side(const struct opk_diff *diff, enum opk_comp
 
 	for (size_t i = 0; i < diff->source_count; i++)
 		if (diff->sources[i].side == side)
-			opk_sum_add(&sum, opk_compared_sampled(&diff->sources[i], function));
+			opk_sum_add(&sum, sampled_of(&diff->sources[i], function));
 	return sum;
 }
 

@@ -7,7 +7,7 @@
 
 static const char unmatched[] = "unmatched";
 
-void opk_compared_rule_clear(struct opk_compared_rule *rule)
+static void clear_rule(struct opk_compared_rule *rule)
 {
 	free(rule->text);
 	free(rule->metric);
@@ -20,7 +20,7 @@ void opk_compared_rule_clear(struct opk_compared_rule *rule)
 void opk_diff_rules_clear(struct opk_diff_rules *rules)
 {
 	for (size_t i = 0; i < rules->rules.count; i++)
-		opk_compared_rule_clear(&rules->rules.items[i]);
+		clear_rule(&rules->rules.items[i]);
 	for (size_t i = 0; i < rules->sources.count; i++)
 		opk_source_free(rules->sources.items[i]);
 	free(rules->rules.items);
@@ -95,7 +95,7 @@ int opk_diff_rules_add(struct opk_diff_rules *rules, struct opk_ctx *ctx, const 
 	if (rule && opk_compared_rule_parse(rule, &wrong, text))
 		return OPK_OK;
 	if (rule) {
-		opk_compared_rule_clear(rule);
+		clear_rule(rule);
 		rules->rules.count--;
 	}
 	return wrong ? opk_fail(ctx, OPK_EUSAGE, "rule '%s': %s", text, wrong)

@@ -112,8 +112,9 @@ static int check_alike(const struct opk_diff *diff, struct opk_ctx *ctx)
 
 /* ---- values that are needed but not shown ---------------------------------------------- */
 
-int opk_compared_knows(bool *out, struct opk_ctx *ctx, const struct opk_compared_source *source,
-                       const char *name)
+/* Whether a recording seems to have a value of this name; it is not evaluated yet. */
+static int knows(bool *out, struct opk_ctx *ctx, const struct opk_compared_source *source,
+                 const char *name)
 {
 	struct opk_columns columns;
 	const char *const names[] = { name };
@@ -184,7 +185,7 @@ static int want_ruled(struct opk_compared_source *source, struct opk_ctx *ctx,
 		if (source->mode == OPK_COMPARED_CODE)
 			known = true;
 		else
-			TRY(opk_compared_knows(&known, ctx, source, metric));
+			TRY(knows(&known, ctx, source, metric));
 		if (known && !opk_strlist_contains(&source->also, metric)
 		    && !opk_strlist_add(&source->also, metric))
 			return opk_nomem(ctx, "a comparison");

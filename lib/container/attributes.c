@@ -337,11 +337,6 @@ bool opk_attribute_adds(const char *name)
 	return launch && launch->adds;
 }
 
-const char *opk_attribute_known(size_t i)
-{
-	return i < LAUNCH_ATTRIBUTES ? launch_attributes[i].name : NULL;
-}
-
 static bool has_fact(const struct opk_meta *meta, const char *fact)
 {
 	for (size_t i = 0; meta && i < meta->run_count; i++)

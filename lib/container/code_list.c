@@ -9,7 +9,8 @@
 
 /* A function with counts. */
 struct counted {
-	char *key; /* its module's CRC in 16 digits, a blank, its symbol */
+	char *key;  /* its module's CRC in 16 digits, a blank, its symbol */
+	char *name; /* demangled, in one spelling; "" where the counts do not say */
 	uint64_t module;
 	uint64_t instructions;
 	bool listed;
@@ -39,22 +40,37 @@ static char *key_of(uint64_t module, const char *symbol)
 	return opk_printf("%016" PRIx64 " %s", module, symbol);
 }
 
+/* Many functions may have the same long name. */
+static int weigh(struct code_list *list, const char *name)
+{
+	list->weight += strlen(name) + OPK_TEXT_WEIGHT;
+	if (list->weight <= opk_table_limit(list->file))
+		return OPK_OK;
+	return opk_fail(
+		list->ctx, OPK_EINPUT,
+		"%s: the names of its functions are longer than those of a file of this size",
+		list->file->path);
+}
+
 /* ---- which instructions have counts -------------------------------------------------------- */
 
 static int find_counted(size_t *number, struct code_list *list, const struct opk_instruction *row)
 {
 	opk_autofree char *key = key_of(row->module, row->function);
+	opk_autofree char *name = NULL;
 	struct counted *added;
 
 	if (!key)
 		return opk_nomem(list->ctx, "functions");
 	if (opk_index_find(number, &list->numbers, key))
 		return OPK_OK;
+	TRY(weigh(list, row->name));
 	*number = list->counted.count;
-	added = opk_list_add(&list->counted);
+	name = opk_kernel_spell(row->name);
+	added = name ? opk_list_add(&list->counted) : NULL;
 	if (!added)
 		return opk_nomem(list->ctx, "functions");
-	*added = (struct counted){ .key = opk_take(key), .module = row->module };
+	*added = (struct counted){ opk_take(key), opk_take(name), .module = row->module };
 	return opk_index_add(&list->numbers, added->key, *number, NULL)
 	               ? OPK_OK
 	               : opk_nomem(list->ctx, "functions");
@@ -131,7 +147,7 @@ static bool add_kernel(struct code_list *list, const char *symbol, const char *n
 	return opk_index_add(&list->kernels, symbol, count, NULL);
 }
 
-/* Demangled names are recorded with what ran. */
+/* Demangled names are recorded with what ran, too. */
 static int read_kernels(struct code_list *list)
 {
 	const struct opk_activity *activities;
@@ -150,10 +166,13 @@ static int read_kernels(struct code_list *list)
 	return list->kernel_names && added ? OPK_OK : opk_nomem(list->ctx, "kernels");
 }
 
-static const char *name_of(const struct code_list *list, const char *symbol)
+static const char *name_of(const struct code_list *list, const char *symbol,
+                           const struct counted *counted)
 {
 	size_t number;
 
+	if (counted && *counted->name)
+		return counted->name;
 	return opk_index_find(&number, &list->kernels, symbol) ? list->kernel_names[number]
 	                                                       : symbol;
 }
@@ -227,19 +246,16 @@ static int add_modules(struct code_list *list)
 	return OPK_OK;
 }
 
+/* `counted`: NULL if it has no counts. */
 static int add_function(struct code_list *list, const char *module, const char *symbol,
-                        union opk_cell size, uint64_t instructions)
+                        union opk_cell size, const struct counted *counted)
 {
 	opk_autofree char *repaired = opk_utf8_valid(symbol) ? NULL : opk_utf8_repair(symbol);
 
-	list->weight += strlen(symbol) + OPK_TEXT_WEIGHT;
-	if (list->weight > opk_table_limit(list->file))
-		return opk_fail(list->ctx, OPK_EINPUT,
-		                "%s: the names of its functions are longer "
-		                "than those of a file of this size",
-		                list->file->path);
-	opk_listing_row(list->rows, cell_text(module), cell_text(name_of(list, symbol)),
-	                cell_text(repaired ? repaired : symbol), size, cell_number(instructions));
+	TRY(weigh(list, symbol));
+	opk_listing_row(list->rows, cell_text(module), cell_text(name_of(list, symbol, counted)),
+	                cell_text(repaired ? repaired : symbol), size,
+	                cell_number(counted ? counted->instructions : 0));
 	return OPK_OK;
 }
 
@@ -256,17 +272,17 @@ static int add_functions_of(struct code_list *list, size_t i)
 	cubin = read_cubin(list->ctx, &module);
 	while (opk_cubin_next_function(&function, &cubin, &at)) {
 		opk_autofree char *key = key_of(module.crc, function.name);
-		uint64_t instructions = 0;
+		struct counted *counted = NULL;
 		size_t number;
 
 		if (!key)
 			return opk_nomem(list->ctx, "functions");
 		if (opk_index_find(&number, &list->numbers, key)) {
-			instructions = list->counted.items[number].instructions;
-			list->counted.items[number].listed = true;
+			counted = &list->counted.items[number];
+			counted->listed = true;
 		}
 		TRY(add_function(list, list->modules.names.items[i], function.name,
-		                 cell_known(function.size, true), instructions));
+		                 cell_known(function.size, true), counted));
 	}
 	return OPK_OK;
 }
@@ -285,16 +301,17 @@ static int add_functions(struct code_list *list)
 		if (counted->listed)
 			continue;
 		opk_module_name(module, counted->module);
-		TRY(add_function(list, module, symbol_of(counted), cell_known(0, false),
-		                 counted->instructions));
+		TRY(add_function(list, module, symbol_of(counted), cell_known(0, false), counted));
 	}
 	return OPK_OK;
 }
 
 static void clear(struct code_list *list)
 {
-	for (size_t i = 0; i < list->counted.count; i++)
+	for (size_t i = 0; i < list->counted.count; i++) {
 		free(list->counted.items[i].key);
+		free(list->counted.items[i].name);
+	}
 	free(list->counted.items);
 	free(list->places.items);
 	free(list->kernel_names);

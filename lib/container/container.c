@@ -169,11 +169,23 @@ int opk_section_crc(uint32_t *crc, struct opk_ctx *ctx, const struct opk_file *f
 	return OPK_OK;
 }
 
+bool opk_file_lacks_values(const struct opk_file *file)
+{
+	return !file->complete && opk_file_find(file, OPK_SECTION_LEFT_OUT) >= 0
+	       && (opk_file_find(file, OPK_SECTION_BAKED) < 0
+	           || opk_file_find(file, OPK_SECTION_VALUES) < 0);
+}
+
 int opk_file_check_complete(struct opk_ctx *ctx, const struct opk_file *file,
                             enum opk_remedy remedy)
 {
 	if (file->complete)
 		return OPK_OK;
+	if (opk_file_lacks_values(file))
+		return opk_fail(ctx, OPK_EINPUT,
+		                "%s: cut off before the end of its values, and without images "
+		                "nothing can be read of it: bake or import it again",
+		                file->path);
 	opk_fail(ctx, OPK_EINPUT, "%s: cut off: its end section is missing", file->path);
 	return opk_advise(ctx, OPK_EINPUT, remedy);
 }

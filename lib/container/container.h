@@ -140,7 +140,9 @@ int opk_file_decode(const void **data, size_t *size, struct opk_ctx *ctx,
 void opk_decoder_clear(struct opk_decoder *decoder);
 #define opk_autodecoder __attribute__((cleanup(opk_decoder_clear)))
 
-/* OPK_EINPUT, with a remedy, if the file was cut off. */
+/* Whether the file was cut off, and has neither images nor values that can be read. */
+bool opk_file_lacks_values(const struct opk_file *file);
+/* OPK_EINPUT, with a remedy unless nothing helps, if the file was cut off. */
 int opk_file_check_complete(struct opk_ctx *ctx, const struct opk_file *file,
                             enum opk_remedy remedy);
 /* The `made_by` of this kind of .opk file; NULL: it is not made from other files. replaced.c */
@@ -201,7 +203,6 @@ struct opk_scan {
  */
 int opk_scan_file(struct opk_scan *scan, struct opk_ctx *ctx, const char *path);
 void opk_scan_clear(struct opk_scan *scan);
-#define opk_autoscan __attribute__((cleanup(opk_scan_clear)))
 /* The finding of a section of `scan->file`. */
 struct opk_finding *opk_scan_finding(struct opk_scan *scan, size_t section);
 
@@ -288,6 +289,8 @@ bool opk_meta_is_probe(const struct opk_meta *meta);
 bool opk_meta_list_columns(struct opk_strlist *names, const struct opk_meta *meta);
 /* Whether the metric was recorded, or is in the set. meta_check.c */
 bool opk_meta_has_metric(const struct opk_meta *meta, const char *metric);
+/* The value of the property of this name; NULL: there is none. */
+const char *opk_property_find(const struct opk_property *items, size_t count, const char *name);
 /* Whether the metric's values count idle time around short kernels. meta_check.c */
 bool opk_meta_is_inflated(const struct opk_meta *meta, const char *metric);
 /* Writes a file's metadata with a new `made_by`; keeps members that readers don't know. */
@@ -591,7 +594,5 @@ const char *opk_attribute_device_fact(const char *name);
  * names are fine, and so are a recording's metrics.
  */
 int opk_attribute_check(struct opk_ctx *ctx, const char *name, const struct opk_meta *meta);
-/* Attributes of launches; NULL past the end. */
-const char *opk_attribute_known(size_t i);
 
 #endif

@@ -354,28 +354,59 @@ static int check_version(struct walk *w, uint32_t version)
 	                version != 1 ? "" : ": record it again, or use the offpeak that wrote it");
 }
 
-/* Says that a file does not begin like an .opk file, and what can be done with it. */
-static const char *say_other(const char *path, bool is_text)
+/* Whether a line begins like the titles of a report that ncu has printed in CSV. */
+static bool has_titles(const char *text)
 {
+	static const char titles[] = "\"ID\",";
+
+	while (text && strncmp(text, titles, strlen(titles)) != 0) {
+		text = strchr(text, '\n');
+		text += text != NULL;
+	}
+	return text;
+}
+
+#define OTHER "not an .opk file"
+#define NCU_REPORT                                                                                 \
+	OTHER ": this is a report of Nsight Compute, which prints its raw page in CSV, and that "  \
+	      "can be imported"
+
+/* Says what a file is that does not begin like an .opk file, by its bytes, or else its name. */
+static const char *say_other(struct walk *w)
+{
+	enum { START = 4096 };
+	static const struct {
+		const char *magic;
+		size_t size;
+		const char *text;
+	} contents[] = {
+		{ "SQLite format 3", 16,
+		  OTHER ": this is a SQLite database; if Nsight Systems exported it, import it" },
+		{ "NVR", 4, NCU_REPORT },
+		{ "LOPDATA", 8, OTHER ": this is a bare counter data image; say so, or import it" },
+	};
 	static const struct {
 		const char *ending, *text;
-	} others[] = {
-		{ ".csv", "not an .opk file; if it is a report of Nsight Compute, import it" },
-		{ ".ncu-rep",
-		  "not an .opk file: this is a report of Nsight Compute, which prints its "
-		  "raw page in CSV, and that can be imported" },
-		{ ".nsys-rep",
-		  "not an .opk file: this is a report of Nsight Systems, which exports it "
-		  "to SQLite, and that can be imported" },
-		{ ".sqlite", "not an .opk file; if it is a database of Nsight Systems, import it" },
-		{ ".db", "not an .opk file; if it is a database of Nsight Systems, import it" },
+	} names[] = {
+		{ ".csv", OTHER "; if it is a report of Nsight Compute, import it" },
+		{ ".ncu-rep", NCU_REPORT },
+		{ ".nsys-rep", OTHER ": this is a report of Nsight Systems, which exports it to "
+		                     "SQLite, and that can be imported" },
 	};
+	char start[START + 1] = "";
+	size_t size = w->file->size < START ? (size_t)w->file->size : START;
 
-	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-		if (opk_ends(path, others[i].ending))
-			return others[i].text;
-	return is_text ? "not an .opk file"
-	               : "not an .opk file; if it is a bare counter data image, say so, or import it";
+	if (!opk_pread_all(w->file->fd, start, size, 0))
+		return OTHER;
+	for (size_t i = 0; i < sizeof contents / sizeof *contents; i++)
+		if (!memcmp(start, contents[i].magic, contents[i].size))
+			return contents[i].text;
+	if (has_titles(start))
+		return OTHER ": this is a report of Nsight Compute in CSV; import it";
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (opk_ends(w->file->path, names[i].ending))
+			return names[i].text;
+	return OTHER;
 }
 
 static int read_file_header(struct walk *w)
@@ -390,8 +421,7 @@ static int read_file_header(struct walk *w)
 	TRY(read_at(w, bytes, sizeof bytes, 0));
 	w->headers_crc = opk_crc32(0, bytes, sizeof bytes);
 	if (memcmp(opk_read_bytes(&reader, OPK_MAGIC_SIZE), OPK_MAGIC, OPK_MAGIC_SIZE)) {
-		/* A text has no NUL. */
-		problem = say_other(w->file->path, !memchr(bytes, '\0', sizeof bytes));
+		problem = say_other(w);
 	} else {
 		TRY(check_version(w, opk_read_u32(&reader)));
 		problem = opk_read_u32(&reader) ? "the file header is damaged" : NULL;

@@ -70,14 +70,6 @@ static void add_inflated(struct common_meta *common, const struct opk_meta *meta
 	}
 }
 
-static bool has_fact(const struct opk_property *run, size_t count, const char *name)
-{
-	for (size_t i = 0; i < count; i++)
-		if (!strcmp(run[i].name, name))
-			return true;
-	return false;
-}
-
 /* Drops facts that differ: one host's facts would seem true for ranges of others. */
 static int keep_common_facts(struct common_meta *common, struct opk_ctx *ctx,
                              const struct opk_meta *meta)
@@ -96,7 +88,7 @@ static int keep_common_facts(struct common_meta *common, struct opk_ctx *ctx,
 			common->many_hosts |= opk_fact_is_origin(common->run[i].name);
 	for (size_t i = 0; i < meta->run_count; i++)
 		common->many_hosts |= opk_fact_is_origin(meta->run[i].name)
-		                      && !has_fact(common->run, kept, meta->run[i].name);
+		                      && !opk_property_find(common->run, kept, meta->run[i].name);
 	common->meta.run_count = kept;
 	return OPK_OK;
 }
@@ -298,7 +290,7 @@ static int check_part(struct opk_merger *m, const char *path, size_t number)
 	return opk_twice_add(&m->twice, m->ctx, file);
 }
 
-/* Writes rows with the host and GPU of their file's facts. */
+/* If hosts or GPUs differ, each row and record gets those that the facts of its file name. */
 static int add_placed_rows(struct opk_merger *m, struct opk_writer *writer,
                            const struct opk_segment *segment)
 {
@@ -357,7 +349,7 @@ static int copy_placed_records(struct opk_merger *m, struct opk_writer *writer,
 	return count ? opk_writer_add_activities(writer, activities, count) : OPK_OK;
 }
 
-/* If hosts or GPUs differ, each row and record gets those that the facts of its file name. */
+/* A file while it is copied. */
 struct part {
 	struct opk_file *file;
 	const struct opk_meta *meta;

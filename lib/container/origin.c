@@ -7,12 +7,19 @@
 #include "base/ascii.h"
 #include "container/container.h"
 
+const char *opk_property_find(const struct opk_property *items, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(items[i].name, name))
+			return items[i].value;
+	return NULL;
+}
+
 const char *opk_meta_fact(const struct opk_meta *meta, const char *name)
 {
-	for (size_t i = 0; i < meta->run_count; i++)
-		if (!strcmp(meta->run[i].name, name))
-			return meta->run[i].value;
-	return "";
+	const char *value = opk_property_find(meta->run, meta->run_count, name);
+
+	return value ? value : "";
 }
 
 const char *opk_meta_host(const struct opk_meta *meta)

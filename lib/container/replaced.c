@@ -465,6 +465,10 @@ static int check_ending(struct opk_ctx *ctx, const char *path, const struct kind
 		return OPK_OK;
 	if (kind->hint && !has_ending(path, kind->endings))
 		return opk_fail(ctx, OPK_EUSAGE, "%s: %s", path, kind->hint);
+	if (kind->is != is_opk && opk_ends(path, ".opk"))
+		return opk_fail(ctx, OPK_EUSAGE,
+		                "%s: .opk is for recordings and built sets, and the output is %s",
+		                path, kind->name);
 	if (kind->is != is_opk || !has_ending(path, foreign_endings))
 		return OPK_OK;
 	code = opk_fail(ctx, OPK_EUSAGE, "%s: the output is %s, whose name ends in .opk", path,

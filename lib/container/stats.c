@@ -82,10 +82,9 @@ static void free_fact(const struct opk_property *fact)
 
 static const char *value_of(const struct opk_stats *stats, const char *name)
 {
-	for (size_t i = 0; i < stats->run_count; i++)
-		if (!strcmp(stats->run[i].name, name))
-			return stats->run[i].value;
-	return "";
+	const char *value = opk_property_find(stats->run, stats->run_count, name);
+
+	return value ? value : "";
 }
 
 enum { SLOWDOWNS = 8 };

@@ -377,25 +377,6 @@ static void put_named(struct view *view, const char *name)
 		put_metric(view, name);
 }
 
-/* Rows of other profilers may have the fact or the metric: it is NULL here, then. */
-static int check_shown(const struct opk_database *database)
-{
-	for (size_t i = 0; i < database->shown.count; i++) {
-		const char *name = database->shown.items[i];
-		bool known = !strcmp(name, "file") || opk_strlist_contains(&database->names, name);
-		enum opk_fact fact;
-
-		for (enum opk_profiler profiler = 0; !known && profiler < OPK_PROFILER_COUNT;
-		     profiler++)
-			known = opk_fact_find(&fact, name, profiler);
-		if (!known)
-			return opk_fail(database->ctx, OPK_EUSAGE,
-			                "%s: databases have no column '%s'; CSV and JSON have it",
-			                database->file.path, name);
-	}
-	return OPK_OK;
-}
-
 static void put_all(struct view *view)
 {
 	const struct opk_strlist *names = &view->database->names;
@@ -485,7 +466,6 @@ static int add_long(struct opk_database *database, enum opk_profiler profiler)
 
 int opk_database_add_views(struct opk_database *database)
 {
-	TRY(check_shown(database));
 	for (enum opk_profiler profiler = 0; profiler < OPK_PROFILER_COUNT; profiler++) {
 		if (!database->has[profiler])
 			continue;

@@ -10,7 +10,8 @@ struct opk_database_options {
 	size_t size;
 	/*
 	 * Columns of the view `wide`: names of facts, "file", names of metrics; NULL: all. If there
-	 * are ranges and samples, the view `samples_wide` has the same columns.
+	 * are ranges and samples, the view `samples_wide` has the same columns. A column of which
+	 * such rows have nothing is NULL.
 	 */
 	const char *const *columns;
 	size_t column_count;

@@ -95,31 +95,40 @@ static int by_time(const void *a, const void *b)
 	return (x->section > y->section) - (x->section < y->section);
 }
 
-/*
- * Less than half of an image may be a host's clock that was set back; where that was between an
- * image's samples, nothing can be said of it.
- */
-static int check_overlaps(const struct opk_bins *bins, struct opk_ctx *ctx,
-                          const struct opk_file *file)
+/* Whether the image has what one before it has, which also is or is not in order. */
+static bool is_twice(const struct opk_binned *image, const struct opk_binned *before)
 {
-	opk_autofree const struct opk_binned **last = opk_alloc_array(bins->gpus.count + 1,
-	                                                              sizeof *last);
+	/* Less than half of an image may be a host's clock that was set back. */
+	if (image->in_order)
+		return image->first < before->first + (before->end - before->first) / 2;
+	/* It was set back between the samples of both: only a copy has the same times. */
+	return image->start == before->start && image->first == before->first
+	       && image->end == before->end;
+}
 
-	if (!last)
+static int check_twice(const struct opk_bins *bins, struct opk_ctx *ctx,
+                       const struct opk_file *file)
+{
+	/* For each GPU: the last image that is not in order, and the last one that is. */
+	opk_autofree const struct opk_binned **lasts = opk_alloc_array(bins->gpus.count + 1,
+	                                                               2 * sizeof *lasts);
+
+	if (!lasts)
 		return fail_nomem(ctx);
 	for (size_t i = 0; i < bins->count; i++) {
-		const struct opk_binned *image = &bins->images[i], *before = last[image->gpu];
+		const struct opk_binned *image = &bins->images[i];
+		const struct opk_binned **last = &lasts[2 * image->gpu + image->in_order];
 
-		if (!image->in_order)
+		if (image->end == UINT64_MAX)
 			continue;
-		if (before && image->first < before->first + (before->end - before->first) / 2) {
+		if (*last && is_twice(image, *last)) {
 			opk_fail(ctx, OPK_EUSAGE,
 			         "it has samples of the same GPU and time as section %zu of %s",
-			         opk_section_number(file, before->section),
-			         opk_section_path(file, &file->sections[before->section]));
+			         opk_section_number(file, (*last)->section),
+			         opk_section_path(file, &file->sections[(*last)->section]));
 			return opk_file_add_place(ctx, OPK_EUSAGE, file, image->section);
 		}
-		last[image->gpu] = image;
+		*last = image;
 	}
 	return OPK_OK;
 }
@@ -141,7 +150,7 @@ int opk_bins_new(struct opk_bins **out, struct opk_ctx *ctx, struct opk_file *fi
 		if (file->sections[i].type == OPK_SECTION_DATA)
 			TRY(take_image(bins, ctx, file, i, filter));
 	qsort(bins->images, bins->count, sizeof *bins->images, by_time);
-	return check_overlaps(bins, ctx, file);
+	return check_twice(bins, ctx, file);
 }
 
 void opk_bins_free(struct opk_bins *bins)

@@ -10,9 +10,7 @@ enum { SUMS_BYTES = OPK_SUMS_BYTES / 2, MOST_SUMS = 256, LEAST_SUMS = 4, NAME_SI
 
 /* An image of sums, one a bin. */
 struct sums {
-	void *image;
-	size_t size;
-	struct opk_nv_combiner *combiner;
+	struct opk_made made;
 	struct opk_bin bins[MOST_SUMS];
 	size_t count, most;
 };
@@ -43,10 +41,7 @@ struct making {
 
 static void clear_sums(struct sums *sums)
 {
-	opk_nv_combiner_free(sums->combiner);
-	free(sums->image);
-	sums->combiner = NULL;
-	sums->image = NULL;
+	opk_made_clear(&sums->made);
 	sums->count = 0;
 }
 
@@ -55,7 +50,7 @@ static int finish_sums(struct making *m, struct sums *sums)
 	int code = OPK_OK;
 
 	if (sums->count)
-		code = m->use(m->data, sums->image, sums->size, sums->bins, sums->count);
+		code = m->use(m->data, sums->made.image, sums->made.size, sums->bins, sums->count);
 	clear_sums(sums);
 	return code;
 }
@@ -66,9 +61,8 @@ static int begin_sums(struct making *m, struct sums *sums, const void *image, si
 	size_t most = slots && size / slots ? SUMS_BYTES / (size / slots) : MOST_SUMS;
 
 	sums->most = most > MOST_SUMS ? MOST_SUMS : most < LEAST_SUMS ? LEAST_SUMS : most;
-	TRY(opk_blame_image(opk_nv_image_like(&sums->image, &sums->size, m->ctx, image, size,
-	                                      &(struct opk_nv_room){ sums->most, NAME_SIZE })));
-	return opk_blame_image(opk_nv_combiner_new(&sums->combiner, m->ctx, sums->image));
+	return opk_made_begin(&sums->made, m->ctx, image, size,
+	                      &(struct opk_nv_room){ sums->most, NAME_SIZE });
 }
 
 static struct opk_bin *find_bin(struct sums *sums, uint64_t number)
@@ -91,12 +85,12 @@ static int choose(struct sums **sums, struct opk_bin **bin, struct making *m, si
 			return OPK_OK;
 	}
 	*sums = &gpu->sums[gpu->current];
-	if ((*sums)->image && (*sums)->count == (*sums)->most) {
+	if ((*sums)->made.image && (*sums)->count == (*sums)->most) {
 		gpu->current = !gpu->current;
 		*sums = &gpu->sums[gpu->current];
 		TRY(finish_sums(m, *sums));
 	}
-	if (!(*sums)->image)
+	if (!(*sums)->made.image)
 		TRY(begin_sums(m, *sums, image, size, slots));
 	*bin = &(*sums)->bins[(*sums)->count++];
 	**bin = (struct opk_bin){ .number = of_time, .gpu = number };
@@ -119,7 +113,7 @@ static int add_sample(struct making *m, size_t gpu, const struct opk_row *row, c
 	TRY(choose(&sums, &bin, m, gpu, number, image, size, slots));
 	bin->samples++;
 	bin->covered_ns += length;
-	return opk_blame_image(opk_nv_combiner_sum(m->ctx, sums->combiner,
+	return opk_blame_image(opk_nv_combiner_sum(m->ctx, sums->made.combiner,
 	                                           (size_t)(bin - sums->bins), image, index));
 }
 

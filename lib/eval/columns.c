@@ -42,10 +42,9 @@ static size_t add_metric(struct opk_columns *columns, const char *name)
 /* The number of the value of a metric that the set lacks. */
 static size_t value_of_other(struct opk_columns *columns, const char *name)
 {
-	for (size_t i = 0; i < columns->metric_count; i++)
-		if (!strcmp(columns->metrics[i], name))
-			return columns->derived_count + i;
-	return add_metric(columns, name);
+	size_t i = opk_texts_find(columns->metrics, columns->metric_count, name);
+
+	return i < columns->metric_count ? columns->derived_count + i : add_metric(columns, name);
 }
 
 /* The number of the value of one of the set's metrics; marks it for evaluation. */

@@ -380,7 +380,7 @@ int opk_recorded_eval(struct opk_evaluation **out, struct opk_ctx *ctx, struct o
  */
 size_t opk_evaluation_ranges(const struct opk_range **ranges,
                              const struct opk_evaluation *evaluation);
-/* Sets whether calls, or nodes of graphs, that launched some of the rows are known. */
+/* Sets *calls and *nodes if calls, or nodes of graphs, that launched rows are known. */
 void opk_evaluation_find_ran(bool *calls, bool *nodes, const struct opk_evaluation *evaluation);
 /* The fact's column, a constant; NULL if rows of this profiler don't have the fact. */
 const struct opk_column *opk_fact_column(enum opk_fact fact, enum opk_profiler profiler);
@@ -410,6 +410,9 @@ size_t opk_path_end_part(const char *path, size_t at);
  * long, so such a path is not divided.
  */
 bool opk_path_is_too_deep(const char *path);
+/* Whether one of the names, such as "step", is of a range that holds this one, "step/forward". */
+int opk_path_is_inside(bool *out, struct opk_ctx *ctx, const struct opk_index *names,
+                       const char *path);
 
 /*
  * Ranges inside others, by their paths: "a" and "a/b" hold "a/b/c", and kernels that ran in them.

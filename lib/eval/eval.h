@@ -171,6 +171,9 @@ struct opk_eval_task {
 };
 int opk_eval_task_begin(struct opk_eval_task *task, struct opk_ctx *ctx, struct opk_file *file,
                         const struct opk_eval_options *options);
+/* Reads the values that the file has; *served is false if its images have to be evaluated. */
+int opk_eval_task_read(bool *served, struct opk_eval_task *task, struct opk_ctx *ctx,
+                       const struct opk_eval_options *options);
 /* Takes over the result of one child, and empties *result. */
 int opk_eval_task_take(struct opk_eval_task *task, struct opk_ctx *ctx, struct opk_result *result);
 int opk_eval_task_finish(struct opk_evaluation **out, struct opk_ctx *ctx,
@@ -406,6 +409,27 @@ struct opk_layout {
 int opk_layout_fits(bool *fits, struct opk_layout *layout, struct opk_ctx *ctx, const void *image,
                     size_t size);
 void opk_layout_clear(struct opk_layout *layout);
+
+/* An image that is made of ranges of other images, in a child. Begins zeroed. */
+struct opk_made {
+	void *image;
+	size_t size;
+	struct opk_nv_combiner *combiner;
+};
+int opk_made_begin(struct opk_made *made, struct opk_ctx *ctx, const void *like, size_t size,
+                   const struct opk_nv_room *room);
+void opk_made_clear(struct opk_made *made);
+#define opk_automade __attribute__((cleanup(opk_made_clear)))
+/* Sends it to the parent as a part: its bytes, and for each slot whether it has data. */
+void opk_made_send(const struct opk_made *made, struct opk_child *child, size_t slots);
+/* The bytes of a part; NULL: it has no ranges. free() */
+int opk_part_receive(void **image, size_t *size, struct opk_ctx *ctx, struct opk_result *sent,
+                     size_t slots);
+/* Then adds its slots with data: opk_nv_combiner_sum() or opk_nv_combiner_average(). */
+typedef int opk_combine_fn(struct opk_ctx *ctx, struct opk_nv_combiner *combiner, size_t slot,
+                           const void *image, size_t index);
+int opk_made_add(struct opk_made *made, struct opk_ctx *ctx, struct opk_child *child,
+                 const void *image, struct opk_result *sent, size_t slots, opk_combine_fn *add);
 
 /* Key groups are ranges that share a key: parts of a key, and what a group has in common. */
 

@@ -23,7 +23,7 @@ static uint64_t images_size(const struct opk_file *file)
 
 /* What one child evaluates. Its result ends with a table of where each file's part ends. */
 struct share {
-	struct opk_eval_task *tasks;
+	struct opk_eval_task **tasks;
 	size_t count;
 	uint64_t size; /* bytes of images */
 };
@@ -34,9 +34,10 @@ static const uint64_t small_file = 32 << 20;
 struct many {
 	struct opk_ctx *ctx;
 	const struct opk_eval_options *options;
-	struct opk_file *const *files;
 	struct opk_eval_task *tasks; /* one per file */
 	size_t count;
+	struct opk_eval_task **left; /* those for children: their files lack values */
+	size_t left_count;
 	struct share *shares;
 	struct opk_result *results; /* one per share */
 	size_t share_count;
@@ -63,13 +64,13 @@ static int evaluate_share(struct opk_ctx *ctx, void *data, struct opk_child *chi
 		return opk_nomem(ctx, "an evaluation");
 	child->whole = share->size;
 	for (size_t i = 0; i < share->count; i++) {
-		struct opk_eval_job *job = &share->tasks[i].job;
+		struct opk_eval_job *job = &share->tasks[i]->job;
 
 		opk_child_progress(child, 0, 0);
-		job->names_known = i && has_same_names(job, &share->tasks[i - 1].job);
+		job->names_known = i && has_same_names(job, &share->tasks[i - 1]->job);
 		TRY(opk_eval_in_child(ctx, job, child));
 		ends[i] = (uint64_t)ftello(child->spool);
-		child->before += images_size(share->tasks[i].job.file);
+		child->before += images_size(job->file);
 	}
 	opk_put(child, ends, share->count * sizeof *ends);
 	return OPK_OK;
@@ -88,7 +89,7 @@ static int divide(struct many *m, const struct share *share, struct opk_result *
 
 		TRY(opk_result_check(&ends, m->ctx));
 		TRY(opk_result_check(&part, m->ctx));
-		TRY(opk_eval_task_take(&share->tasks[i], m->ctx, &part));
+		TRY(opk_eval_task_take(share->tasks[i], m->ctx, &part));
 		result->at = at;
 	}
 	return OPK_OK;
@@ -101,18 +102,18 @@ static int make_shares(struct many *m, uint64_t *largest)
 	uint64_t total = 0, done = 0;
 
 	most = most < OPK_MAX_WORKERS ? most : OPK_MAX_WORKERS;
-	most = most < m->count ? most : m->count;
+	most = most < m->left_count ? most : m->left_count;
 	m->shares = opk_alloc_array(most, sizeof *m->shares);
 	m->results = opk_alloc_array(most, sizeof *m->results);
 	if (!m->shares || !m->results)
 		return opk_nomem(m->ctx, "an evaluation");
-	for (size_t i = 0; i < m->count; i++)
-		total += images_size(m->files[i]);
-	for (size_t i = 0; i < m->count; i++) {
-		uint64_t size = images_size(m->files[i]);
+	for (size_t i = 0; i < m->left_count; i++)
+		total += images_size(m->left[i]->job.file);
+	for (size_t i = 0; i < m->left_count; i++) {
+		uint64_t size = images_size(m->left[i]->job.file);
 
 		if (done >= total / most * m->share_count && m->share_count < most)
-			m->shares[m->share_count++].tasks = &m->tasks[i];
+			m->shares[m->share_count++].tasks = &m->left[i];
 		m->shares[m->share_count - 1].count++;
 		m->shares[m->share_count - 1].size += size;
 		done += size;
@@ -144,6 +145,7 @@ static void clear(struct many *m)
 	for (size_t i = 0; m->results && i < m->share_count; i++)
 		opk_result_clear(&m->results[i]);
 	free(m->tasks);
+	free(m->left);
 	free(m->shares);
 	free(m->results);
 }
@@ -152,18 +154,27 @@ static int evaluate_together(struct opk_evaluation **out, struct opk_ctx *ctx,
                              struct opk_file *const *files, size_t count,
                              const struct opk_eval_options *options)
 {
-	__attribute__((cleanup(clear))) struct many m = {
-		.ctx = ctx, .options = options, .files = files, .count = count
-	};
+	__attribute__((
+		cleanup(clear))) struct many m = { .ctx = ctx, .options = options, .count = count };
 
 	m.tasks = opk_alloc_array(count, sizeof *m.tasks);
-	if (!m.tasks)
+	m.left = opk_alloc_array(count, sizeof *m.left);
+	if (!m.tasks || !m.left)
 		return opk_nomem(ctx, "an evaluation");
 	for (size_t i = 0; i < count; i++) {
+		bool served;
+
 		TRY(opk_check_interrupt(ctx));
 		TRY(opk_eval_task_begin(&m.tasks[i], ctx, files[i], options));
+		TRY(opk_eval_task_read(&served, &m.tasks[i], ctx, options));
+		if (!served)
+			m.left[m.left_count++] = &m.tasks[i];
 	}
-	TRY(run_shares(&m));
+	/* Loads libraries once for all children, also where values were not enough. */
+	if (m.left_count > 1)
+		opk_nv_load(ctx);
+	if (m.left_count)
+		TRY(run_shares(&m));
 	for (size_t i = 0; i < count; i++)
 		TRY(opk_eval_task_finish(&out[i], ctx, &m.tasks[i]));
 	return OPK_OK;
@@ -195,16 +206,12 @@ static int evaluate_some(struct opk_evaluation **out, struct opk_ctx *ctx,
 	return evaluate_some(out + half, ctx, files + half, count - half, options);
 }
 
-/*
- * Counts one large file, or the small ones up to the next large one. A file with values may need no
- * child.
- */
+/* Counts one large file, or the small ones up to the next large one. */
 static size_t count_next(struct opk_file *const *files, size_t count)
 {
 	size_t next = 0;
 
-	while (next < count && images_size(files[next]) < small_file
-	       && !opk_file_is_baked(files[next]))
+	while (next < count && images_size(files[next]) < small_file)
 		next++;
 	return next ? next : 1;
 }

@@ -304,4 +304,16 @@ struct opk_measure {
 /* False: it is not one, or its unit is unknown. */
 bool opk_measure_find(struct opk_measure *out, const char *pattern);
 
+/* ---- filter_explain.c */
+
+/* Only joined rows have the fact. */
+bool opk_fact_is_of_joined(enum opk_fact fact);
+/* OPK_EUSAGE, with why a condition can't be judged: no rows have anything of this name. */
+int opk_explain_name(struct opk_ctx *ctx, const char *name);
+/* `pattern` has a unit. */
+int opk_explain_measure(struct opk_ctx *ctx, const char *name, const char *pattern, bool is_value,
+                        const struct opk_measure *measure);
+/* Rows of this profiler lack the fact. */
+int opk_explain_lack(struct opk_ctx *ctx, const char *name, enum opk_profiler profiler);
+
 #endif

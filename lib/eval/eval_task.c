@@ -17,7 +17,7 @@ int opk_eval_check_whole(struct opk_ctx *ctx, struct opk_file *file, bool allow_
 	const struct opk_meta *meta;
 	int code = opk_file_meta(&meta, ctx, file);
 
-	if (!code && !allow_incomplete && has_data)
+	if (!code && has_data && (!allow_incomplete || opk_file_lacks_values(file)))
 		code = opk_file_check_complete(ctx, file, OPK_REMEDY_ALLOW_INCOMPLETE);
 	if (code || has_data)
 		return code;
@@ -175,7 +175,6 @@ static int fail_recorded(struct opk_ctx *ctx, uint32_t cupti_version)
 	               release.name);
 }
 
-/* Values that the file has are the same bits in less time. */
 /* Why a file with values needs NVIDIA's libraries all the same. */
 static int explain_baked(struct opk_ctx *ctx, int code, const struct opk_eval_job *job)
 {
@@ -188,19 +187,25 @@ static int explain_baked(struct opk_ctx *ctx, int code, const struct opk_eval_jo
 	return opk_advise(ctx, code, OPK_REMEDY_BAKE);
 }
 
+int opk_eval_task_read(bool *served, struct opk_eval_task *task, struct opk_ctx *ctx,
+                       const struct opk_eval_options *options)
+{
+	*served = false;
+	if (!opk_eval_inside(options)->from_images)
+		TRY(opk_eval_by_baked(served, &task->evaluation->spools, ctx, &task->job));
+	return *served ? OPK_OK : opk_baked_check_images(ctx, task->job.file, "this");
+}
+
 static int run(struct opk_eval_task *task, struct opk_ctx *ctx,
                const struct opk_eval_options *options)
 {
-	struct opk_spools *spools = &task->evaluation->spools;
-	bool served = false;
+	bool served;
 	int code;
 
-	if (!opk_eval_inside(options)->from_images)
-		TRY(opk_eval_by_baked(&served, spools, ctx, &task->job));
+	TRY(opk_eval_task_read(&served, task, ctx, options));
 	if (served)
 		return OPK_OK;
-	TRY(opk_baked_check_images(ctx, task->job.file, "this"));
-	code = opk_eval_run(spools, ctx, &task->job, options);
+	code = opk_eval_run(&task->evaluation->spools, ctx, &task->job, options);
 	if (code == OPK_EUSAGE && !options->metrics && !task->evaluation->columns.also_count)
 		return fail_recorded(ctx, task->job.meta->cupti_version);
 	return code == OPK_ENVIDIA && opk_file_is_baked(task->job.file)

@@ -13,7 +13,6 @@
 #include "base/glob.h"
 #include "base/mem.h"
 #include "base/metric.h"
-#include "base/nearest.h"
 #include "container/container.h"
 
 enum relation { EQUAL, UNEQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL };
@@ -49,12 +48,6 @@ static bool is_value(const struct condition *condition)
 	return true;
 }
 
-/* Only joined rows have these facts. */
-static bool is_of_joined(enum opk_fact fact)
-{
-	return fact == OPK_FACT_LAUNCHES || fact == OPK_FACT_LAUNCHES_MIN;
-}
-
 /*
  * Finds a fact that rows have before they are joined. "range" is its name; its number if the
  * condition compares numbers, or if the range has no name.
@@ -68,25 +61,10 @@ static bool find(struct condition *condition, enum opk_profiler profiler)
 	                                                          : condition->name;
 
 	condition->or_number = is_range && condition->is_whole && condition->relation < LESS;
-	return opk_fact_find(fact, name, profiler) && !is_of_joined(*fact);
+	return opk_fact_find(fact, name, profiler) && !opk_fact_is_of_joined(*fact);
 }
 
 /* ---- conditions as text ----------------------------------------------------------------- */
-
-static int explain_name(struct opk_ctx *ctx, const char *name)
-{
-	struct opk_nearest nearest = { .name = name };
-
-	for (enum opk_fact fact = 0; fact < OPK_FACT_COUNT; fact++)
-		for (enum opk_profiler profiler = 0; profiler < OPK_PROFILER_COUNT; profiler++)
-			if (opk_fact_column(fact, profiler) && !is_of_joined(fact))
-				opk_nearest_try(&nearest, opk_fact_column(fact, profiler)->name);
-	return opk_fail(ctx, OPK_EUSAGE, "rows have no '%s' to ask for%s%s%s", name,
-	                nearest.best ? ", did you mean " : "", nearest.best ? nearest.best : "",
-	                nearest.best ? "?"
-	                             : "; kernel, name and device, for example, and metrics by "
-	                               "their full names, which are compared with a number");
-}
 
 /* Cuts "NAME OPERATOR PATTERN" into its parts. */
 static bool cut(struct condition *condition)
@@ -134,22 +112,6 @@ static bool is_text(const struct condition *condition, enum opk_profiler profile
 	return type == OPK_CELL_STRING || type == OPK_CELL_BOOL;
 }
 
-/* Times of facts and of the chip's metrics are nanoseconds; a set may define values in seconds. */
-static int explain_measure(struct opk_ctx *ctx, const struct condition *condition,
-                           const struct opk_measure *measure)
-{
-	bool is_time = !strcmp(measure->unit, "seconds");
-	char seconds[48] = "";
-
-	if (is_time && is_value(condition) && !strstr(condition->name, "__"))
-		snprintf(seconds, sizeof seconds, ", and for seconds %.15g", measure->number);
-	return opk_fail(ctx, OPK_EUSAGE,
-	                "'%s' has a unit: values are compared with a plain number in their own "
-	                "unit, which for %s is %.15g%s",
-	                condition->pattern, is_time ? "nanoseconds" : measure->unit,
-	                measure->number * (is_time ? 1e9 : 1), seconds);
-}
-
 static int check(const struct condition *condition, struct opk_ctx *ctx)
 {
 	const char *name = condition->name;
@@ -158,14 +120,15 @@ static int check(const struct condition *condition, struct opk_ctx *ctx)
 
 	if ((compares || (is_value(condition) && strpbrk(name, "_.")))
 	    && opk_measure_find(&measure, condition->pattern))
-		return explain_measure(ctx, condition, &measure);
+		return opk_explain_measure(ctx, name, condition->pattern, is_value(condition),
+		                           &measure);
 	if (is_value(condition) && !condition->known[OPK_PROFILER_SASS] && !condition->is_number)
 		return strpbrk(name, "_.")
 		               ? opk_fail(ctx, OPK_EUSAGE,
 		                          "'%s' is not a number, and a metric is compared with a "
 		                          "number",
 		                          condition->pattern)
-		               : explain_name(ctx, name);
+		               : opk_explain_name(ctx, name);
 	if (compares && !condition->is_number)
 		return opk_fail(ctx, OPK_EUSAGE, "'%s' is not a number", condition->pattern);
 	if (compares
@@ -190,7 +153,8 @@ static int parse(struct condition *condition, struct opk_ctx *ctx)
 	read_number(condition);
 	for (enum opk_profiler profiler = 0; profiler < OPK_PROFILER_COUNT; profiler++)
 		condition->known[profiler] = find(condition, profiler);
-	if (opk_fact_find(&fact, condition->name, OPK_PROFILER_RANGE) && is_of_joined(fact))
+	if (opk_fact_find(&fact, condition->name, OPK_PROFILER_RANGE)
+	    && opk_fact_is_of_joined(fact))
 		return opk_fail(ctx, OPK_EUSAGE,
 		                "%s is known only after rows are joined, and conditions are "
 		                "checked before",
@@ -258,47 +222,11 @@ void opk_filter_free(struct opk_filter *filter)
 	free(filter);
 }
 
-/* "PM samples only have sample, start_ns, ... and gpu". */
-static void list_facts_of_samples(struct opk_buf *out)
-{
-	const struct opk_column *last = NULL;
-	const char *before = "PM samples only have ";
-
-	for (enum opk_fact fact = 0; fact < OPK_FACT_COUNT; fact++) {
-		const struct opk_column *column = opk_fact_column(fact, OPK_PROFILER_PM);
-
-		if (column && last) {
-			opk_buf_add_printf(out, "%s%s", before, last->name);
-			before = ", ";
-		}
-		last = column ? column : last;
-	}
-	opk_buf_add_printf(out, " and %s", last->name);
-}
-
-/* Rows of the profiler lack the condition's fact. */
-static int explain_lack(struct opk_ctx *ctx, const struct condition *condition,
-                        enum opk_profiler profiler)
-{
-	opk_autobuf struct opk_buf text = { 0 };
-
-	if (profiler == OPK_PROFILER_PM)
-		list_facts_of_samples(&text);
-	else if (opk_profiler_is_code(profiler))
-		opk_buf_add_text(&text, "instructions, lines and functions do not have it");
-	else
-		opk_buf_add_text(&text, "that is of PM samples, and these are ranges");
-	opk_buf_add(&text, "", 1);
-	return text.failed ? opk_nomem(ctx, "conditions")
-	                   : opk_fail(ctx, OPK_EUSAGE, "can't filter by %s: %s", condition->name,
-	                              (const char *)text.data);
-}
-
 static int check_condition(const struct condition *condition, struct opk_ctx *ctx,
                            enum opk_profiler profiler)
 {
 	if (!is_value(condition) && !condition->known[profiler])
-		return explain_lack(ctx, condition, profiler);
+		return opk_explain_lack(ctx, condition->name, profiler);
 	if (is_value(condition) && !strcmp(condition->name, "file"))
 		return opk_fail(ctx, OPK_EUSAGE,
 		                "can't filter by file='%s': only code is chosen by its files; of "

@@ -206,7 +206,7 @@ static void keep_common(struct opk_grouped *group, unsigned key, const struct op
 		memset(range->cluster, 0, sizeof range->cluster);
 	group->many_streams |= range->stream != other->stream;
 	range->stream = group->many_streams ? 0 : range->stream;
-	/* 0 would be taken for a known size, or for no preference. */
+	/* These become 0, as if known: without the static size, nothing is computed with them. */
 	if (range->shared_bytes != other->shared_bytes
 	    || range->carveout_plus_1 != other->carveout_plus_1)
 		range->static_shared_plus_1 = 0;

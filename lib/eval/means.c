@@ -13,9 +13,7 @@ struct making {
 	size_t number; /* of the image */
 	const struct opk_mean_image *plan;
 	/* The image being made, after the first range. */
-	void *image;
-	size_t size;
-	struct opk_nv_combiner *combiner;
+	struct opk_made made;
 	struct opk_layout layout; /* of the images whose ranges are in it */
 };
 
@@ -30,12 +28,12 @@ static int begin(struct making *m, const void *image, size_t size)
 		return opk_fail(m->ctx, OPK_EINPUT,
 		                "ranges of different GPUs, or of other counters or instances, "
 		                "can't be joined: evaluate each by itself, without a join");
-	if (m->image)
+	if (m->made.image)
 		return OPK_OK;
-	TRY(opk_blame_image(opk_nv_image_like(&m->image, &m->size, m->ctx, image, size,
-	                                      &(struct opk_nv_room){ m->plan->slots, NAME_SIZE })));
-	TRY(opk_blame_image(opk_nv_combiner_new(&m->combiner, m->ctx, m->image)));
-	return opk_blame_image(opk_nv_combiner_ranges(m->ctx, m->combiner, m->plan->slots, NULL));
+	TRY(opk_made_begin(&m->made, m->ctx, image, size,
+	                   &(struct opk_nv_room){ m->plan->slots, NAME_SIZE }));
+	return opk_blame_image(
+		opk_nv_combiner_ranges(m->ctx, m->made.combiner, m->plan->slots, NULL));
 }
 
 /* ---- of the file's images --------------------------------------------------------------- */
@@ -56,7 +54,7 @@ static int add_ranges(struct making *m, const struct opk_segment *segment, size_
 		size_t group = joining->group_of[first + i];
 
 		if (group != SIZE_MAX && joining->means[group].image == m->number)
-			TRY(opk_blame_image(opk_nv_combiner_average(m->ctx, m->combiner,
+			TRY(opk_blame_image(opk_nv_combiner_average(m->ctx, m->made.combiner,
 			                                            joining->means[group].slot,
 			                                            image, i)));
 	}
@@ -98,55 +96,23 @@ static int add_file(struct making *m)
 
 /* ---- of what other children made -------------------------------------------------------- */
 
-static int check_part(struct making *m, const void *image, size_t size)
-{
-	struct opk_nv_image_info info;
-
-	TRY(opk_blame_image(opk_nv_image_info(&info, m->ctx, image, size)));
-	if (info.slots != m->plan->slots)
-		return opk_fail(m->ctx, OPK_EINPUT, "a part of a mean has %zu ranges, not %zu",
-		                info.slots, m->plan->slots);
-	return OPK_OK;
-}
-
-/* Sends the image, and for each slot whether it has data. */
-static void put_part(const struct making *m)
-{
-	opk_put_bytes(m->child, m->image, m->size);
-	for (size_t i = 0; m->size && i < m->plan->slots; i++) {
-		uint8_t begun = opk_nv_combiner_begun(m->combiner, i);
-
-		opk_put(m->child, &begun, sizeof begun);
-	}
-}
-
 static int add_part(struct making *m, struct opk_result *result)
 {
 	size_t size;
-	opk_autofree void *image = opk_get_bytes(&size, result, SIZE_MAX);
+	opk_autofree void *image = NULL;
 
-	TRY(opk_result_check(result, m->ctx));
-	if (!size)
+	TRY(opk_part_receive(&image, &size, m->ctx, result, m->plan->slots));
+	if (!image)
 		return OPK_OK;
-	TRY(check_part(m, image, size));
 	TRY(begin(m, image, size));
-	for (size_t i = 0; i < m->plan->slots; i++) {
-		uint8_t begun = 0;
-
-		opk_child_progress(m->child, i, m->plan->slots);
-		opk_get(result, &begun, sizeof begun);
-		if (begun)
-			TRY(opk_blame_image(
-				opk_nv_combiner_average(m->ctx, m->combiner, i, image, i)));
-	}
-	return opk_result_check(result, m->ctx);
+	return opk_made_add(&m->made, m->ctx, m->child, image, result, m->plan->slots,
+	                    opk_nv_combiner_average);
 }
 
 static void clear(struct making *m)
 {
-	opk_nv_combiner_free(m->combiner);
+	opk_made_clear(&m->made);
 	opk_layout_clear(&m->layout);
-	free(m->image);
 }
 
 int opk_means_make(void **image, size_t *size, struct opk_ctx *ctx, struct opk_child *child,
@@ -165,8 +131,8 @@ int opk_means_make(void **image, size_t *size, struct opk_ctx *ctx, struct opk_c
 	for (size_t i = 0; i < job->part_count; i++)
 		TRY(add_part(&m, &job->parts[i]));
 	if (job->partial)
-		put_part(&m);
-	*image = opk_take(m.image);
-	*size = m.size;
+		opk_made_send(&m.made, child, m.plan->slots);
+	*image = opk_take(m.made.image);
+	*size = m.made.size;
 	return OPK_OK;
 }

@@ -23,6 +23,25 @@ bool opk_path_is_too_deep(const char *path)
 	return levels > MOST_LEVELS;
 }
 
+int opk_path_is_inside(bool *out, struct opk_ctx *ctx, const struct opk_index *names,
+                       const char *path)
+{
+	opk_autofree char *outer = opk_strdup(path);
+
+	*out = false;
+	if (!outer)
+		return opk_nomem(ctx, "ranges");
+	if (opk_path_is_too_deep(path))
+		return OPK_OK;
+	for (size_t end = opk_path_end_part(path, 0); !*out && path[end];
+	     end = opk_path_end_part(path, end + 1)) {
+		outer[end] = '\0';
+		*out = opk_index_find(NULL, names, outer);
+		outer[end] = '/';
+	}
+	return OPK_OK;
+}
+
 /* The length of a part's domain with its '@'; 0: the default domain. */
 static size_t domain_length(const char *path, size_t at, size_t end)
 {

@@ -67,10 +67,10 @@ static int fail_nomem(const struct maker *m)
 
 static bool has_part(const struct maker *m, const char *name)
 {
-	for (size_t i = m->one->first; i < m->all->parts.count; i++)
-		if (!strcmp(m->all->parts.items[i], name))
-			return true;
-	return false;
+	const struct opk_strlist *parts = &m->all->parts;
+
+	return opk_texts_contain(opk_strlist_items(parts) + m->one->first,
+	                         parts->count - m->one->first, name);
 }
 
 /* Leaves out a part that the library lists but can't compute, as for GR100. */

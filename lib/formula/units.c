@@ -310,7 +310,7 @@ int opk_unit_parse(struct opk_unit *out, struct opk_ctx *ctx, const char *text)
 	struct parser p = { .unit = &unit, .text = text };
 
 	if (!parse(&p))
-		return opk_fail(ctx, OPK_EINPUT, "'%.100s' is no unit: byte %zu: %s", text, p.at,
+		return opk_fail(ctx, OPK_EINPUT, "'%.100s' is not a unit: byte %zu: %s", text, p.at,
 		                p.problem);
 	*out = unit;
 	return OPK_OK;

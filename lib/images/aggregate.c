@@ -376,26 +376,14 @@ static int check_conditions(struct opk_ctx *ctx, const struct opk_evaluation *ev
 		"can't choose ranges for statistics, only what is known of them can");
 }
 
-/* Whether tables say how many ranges each image has. */
-static int has_tables(bool *out, struct opk_ctx *ctx, struct opk_file *file)
-{
-	const struct opk_segment *segments;
-	const struct opk_meta *meta;
-	size_t count;
-
-	TRY(opk_file_meta(&meta, ctx, file));
-	TRY(opk_file_segments(&segments, &count, ctx, file));
-	*out = meta->profiler == OPK_PROFILER_RANGE;
-	for (size_t i = 0; i < count; i++)
-		*out = *out && opk_segment_is_counted(&segments[i]);
-	return OPK_OK;
-}
-
 static int init_sums(struct opk_aggregate *a, struct opk_ctx *ctx,
                      const struct opk_sums_options *wanted)
 {
 	struct opk_sums_options options = *wanted;
 
+	if (a->survey.row_count != a->row_count)
+		return opk_fail(ctx, OPK_EINPUT, "there are %zu ranges, and %zu were evaluated",
+		                a->survey.row_count, a->row_count);
 	options.explained = a->explained;
 	TRY(opk_sums_init(&a->sums, ctx, &a->survey, &options));
 	a->explained = true;
@@ -410,9 +398,6 @@ static int sum_rows(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk_fil
 
 	TRY(assume ? opk_survey_assume(&a->survey, ctx, file, &a->names)
 	           : opk_survey_make_some(&a->survey, ctx, file, a->left_out, a->row_count));
-	if (a->survey.row_count != a->row_count)
-		return opk_fail(ctx, OPK_EINPUT, "there are %zu ranges, and %zu were evaluated",
-		                a->survey.row_count, a->row_count);
 	TRY(init_sums(a, ctx, wanted));
 	return opk_totals_init(&a->totals, ctx, a->evaluation, file, &a->sums, &options);
 }
@@ -448,9 +433,6 @@ static int plan_baked(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk_f
                       const struct opk_sums_options *wanted)
 {
 	TRY(opk_survey_of_baked(&a->survey, ctx, file, &a->names));
-	if (a->survey.row_count != a->row_count)
-		return opk_fail(ctx, OPK_EINPUT, "there are %zu ranges, and %zu were evaluated",
-		                a->survey.row_count, a->row_count);
 	return init_sums(a, ctx, wanted);
 }
 
@@ -468,13 +450,11 @@ static int read_sums(bool *found, struct opk_aggregate *a, struct opk_ctx *ctx,
 		return code;
 	opk_clear_errors(ctx);
 	if (opk_file_find(file, OPK_SECTION_LEFT_OUT) >= 0) {
-		struct opk_values_origin origin;
+		const char *why;
 
 		*found = true;
-		TRY(opk_values_origin_find(&origin, ctx, file));
-		return combine_rows(a, ctx, file,
-		                    origin.cupti_version ? "the images were left out"
-		                                         : "there are only values");
+		TRY(opk_baked_why_no_images(&why, ctx, file));
+		return combine_rows(a, ctx, file, why);
 	}
 	a->names = a->survey.names;
 	a->survey.names = (struct opk_strlist){ 0 };
@@ -488,7 +468,7 @@ static int sum_images(struct opk_aggregate *a, struct opk_ctx *ctx, struct opk_f
 	bool assume;
 	int code;
 
-	TRY(has_tables(&assume, ctx, file));
+	TRY(opk_survey_can_assume(&assume, ctx, file));
 	code = sum_rows(a, ctx, file, wanted, assume, bake);
 	if (code == OPK_EINPUT && assume) {
 		opk_clear_errors(ctx);

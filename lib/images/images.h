@@ -75,9 +75,10 @@ int opk_survey_make(struct opk_survey *out, struct opk_ctx *ctx, struct opk_file
 int opk_survey_make_some(struct opk_survey *out, struct opk_ctx *ctx, struct opk_file *file,
                          const bool *left_out, size_t count);
 /*
- * Surveys a file of ranges by its tables alone, which have to say how many rows each image has.
- * Evaluation has checked them. Takes over the names of its rows.
+ * Surveys a file of ranges by its tables alone, which evaluation has checked: they can be assumed
+ * to be true where they say how many rows each image has. Takes over the names of its rows.
  */
+int opk_survey_can_assume(bool *out, struct opk_ctx *ctx, struct opk_file *file);
 int opk_survey_assume(struct opk_survey *out, struct opk_ctx *ctx, struct opk_file *file,
                       struct opk_strlist *names);
 /*

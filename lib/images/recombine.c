@@ -185,48 +185,21 @@ static size_t longest_name(const struct opk_target *target)
 	return longest;
 }
 
-/* An image that is being made. */
-struct made {
-	void *image;
-	size_t size;
-	struct opk_nv_combiner *combiner;
-};
-
-static void clear_made(struct made *made)
-{
-	opk_nv_combiner_free(made->combiner);
-	free(made->image);
-}
-#define AUTO_MADE __attribute__((cleanup(clear_made)))
-
-static int begin_image(struct made *made, struct work *w, const struct opk_target *target,
+static int begin_image(struct opk_made *made, struct work *w, const struct opk_target *target,
                        const void *like, size_t like_size)
 {
-	TRY(opk_blame_image(opk_nv_image_like(&made->image, &made->size, w->ctx, like, like_size,
-	                                      &(struct opk_nv_room){ target->slots,
-	                                                             longest_name(target) + 1 })));
-	TRY(opk_blame_image(opk_nv_combiner_new(&made->combiner, w->ctx, made->image)));
+	TRY(opk_made_begin(made, w->ctx, like, like_size,
+	                   &(struct opk_nv_room){ target->slots, longest_name(target) + 1 }));
 	return is_sampled(w, target)
 	               ? OPK_OK
 	               : opk_blame_image(opk_nv_combiner_ranges(w->ctx, made->combiner,
 	                                                        target->slots, target->names));
 }
 
-/* Sends the image, and for each slot whether it has data. */
-static void put_part(struct work *w, const struct opk_target *target, const struct made *made)
-{
-	opk_put_bytes(w->child, made->image, made->size);
-	for (size_t i = 0; made->size && i < target->slots; i++) {
-		uint8_t begun = opk_nv_combiner_begun(made->combiner, i);
-
-		opk_put(w->child, &begun, sizeof begun);
-	}
-}
-
 static int make_image(struct work *w, size_t index)
 {
 	const struct opk_target *target = &w->job->targets[index];
-	AUTO_MADE struct made made = { 0 };
+	opk_automade struct opk_made made = { 0 };
 
 	TRY(begin_image(&made, w, target, w->image, w->image_size));
 	TRY(add_moves(w, made.combiner, target));
@@ -234,47 +207,33 @@ static int make_image(struct work *w, size_t index)
 		TRY(check_image(w, target, made.image, made.size));
 		return finish(w, index, made.image, made.size);
 	}
-	put_part(w, target, &made);
+	opk_made_send(&made, w->child, target->slots);
 	return OPK_OK;
 }
 
-static int add_sent(struct made *made, struct work *w, const struct opk_target *target,
+static int add_sent(struct opk_made *made, struct work *w, const struct opk_target *target,
                     struct opk_result *sent)
 {
 	size_t size;
-	opk_autofree void *image = opk_get_bytes(&size, sent, SIZE_MAX);
-	struct opk_nv_image_info info;
+	opk_autofree void *image = NULL;
 
-	TRY(opk_result_check(sent, w->ctx));
-	if (!size)
+	TRY(opk_part_receive(&image, &size, w->ctx, sent, target->slots));
+	if (!image)
 		return OPK_OK;
-	TRY(opk_blame_image(opk_nv_image_info(&info, w->ctx, image, size)));
 	TRY(check_layout(w, image, size));
-	if (info.slots != target->slots)
-		return opk_fail(w->ctx, OPK_EINPUT, "a part of a sum has %zu ranges, not %zu",
-		                info.slots, target->slots);
 	if (!made->image)
 		TRY(begin_image(made, w, target, image, size));
-	for (size_t i = 0; i < target->slots; i++) {
-		uint8_t begun = 0;
-
-		opk_get(sent, &begun, sizeof begun);
-		if (begun)
-			TRY(opk_blame_image(
-				opk_nv_combiner_sum(w->ctx, made->combiner, i, image, i)));
-	}
-	return opk_result_check(sent, w->ctx);
+	return opk_made_add(made, w->ctx, w->child, image, sent, target->slots,
+	                    opk_nv_combiner_sum);
 }
 
 static int join_parts(struct work *w, size_t index)
 {
 	const struct opk_target *target = &w->job->targets[index];
-	AUTO_MADE struct made made = { 0 };
+	opk_automade struct opk_made made = { 0 };
 
-	for (size_t i = 0; i < w->part->sent_count; i++) {
-		opk_child_progress(w->child, i, w->part->sent_count);
+	for (size_t i = 0; i < w->part->sent_count; i++)
 		TRY(add_sent(&made, w, target, &w->part->sent[i]));
-	}
 	TRY(check_image(w, target, made.image, made.size));
 	return finish(w, index, made.image, made.size);
 }
@@ -305,7 +264,7 @@ static int make_target(struct work *w, size_t index)
 	while (first < target->move_count && !is_mine(w, target->moves[first].row))
 		first++;
 	if (first == target->move_count) {
-		put_part(w, target, &(struct made){ 0 });
+		opk_made_send(&(struct opk_made){ 0 }, w->child, target->slots);
 		return OPK_OK;
 	}
 	source = opk_survey_image(w->job->survey, target->moves[first].row);

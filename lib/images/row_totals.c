@@ -94,11 +94,9 @@ static int sort_rows(struct work *w)
 	w->parts = opk_alloc_array(rows + 1, sizeof *w->parts);
 	if (!w->starts || !w->sorted || !w->parts)
 		return opk_nomem(w->ctx, "statistics");
-	for (size_t i = 0; i < rows; i++)
-		if (w->sums->group_of[i] != SIZE_MAX)
-			w->starts[w->sums->group_of[i] + 2]++;
-	for (size_t i = 2; i < groups + 2; i++)
-		w->starts[i] += w->starts[i - 1];
+	/* While rows are sorted, the next one of group i goes to starts[i + 1]. */
+	for (size_t i = 0; i < groups; i++)
+		w->starts[i + 2] = w->starts[i + 1] + w->sums->groups.groups[i].rows;
 	for (size_t i = 0; i < rows; i++)
 		if (w->sums->group_of[i] != SIZE_MAX)
 			w->sorted[w->starts[w->sums->group_of[i] + 1]++] = i;

@@ -352,6 +352,20 @@ static int assume_facts(struct opk_surveyed *image, struct opk_ctx *ctx, struct 
 	return OPK_OK;
 }
 
+int opk_survey_can_assume(bool *out, struct opk_ctx *ctx, struct opk_file *file)
+{
+	const struct opk_segment *segments;
+	const struct opk_meta *meta;
+	size_t count;
+
+	TRY(opk_file_meta(&meta, ctx, file));
+	TRY(opk_file_segments(&segments, &count, ctx, file));
+	*out = meta->profiler == OPK_PROFILER_RANGE;
+	for (size_t i = 0; i < count; i++)
+		*out = *out && opk_segment_is_counted(&segments[i]);
+	return OPK_OK;
+}
+
 int opk_survey_assume(struct opk_survey *out, struct opk_ctx *ctx, struct opk_file *file,
                       struct opk_strlist *names)
 {

@@ -127,10 +127,12 @@ static int read_baked(double *out, struct work *w, struct opk_ctx *ctx, bool mea
 		                                                             OPK_VALUE_METRIC,
 		                                                             w->names[j]);
 
-		for (size_t i = 0; i < w->sums->count; i++)
-			out[i * w->name_count + j] = column ? opk_double_of(
-							     column->entries[w->sums->order[i]])
+		for (size_t i = 0; i < w->sums->count; i++) {
+			size_t entry = w->sums->order[i];
+
+			out[i * w->name_count + j] = column ? opk_double_of(column->entries[entry])
 			                                    : (double)NAN;
+		}
 	}
 	return OPK_OK;
 }

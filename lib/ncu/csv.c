@@ -12,14 +12,13 @@ enum { MAX_CELLS = 20000, MAX_CELL = 1 << 20 };
 int opk_csv_fail(const struct opk_csv *csv, size_t line, const char *format, ...)
 {
 	opk_autofree char *text = NULL;
-	va_list arguments;
-	int length;
+	va_list args;
 
-	va_start(arguments, format);
-	length = vasprintf(&text, format, arguments);
-	va_end(arguments);
-	return length < 0 ? opk_nomem(csv->ctx, "a message")
-	                  : opk_fail(csv->ctx, OPK_EINPUT, "%s:%zu: %s", csv->name, line, text);
+	va_start(args, format);
+	text = opk_vprintf(format, args);
+	va_end(args);
+	return !text ? opk_nomem(csv->ctx, "a message")
+	             : opk_fail(csv->ctx, OPK_EINPUT, "%s:%zu: %s", csv->name, line, text);
 }
 
 static char next(const struct opk_csv *csv)

@@ -21,13 +21,14 @@ struct opk_ncu_imported {
 	struct opk_strlist labels;  /* are for people: no name of a metric looks so */
 	struct opk_strlist texts;   /* have texts as values */
 	struct opk_strlist sampled; /* were sampled while kernels ran */
+	struct opk_strlist odd;     /* "3 of METRIC": texts among its numbers, which became NaN */
 };
 void opk_ncu_imported_clear(struct opk_ncu_imported *imported);
 #define opk_autoimported __attribute__((cleanup(opk_ncu_imported_clear)))
 /*
  * Makes a recording with the values of a report that Nsight Compute has printed in CSV: its raw
  * page, or a row for each metric. `chip` NULL: by the compute capability and the device's name;
- * OPK_EFAILED: these are not enough. OPK_EINPUT: errors carry file:line. Opens no NVIDIA library.
+ * OPK_EUSAGE: these are not enough. OPK_EINPUT: errors carry file:line. Opens no NVIDIA library.
  */
 int opk_ncu_import(struct opk_ncu_imported *out, struct opk_ctx *ctx, const char *report,
                    const char *chip, const char *path);

@@ -155,6 +155,17 @@ bool opk_printed_is_none(const char *text)
 	return false;
 }
 
+/* "inf", "-inf", "Infinity", "(!) inf"; 0: it is not one. */
+static double infinity_of(const char *text)
+{
+	const char *word = text + (strncmp(text, "(!) ", 4) ? 0 : 4);
+	double sign = *word == '-' ? -1 : 1;
+
+	word += *word == '-' || *word == '+';
+	return strcasecmp(word, "inf") && strcasecmp(word, "infinity") ? 0
+	                                                               : sign * (double)INFINITY;
+}
+
 enum opk_printed_kind opk_printed_read(double *out, const struct opk_printed *printed,
                                        const char *text, int power)
 {
@@ -166,8 +177,8 @@ enum opk_printed_kind opk_printed_read(double *out, const struct opk_printed *pr
 	*out = (double)NAN;
 	if (opk_printed_is_none(text))
 		return OPK_PRINTED_NONE;
-	if (!strcmp(text, "inf") || !strcmp(text, "-inf")) {
-		*out = *text == '-' ? -(double)INFINITY : (double)INFINITY;
+	if (infinity_of(text) != 0) {
+		*out = infinity_of(text);
 		return OPK_PRINTED_NUMBER;
 	}
 	if (!divide(&parts, &rest, text) || (*rest && strncmp(rest, " (", 2) != 0)

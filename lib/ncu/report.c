@@ -401,10 +401,7 @@ static int place_column(struct reader *r, size_t i)
 /* Tables of the user interface have units in the titles, and no row with them. */
 static bool is_of_interface(const struct reader *r)
 {
-	for (size_t i = 0; i < r->width; i++)
-		if (!strcmp(r->titles[i], "Function Name"))
-			return true;
-	return false;
+	return opk_texts_contain((const char *const *)r->titles, r->width, "Function Name");
 }
 
 static int check_columns(const struct reader *r)

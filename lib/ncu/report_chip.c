@@ -70,7 +70,7 @@ static int fail_ambiguous(struct opk_ctx *ctx, const char *capability, opk_chip_
 	if (text.failed)
 		return opk_nomem(ctx, "a message");
 	return opk_fail(
-		ctx, OPK_EFAILED,
+		ctx, OPK_EUSAGE,
 		found ? "compute capability %.20s is that of several chips, %s: name the chip"
 		      : "no chip is known for compute capability %.20s%s: name the chip",
 		capability, (const char *)text.data);
@@ -102,14 +102,14 @@ static int find_chip(const char **out, const struct gpus *gpus)
 			continue;
 		TRY(chip_of_device(&chip, gpus, i));
 		if (*out && strcmp(*out, chip) != 0)
-			return opk_fail(gpus->ctx, OPK_EFAILED,
+			return opk_fail(gpus->ctx, OPK_EUSAGE,
 			                "GPUs of several chips, %s and %s: a recording has one: "
 			                "name the chip",
 			                *out, chip);
 		*out = chip;
 	}
 	return *out ? OPK_OK
-	            : opk_fail(gpus->ctx, OPK_EFAILED,
+	            : opk_fail(gpus->ctx, OPK_EUSAGE,
 	                       "the report does not say compute capabilities: name the chip");
 }
 

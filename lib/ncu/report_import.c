@@ -118,6 +118,7 @@ static void describe(struct opk_ncu_imported *out, struct opk_ncu_report *report
 	out->error = opk_take(report->error.text);
 	out->labels = take(&report->labels);
 	out->texts = take(&values->texts);
+	out->odd = take(&values->odd);
 	out->sampled = take(&report->sampled);
 }
 
@@ -125,6 +126,7 @@ void opk_ncu_imported_clear(struct opk_ncu_imported *imported)
 {
 	opk_strlist_clear(&imported->labels);
 	opk_strlist_clear(&imported->texts);
+	opk_strlist_clear(&imported->odd);
 	opk_strlist_clear(&imported->sampled);
 	opk_strlist_clear(&imported->other_gpus);
 	opk_strlist_clear(&imported->unknown_gpus);
@@ -145,7 +147,7 @@ int opk_ncu_import(struct opk_ncu_imported *out, struct opk_ctx *ctx, const char
 	TRY(opk_check_output(ctx, path, OPK_OUTPUT_IMPORTED));
 	TRY(opk_ncu_report_read(&report, ctx, report_path));
 	code = opk_ncu_choose_chip(&chip, out, ctx, report);
-	out->needs_chip = code == OPK_EFAILED;
+	out->needs_chip = code == OPK_EUSAGE && !wanted_chip;
 	if (code)
 		return code;
 	TRY(opk_ncu_values_init(&values, ctx, report));

@@ -128,23 +128,38 @@ static enum opk_printed_kind read_value(double *out, const struct opk_ncu_report
 	return opk_printed_read(out, &report->printed, value->text, value->power);
 }
 
-/* Metrics that have a text anywhere are not values: "CachePreferNone". */
-static void find_texts(enum use *uses, const struct opk_ncu_report *report)
+/*
+ * Metrics that have texts and no number are not values: "CachePreferNone". Among numbers, texts are
+ * counted in `odd`, one for each metric.
+ */
+static int find_texts(enum use *uses, size_t *odd, struct opk_ctx *ctx,
+                      const struct opk_ncu_report *report)
 {
+	opk_autofree bool *has_number = opk_alloc_array(report->metrics.count + 1,
+	                                                sizeof *has_number);
 	double number;
 
+	if (!has_number)
+		return opk_nomem(ctx, "a report");
 	for (size_t i = 0; i < report->values.count; i++) {
 		const struct opk_ncu_value *value = &report->values.items[i];
+		enum opk_printed_kind kind;
 
-		if (uses[value->metric] == USE_VALUE
-		    && read_value(&number, report, value) == OPK_PRINTED_TEXT)
-			uses[value->metric] = USE_TEXT;
+		if (uses[value->metric] != USE_VALUE)
+			continue;
+		kind = read_value(&number, report, value);
+		has_number[value->metric] |= kind == OPK_PRINTED_NUMBER;
+		odd[value->metric] += kind == OPK_PRINTED_TEXT;
 	}
+	for (size_t i = 0; i < report->metrics.count; i++)
+		if (odd[i] && !has_number[i])
+			uses[i] = USE_TEXT;
+	return OPK_OK;
 }
 
 /* Numbers the metrics that are values; others get SIZE_MAX. */
 static bool number_metrics(struct opk_ncu_values *out, size_t *numbers, const enum use *uses,
-                           const struct opk_ncu_report *report)
+                           const size_t *odd, const struct opk_ncu_report *report)
 {
 	out->names = opk_alloc_array(report->metrics.count + 1, sizeof *out->names);
 	out->units = opk_alloc_array(report->metrics.count + 1, sizeof *out->units);
@@ -158,6 +173,9 @@ static bool number_metrics(struct opk_ncu_values *out, size_t *numbers, const en
 			return false;
 		if (uses[i] != USE_VALUE)
 			continue;
+		if (odd[i]
+		    && !opk_strlist_take(&out->odd, opk_printf("%zu of %s", odd[i], metric->name)))
+			return false;
 		numbers[i] = out->metric_count;
 		out->names[out->metric_count] = metric->name;
 		out->units[out->metric_count++] = metric->unit ? metric->unit : "";
@@ -228,14 +246,15 @@ int opk_ncu_values_init(struct opk_ncu_values *out, struct opk_ctx *ctx,
 {
 	opk_autofree enum use *uses = opk_alloc_array(report->metrics.count + 1, sizeof *uses);
 	opk_autofree size_t *numbers = opk_alloc_array(report->metrics.count + 1, sizeof *numbers);
+	opk_autofree size_t *odd = opk_alloc_array(report->metrics.count + 1, sizeof *odd);
 
 	*out = (struct opk_ncu_values){ 0 };
-	if (!uses || !numbers)
+	if (!uses || !numbers || !odd)
 		return opk_nomem(ctx, "a report");
 	for (size_t i = 0; i < report->metrics.count; i++)
 		uses[i] = use_of(report->metrics.items[i].name);
-	find_texts(uses, report);
-	if (!number_metrics(out, numbers, uses, report))
+	TRY(find_texts(uses, odd, ctx, report));
+	if (!number_metrics(out, numbers, uses, odd, report))
 		return opk_nomem(ctx, "a report");
 	return fill(out, ctx, report, uses, numbers);
 }
@@ -249,6 +268,7 @@ void opk_ncu_values_clear(struct opk_ncu_values *values)
 	free(values->facts.items);
 	opk_index_clear(&values->fact_names);
 	opk_strlist_clear(&values->texts);
+	opk_strlist_clear(&values->odd);
 	free(values->names);
 	free(values->units);
 	free(values->values);

@@ -13,13 +13,14 @@ struct opk_ncu_values {
 	OPK_LIST(struct opk_property) facts; /* "device.0.name", owned */
 	struct opk_index fact_names;
 	struct opk_strlist texts; /* metrics that have texts as values, which are left out */
+	struct opk_strlist odd;   /* "3 of METRIC": texts among its numbers, which became NaN */
 };
 
 struct opk_ncu_imported;
 /*
  * Finds the report's chip where `*chip` is NULL; otherwise takes the launches on GPUs of other
- * chips out of the report. OPK_EFAILED: the report does not say the chip, or has several;
- * OPK_EUSAGE: it has no GPU with the chip that is named.
+ * chips out of the report. OPK_EUSAGE: the report does not say the chip, or has several, or has no
+ * GPU with the chip that is named.
  */
 int opk_ncu_choose_chip(const char **chip, struct opk_ncu_imported *out, struct opk_ctx *ctx,
                         struct opk_ncu_report *report);

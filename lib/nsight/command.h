@@ -74,6 +74,14 @@ char *opk_ncu_set_names(void);
 
 /* ---- command lines */
 
+/* The first word that is not a prompt or of a loop or condition: "do", "then", "{". */
+size_t opk_first_word(const struct opk_shell_words *words);
+/*
+ * The place of "ncu" among the words of a command; their number: it is another command, such as
+ * "cd ~/ncu", whose words the tool's options do not follow, or several words may be the tool.
+ */
+size_t opk_find_ncu(const struct opk_shell_words *words);
+
 /* Refuses a command line of another tool, such as nsys: OPK_EINPUT, with its place. */
 int opk_check_other_tools(struct opk_ctx *ctx, struct opk_source *source);
 

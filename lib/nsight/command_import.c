@@ -28,81 +28,13 @@ static struct opk_place place_of(const struct reader *r, size_t word)
 
 /* ---- finding the command */
 
-/* "ncu" as "ncu", "/usr/local/cuda/bin/ncu" or "ncu.exe". */
-static bool is_named(const char *word, size_t size, const char *tool)
-{
-	size_t from = size;
-
-	while (from && !strchr("/\\", word[from - 1]))
-		from--;
-	word += from;
-	size -= from;
-	if (size > 4 && !strncasecmp(word + size - 4, ".exe", 4))
-		size -= 4;
-	return strlen(tool) == size && !strncmp(word, tool, size);
-}
-
-/* Also by the name before 2020. */
-static bool is_tool(const char *word, size_t size)
-{
-	return is_named(word, size, "ncu") || is_named(word, size, "nv-nsight-cu-cli");
-}
-
-bool opk_has_ncu_command(const char *text, size_t size)
-{
-	for (size_t at = 0, end; at < size; at = end + (end == at)) {
-		for (end = at; end < size && text[end] && !strchr(" \t\r\n;&|'\"`(", text[end]);)
-			end++;
-		if (end > at && is_tool(text + at, end - at))
-			return true;
-		if (end > at && text[at] == '#')
-			while (end < size && text[end] != '\n')
-				end++;
-	}
-	return false;
-}
-
-/* Whether a command that begins with this word may be there for another one, which follows. */
-static bool is_prefix(const char *word)
-{
-	static const char *const prefixes[] = { "sudo",        "env",     "time",    "nohup",
-		                                "exec",        "srun",    "mpirun",  "mpiexec",
-		                                "jsrun",       "docker",  "podman",  "apptainer",
-		                                "singularity", "numactl", "taskset", "timeout" };
-
-	return strchr(word, '=')
-	       || opk_texts_contain(prefixes, sizeof prefixes / sizeof *prefixes, word);
-}
-
-/*
- * The tool's place among the words of a command; their number: it is another command, such as
- * "cd ~/ncu", whose words the tool's options do not follow.
- */
-static size_t find_tool(const struct opk_shell_words *words)
-{
-	static const char *const others[] = { "echo", "which", "type", "man", "alias", "module" };
-	size_t count = words->count;
-
-	if (!count
-	    || opk_texts_contain(others, sizeof others / sizeof *others, words->items[0].text))
-		return count;
-	for (size_t i = 0; i < count; i++) {
-		const char *next = i + 1 < count ? words->items[i + 1].text : "";
-
-		if (is_tool(words->items[i].text, strlen(words->items[i].text))
-		    && (!i || *next == '-' || is_prefix(words->items[0].text)))
-			return i;
-	}
-	return count;
-}
-
 /* Reads commands up to one of the tool's; false: there is none, or a failure. */
 static bool next_command(struct reader *r, struct opk_shell_words *words, size_t *tool, size_t *at)
 {
 	while (!r->drafts->code && *at < r->source->size) {
 		opk_shell_words_clear(words);
 		r->drafts->code = opk_shell_words_read(words, r->drafts->ctx, r->source, at);
-		*tool = r->drafts->code ? words->count : find_tool(words);
+		*tool = r->drafts->code ? words->count : opk_find_ncu(words);
 		if (*tool < words->count)
 			return true;
 	}
@@ -414,7 +346,7 @@ static size_t read_option(struct reader *r, size_t word)
 
 static void read_options(struct reader *r, size_t tool)
 {
-	size_t word = tool + 1;
+	size_t word = tool + 1, first;
 
 	while (!r->drafts->code && word < r->words.count && *r->words.items[word].text == '-'
 	       && r->words.items[word].text[1] && strcmp(r->words.items[word].text, "--") != 0)
@@ -422,10 +354,13 @@ static void read_options(struct reader *r, size_t tool)
 	if (r->drafts->code)
 		return;
 	word += word < r->words.count && !strcmp(r->words.items[word].text, "--");
-	/* A prompt may have been copied along. */
-	r->command->before = written(r, tool && !strcmp(r->words.items[0].text, "$"), tool);
+	first = opk_first_word(&r->words);
+	r->command->before = written(r, first, tool);
+	r->command->around = first && strcmp(r->words.items[first - 1].text, "$") != 0
+	                             ? opk_strdup(r->words.items[first - 1].text)
+	                             : opk_strdup("");
 	r->command->program = written(r, word, r->words.count);
-	if (!r->command->before || !r->command->program)
+	if (!r->command->before || !r->command->around || !r->command->program)
 		fail_without_memory(r);
 }
 
@@ -441,113 +376,6 @@ static void finish(struct reader *r, size_t at)
 		r->command->further++;
 }
 
-/* ---- other tools */
-
-static bool is_nsys(const char *word)
-{
-	return is_named(word, strlen(word), "nsys") || is_named(word, strlen(word), "nsight-sys");
-}
-
-/* Whether it asks for samples of GPU metrics of a device. */
-static bool has_samples(const struct opk_shell_words *words)
-{
-	static const char option[] = "gpu-metrics-device";
-
-	for (size_t i = 0; i < words->count; i++) {
-		const char *word = words->items[i].text, *value = strchr(word, '=');
-		const char *next = i + 1 < words->count ? words->items[i + 1].text : "";
-
-		if (strspn(word, "-") == 2 && !strncmp(word + 2, option, strlen(option)))
-			return strcmp(value ? value + 1 : next, "none") != 0;
-	}
-	return false;
-}
-
-/* The metrics or events that a command line of nvprof names; NULL: none. */
-static const char *names_for_nvprof(const struct opk_shell_words *words)
-{
-	static const char *const options[] = { "metrics", "events", "m", "e" };
-
-	for (size_t i = 0; i + 1 < words->count; i++) {
-		const char *word = words->items[i].text;
-
-		if (*word == '-'
-		    && opk_texts_contain(options, sizeof options / sizeof *options,
-		                         word + strspn(word, "-")))
-			return words->items[i + 1].text;
-	}
-	return NULL;
-}
-
-static int fail_nvprof(struct opk_ctx *ctx, const struct opk_place *place, const char *names)
-{
-	if (names)
-		return opk_fail_at(ctx, place,
-		                   "this is a command line of nvprof, not of Nsight Compute: build "
-		                   "takes nvprof's names, '%.200s', in the place of a set",
-		                   names);
-	return opk_advise(ctx,
-	                  opk_fail_at(ctx, place,
-	                              "this is a command line of nvprof, not of Nsight Compute: it "
-	                              "asks what runs when, and needs no metric set"),
-	                  OPK_REMEDY_TRACE);
-}
-
-static int fail_nsys(struct opk_ctx *ctx, const struct opk_place *place, bool samples)
-{
-	return opk_advise(
-		ctx,
-		opk_fail_at(
-			ctx, place,
-			"this is a command line of Nsight Systems, not of Nsight Compute: it "
-			"asks %swhat runs when, %s needs no metric set",
-			samples ? "for samples of GPU metrics, for which a set such as pm-overview "
-				  "is built and given to offpeak-collect, and "
-				: "",
-			samples ? "which" : "and"),
-		OPK_REMEDY_TRACE);
-}
-
-/* The tool that a command starts; NULL: neither of these. */
-static const struct opk_shell_word *find_other(const struct opk_shell_words *words, bool *nsys)
-{
-	for (size_t i = 0; i < words->count; i++) {
-		const char *word = words->items[i].text;
-
-		*nsys = is_nsys(word);
-		if (*nsys || is_named(word, strlen(word), "nvprof"))
-			return &words->items[i];
-		/* Words before the tool: "sudo -E", "VARIABLE=1". */
-		if (!i && !is_prefix(word) && strcmp(word, "$"))
-			return NULL;
-	}
-	return NULL;
-}
-
-int opk_check_other_tools(struct opk_ctx *ctx, struct opk_source *source)
-{
-	opk_autowords struct opk_shell_words words = { 0 };
-	const struct opk_shell_word *tool;
-	struct opk_errors_mark mark;
-	struct opk_place place;
-	size_t at = 0;
-	bool nsys;
-	int code;
-
-	/* What a shell could not read may still be a list of names. */
-	opk_errors_mark(&mark, ctx);
-	code = opk_shell_words_read(&words, ctx, source, &at);
-	opk_errors_rewind(ctx, &mark);
-	tool = code ? NULL : find_other(&words, &nsys);
-	if (code == OPK_ENOMEM)
-		return opk_nomem(ctx, "a command line");
-	if (!tool)
-		return OPK_OK;
-	place = opk_place_of_byte(source, tool->at);
-	return nsys ? fail_nsys(ctx, &place, has_samples(&words))
-	            : fail_nvprof(ctx, &place, names_for_nvprof(&words));
-}
-
 void opk_command_import(struct opk_ncu_command *out, struct opk_drafts *drafts,
                         struct opk_source *source)
 {
@@ -559,7 +387,9 @@ void opk_command_import(struct opk_ncu_command *out, struct opk_drafts *drafts,
 		finish(&r, at);
 	} else if (!drafts->code) {
 		drafts->code = opk_fail(drafts->ctx, OPK_EINPUT,
-		                        "%s: there is no command line of Nsight Compute in it",
+		                        "%s: there is no command line of Nsight Compute in it that "
+		                        "can be told from the rest: give the part that begins with "
+		                        "ncu",
 		                        drafts->path);
 	}
 	opk_shell_words_clear(&r.words);
@@ -574,6 +404,7 @@ void opk_ncu_command_clear(struct opk_ncu_command *command)
 	}
 	free(command->options);
 	free(command->before);
+	free(command->around);
 	free(command->program);
 	*command = (struct opk_ncu_command){ 0 };
 }

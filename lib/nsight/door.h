@@ -10,8 +10,9 @@ struct opk_imported_set {
 	const char *name;
 	const char *suffix; /* for file names: "" for the first one, "-device", "-pm2" */
 	enum opk_profiler profiler;
-	size_t metric_count; /* entries: a pattern is one, and so is an included set */
-	bool undivided;      /* the parts of a throughput are left out, since no chip is given */
+	size_t metric_count;  /* entries: a pattern is one */
+	size_t include_count; /* sets that it includes */
+	bool undivided;       /* the parts of a throughput are left out, since no chip is given */
 	/* Requested metrics that no set has; the first set's text gives the reasons. */
 	size_t left_out_count;
 	const char *yaml; /* in the form of docs/metric-sets.md */
@@ -61,6 +62,7 @@ struct opk_ncu_option {
 /* A command line of Nsight Compute. */
 struct opk_ncu_command {
 	char *before;  /* what is before the name of the tool, as it is written: "sudo -E" */
+	char *around;  /* the shell's word before that, "do" of a loop; or "" */
 	char *program; /* the program and its arguments, as they are written; "" without one */
 	struct opk_ncu_option *options;
 	size_t option_count, option_capacity;
@@ -71,6 +73,7 @@ struct opk_ncu_command {
 /* What is imported. */
 struct opk_set_import_options {
 	const char *path; /* of a file, or a name for the text */
+	const char *name; /* of the set, where no file has one; NULL: "ncu" */
 	const char *text; /* NULL: the file's */
 	/*
 	 * The sets are for these chips, and have the parts of throughputs that "breakdown:" asks

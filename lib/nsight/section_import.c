@@ -257,9 +257,7 @@ static void ask(struct importer *im, const struct request *request)
 	opk_autofree char *name = NULL;
 	const char *reason;
 
-	/* An empty name is a placeholder in a table. */
-	if (!*request->name || !opk_drafts_count(im->drafts, request->message->count)
-	    || put_defined(im, request))
+	if (put_defined(im, request))
 		return;
 	if (asked.reason) {
 		leave_out(im, request, asked.reason);
@@ -280,6 +278,13 @@ static void ask(struct importer *im, const struct request *request)
 		put(im, asked.device ? OPK_DRAFT_DEVICE : OPK_DRAFT_RANGE, request, name,
 		    request->chips);
 	opk_drafts_put_parts(im->drafts, &asked, request->name, request->scope->title);
+}
+
+/* An empty name is a placeholder. */
+static void ask_message(struct importer *im, const struct request *request)
+{
+	if (*request->name && opk_drafts_count(im->drafts, request->message->count))
+		ask(im, request);
 }
 
 static bool is_option(const struct opk_field *field)
@@ -319,7 +324,7 @@ static void ask_options(struct importer *im, const struct opk_field *metric,
 		option.chips = left & chips;
 		option.covered = (all & chips) != option.chips;
 		left &= ~chips;
-		ask(im, &option);
+		ask_message(im, &option);
 	}
 }
 
@@ -336,7 +341,7 @@ static void ask_metric(struct importer *im, const struct opk_field *metric,
 
 	request.chips = own.filter.chips & ~chips_of_options(im, metric);
 	request.covered = request.chips != own.filter.chips;
-	ask(im, &request);
+	ask_message(im, &request);
 	request.scope = scope;
 	ask_options(im, metric, &request);
 }

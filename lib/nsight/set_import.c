@@ -266,7 +266,8 @@ static int write_set(struct opk_set_import *import, struct opk_drafts *drafts, s
 	add_comments(draft, drafts);
 	set->name = opk_strdup(draft->name);
 	set->profiler = draft->profiler;
-	set->metric_count = draft->metrics.count + draft->includes.count;
+	set->metric_count = draft->metrics.count;
+	set->include_count = draft->includes.count;
 	set->undivided = first && drafts->undivided;
 	set->left_out_count = opk_draft_left_out_count(draft);
 	set->yaml = opk_draft_write(draft);
@@ -331,26 +332,31 @@ static int write_sets(struct opk_set_import *import, struct opk_drafts *drafts)
 	return OPK_OK;
 }
 
-/* The name of a set of a list or a command line: what comes from a pipe has none. */
-static void name_drafts(struct opk_drafts *drafts)
+/* The name of a set of a list or a command line: texts, and what comes from a pipe, have none. */
+static void name_drafts(struct opk_drafts *drafts, const struct opk_set_import_options *options)
 {
-	drafts->name = strncmp(drafts->path, "/dev/", 5) ? stem(drafts->source) : opk_strdup("ncu");
+	bool named = !options->text && strncmp(drafts->path, "/dev/", 5) != 0;
+
+	drafts->name = named           ? stem(drafts->source)
+	               : options->name ? opk_strdup(options->name)
+	                               : opk_strdup("ncu");
 	if (!drafts->name)
 		drafts->code = opk_nomem(drafts->ctx, "a metric set");
 }
 
 static void import_text(struct opk_set_import *import, struct opk_drafts *drafts,
-                        struct opk_source *source)
+                        struct opk_source *source, const struct opk_set_import_options *options)
 {
 	if (is_section(drafts->path, source->text, source->size)) {
 		opk_section_import(drafts, source);
 		return;
 	}
-	name_drafts(drafts);
+	name_drafts(drafts, options);
 	if (drafts->code)
 		return;
 	import->has_command = opk_has_ncu_command(source->text, source->size);
 	if (import->has_command) {
+		drafts->source = options->text ? "a command line of ncu" : drafts->source;
 		opk_command_import(&import->command, drafts, source);
 		return;
 	}
@@ -359,8 +365,10 @@ static void import_text(struct opk_set_import *import, struct opk_drafts *drafts
 		import_list(drafts, source);
 }
 
-static int import_file(struct opk_set_import *import, struct opk_drafts *drafts, const char *text)
+static int import_file(struct opk_set_import *import, struct opk_drafts *drafts,
+                       const struct opk_set_import_options *options)
 {
+	const char *text = options->text;
 	opk_auto(opk_source) struct opk_source *source = NULL;
 	opk_autofree void *file = NULL;
 	size_t size = text ? strlen(text) : 0, mark;
@@ -373,7 +381,7 @@ static int import_file(struct opk_set_import *import, struct opk_drafts *drafts,
 	source = opk_source_new(drafts->path, text + mark, size - mark);
 	if (!source)
 		return opk_nomem(drafts->ctx, "a metric set");
-	import_text(import, drafts, source);
+	import_text(import, drafts, source, options);
 	return drafts->code ? drafts->code : write_sets(import, drafts);
 }
 
@@ -429,7 +437,7 @@ int opk_set_import_new(struct opk_set_import **out, struct opk_ctx *ctx,
 	init_drafts(&drafts, ctx, options->path);
 	code = find_chips(&drafts, options);
 	if (!code)
-		code = import_file(import, &drafts, options->text);
+		code = import_file(import, &drafts, options);
 	clear_drafts(&drafts);
 	if (code)
 		opk_set_import_free(import);

@@ -27,8 +27,8 @@ void opk_nsys_imported_clear(struct opk_nsys_imported *imported);
 /*
  * Makes a trace of the database that Nsight Systems exports: kernels, graphs, copies, sets, NVTX
  * ranges and calls of CUDA's runtime; with values of the GPU metrics that were sampled. `chip`
- * NULL: as the database says. OPK_EINPUT: it is not such a database. OPK_EFAILED: built without
- * SQLite, or the chip is not known.
+ * NULL: as the database says. OPK_EUSAGE: it does not say it. OPK_EINPUT: it is not such a
+ * database. OPK_EFAILED: built without SQLite, or nothing ran on a GPU.
  */
 int opk_nsys_import(struct opk_nsys_imported *out, struct opk_ctx *ctx, const char *database,
                     const char *chip, const char *path);

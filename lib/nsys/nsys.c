@@ -316,7 +316,7 @@ static int join_chip(struct chip_search *search, int64_t gpu)
 			continue;
 		source->needs_chip = search->chip && strcmp(search->chip, of->chip) != 0;
 		if (source->needs_chip)
-			return opk_fail(source->ctx, OPK_EFAILED,
+			return opk_fail(source->ctx, OPK_EUSAGE,
 			                "%s: GPUs of several chips, %s and %s: a recording has "
 			                "one: name the chip",
 			                source->path, search->chip, of->chip);
@@ -383,7 +383,7 @@ int opk_nsys_chip(const char **out, struct opk_nsys_source *source)
 		TRY(join_chip(&search, ALL_GPUS));
 	source->needs_chip = !search.chip;
 	if (!search.chip)
-		return opk_fail(source->ctx, OPK_EFAILED,
+		return opk_fail(source->ctx, OPK_EUSAGE,
 		                "%s does not say which chip its GPUs have: name the chip",
 		                source->path);
 	return find_named(out, source, search.chip);

@@ -55,7 +55,7 @@ int opk_nsys_open(struct opk_nsys_source *source, struct opk_ctx *ctx, const cha
 void opk_nsys_close(struct opk_nsys_source *source);
 bool opk_nsys_has(const struct opk_nsys_source *source, const char *table);
 /*
- * The chip of all GPUs on which something ran, or of all where nothing did. OPK_EFAILED: the
+ * The chip of all GPUs on which something ran, or of all where nothing did. OPK_EUSAGE: the
  * database does not say it, or there are several; OPK_EINPUT: it names one that is not known.
  */
 int opk_nsys_chip(const char **out, struct opk_nsys_source *source);

@@ -52,6 +52,10 @@ struct opk_roofline {
 	const char *lacks; /* what is missing in every kernel, as a sentence; or "" */
 };
 
+/* opk_picture_new() without lists, which can be larger than the SVG: picture.c */
+int opk_picture_draw(struct opk_picture **out, struct opk_ctx *ctx, struct opk_file *file,
+                     enum opk_picture_kind kind, const struct opk_picture_options *options);
+
 /* A label for each name: names.c */
 struct opk_labels {
 	char **items;

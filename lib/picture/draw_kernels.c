@@ -11,7 +11,8 @@ struct kernels {
 	struct opk_bars bars;
 	const struct opk_drawn_kernels *of;
 	size_t shown;
-	double rest; /* share of the kernels not shown */
+	size_t timeless;         /* kernels not shown whose time is unknown */
+	double rest, rest_share; /* the time of the others, and their share; NaN: there are none */
 };
 
 static void put_time(struct opk_buf *out, const struct kernels *k, double time)
@@ -26,7 +27,10 @@ static void put_side(struct kernels *k, size_t row, double time, double share)
 	double y = opk_bars_y(&k->bars, row) + 4;
 
 	put_time(&text, k, time);
-	opk_buf_add_printf(&percent, "%.1f%%", 100 * share);
+	if (isnan(share))
+		opk_buf_add_text(&percent, "nan");
+	else
+		opk_buf_add_printf(&percent, "%.1f%%", 100 * share);
 	opk_svg_put_buffer(k->bars.svg, "label", k->bars.x.end + 82, y, OPK_ANCHOR_END, &text);
 	opk_svg_put_buffer(k->bars.svg, "muted", k->bars.x.end + 138, y, OPK_ANCHOR_END, &percent);
 }
@@ -49,17 +53,37 @@ static void put_kernel(struct kernels *k, size_t row)
 /* Draws all other kernels as one bar. */
 static void put_rest(struct kernels *k)
 {
-	size_t row = k->shown;
-	opk_autofree char *name = opk_printf("%zu more", k->of->count - k->shown);
+	size_t row = k->shown, count = k->of->count - k->shown;
+	opk_autofree char *name = opk_printf("%zu more", count), *note = NULL;
 	opk_autobuf struct opk_buf title = { 0 };
-	double time = 0;
 
-	for (size_t i = k->shown; i < k->of->count; i++)
-		time += isnan(k->of->items[i].time) ? 0 : k->of->items[i].time;
 	opk_buf_add_printf(&title, "%s kernels", name ? name : "");
 	opk_bars_put_name(&k->bars, row, name ? name : "");
-	opk_bars_put_bar(&k->bars, &(struct opk_bar){ row, 0, k->rest, "c7", SIZE_MAX }, &title);
-	put_side(k, row, time, k->rest);
+	if (k->rest_share > 0)
+		opk_bars_put_bar(&k->bars,
+		                 &(struct opk_bar){ row, 0, k->rest_share, "c7", SIZE_MAX },
+		                 &title);
+	put_side(k, row, k->rest, k->rest_share);
+	if (!k->timeless)
+		return;
+	note = opk_printf("%zu of the %zu more kernels %s no time (nan).", k->timeless, count,
+	                  k->timeless == 1 ? "has" : "have");
+	opk_bars_put_note(&k->bars, note ? note : "");
+}
+
+/* Adds up the kernels that have no row. */
+static void find_rest(struct kernels *k)
+{
+	k->rest = k->rest_share = NAN;
+	for (size_t i = k->shown; i < k->of->count; i++) {
+		const struct opk_drawn *kernel = &k->of->items[i];
+
+		k->timeless += isnan(kernel->time);
+		if (!isnan(kernel->time))
+			k->rest = kernel->time + (isnan(k->rest) ? 0 : k->rest);
+		if (!isnan(kernel->share))
+			k->rest_share = kernel->share + (isnan(k->rest_share) ? 0 : k->rest_share);
+	}
 }
 
 /* Draws the cumulative share of the kernels down to each row. */
@@ -129,8 +153,7 @@ int opk_picture_kernels(struct opk_svg *svg, struct opk_ctx *ctx, const struct o
 		                "no kernels by time: the recording has no kernel, or no time of "
 		                "one; gpu__time_duration.sum is such a time");
 	k.shown = kernels.count < most ? kernels.count : most;
-	for (size_t i = k.shown; i < kernels.count; i++)
-		k.rest += isnan(kernels.items[i].share) ? 0 : kernels.items[i].share;
+	find_rest(&k);
 	code = opk_bars_fit_names(&k.bars, ctx, options, &kernels, k.shown);
 	if (!code)
 		put_all(&k, options);

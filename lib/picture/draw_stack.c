@@ -13,7 +13,8 @@ struct stacks {
 	struct opk_bars bars;
 	const struct opk_stack *stack;
 	const struct opk_drawn_kernels *kernels;
-	size_t shown, unknown; /* kernels shown; nan values */
+	size_t shown, unknown; /* kernels shown; values that are nan or infinite */
+	bool infinite;         /* some of these are */
 };
 
 /* ---- legend */
@@ -90,7 +91,8 @@ static void put_part(struct stacks *s, size_t row, const struct opk_stack_part *
 	opk_autobuf struct opk_buf title = { 0 };
 	char class[16];
 
-	s->unknown += isnan(value);
+	s->unknown += !isfinite(value);
+	s->infinite |= isinf(value);
 	if (!(value > 0) || isinf(value))
 		return;
 	opk_svg_add_name(&title, kernel->name);
@@ -150,8 +152,9 @@ static char *notes(const struct stacks *s)
 		opk_buf_add_printf(&text, "The first %zu of %zu kernels by time. ", s->shown,
 		                   s->kernels->count);
 	if (s->unknown)
-		opk_buf_add_printf(&text, "%zu value%s nan.", s->unknown,
-		                   s->unknown == 1 ? " is" : "s are");
+		opk_buf_add_printf(&text, "%zu value%s nan%s.", s->unknown,
+		                   s->unknown == 1 ? " is" : "s are",
+		                   s->infinite ? " or infinite" : "");
 	return opk_buf_take_text(&text);
 }
 

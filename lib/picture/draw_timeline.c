@@ -181,28 +181,28 @@ struct opk_axis opk_timeline_axis(double lowest, double highest, const char *uni
 }
 
 /* All places share the axis of a metric, so that they can be compared. */
-static struct opk_axis axis_of(const struct opk_chart *chart, const struct opk_chart_line *line)
+static struct opk_axis axis_of(const struct opk_chart *chart, size_t metric, const char *unit)
 {
-	double lowest = line->lowest, highest = line->highest;
+	double lowest = NAN, highest = NAN;
 
 	for (size_t i = 0; i < chart->place_count; i++) {
 		const struct opk_chart_place *place = &chart->places[i];
 
-		for (size_t j = 0; j < place->line_count; j++) {
-			if (strcmp(place->lines[j].name, line->name) != 0)
-				continue;
-			lowest = fmin(lowest, place->lines[j].lowest);
-			highest = fmax(highest, place->lines[j].highest);
-		}
+		if (metric >= place->line_count)
+			continue;
+		lowest = fmin(lowest, place->lines[metric].lowest);
+		highest = fmax(highest, place->lines[metric].highest);
 	}
-	return opk_timeline_axis(lowest, highest, line->unit);
+	return opk_timeline_axis(lowest, highest, unit);
 }
 
 /* `words`: what tables call the metric. */
-static int put_line(struct timeline *t, const struct opk_chart_line *line, const char *words)
+static int put_line(struct timeline *t, const struct opk_chart_place *place, size_t metric,
+                    const char *words)
 {
+	const struct opk_chart_line *line = &place->lines[metric];
 	opk_autofree char *name = opk_label_fit(words, LEFT - 76);
-	struct opk_axis y = axis_of(t->chart, line);
+	struct opk_axis y = axis_of(t->chart, metric, line->unit);
 
 	if (!name)
 		return opk_nomem(t->ctx, "a picture");
@@ -234,7 +234,7 @@ static int put_lines(struct timeline *t, const struct opk_chart_place *place)
 		names[i] = place->lines[i].name;
 	TRY(opk_metric_labels(&words, t->ctx, names, place->line_count));
 	for (size_t i = 0; i < place->line_count; i++)
-		TRY(put_line(t, &place->lines[i], words.items[i]));
+		TRY(put_line(t, place, i, words.items[i]));
 	return OPK_OK;
 }
 
@@ -251,7 +251,7 @@ static void begin_lanes(struct timeline *t, size_t count)
 
 static int put_place(struct timeline *t, const struct opk_chart_place *place)
 {
-	if (t->chart->place_count > 1) {
+	if (t->chart->all_places > 1) {
 		opk_svg_label(t->svg, "label", 12, t->y + OPK_SVG_FONT, OPK_ANCHOR_START,
 		              place->title);
 		t->y += HEADING;
@@ -333,50 +333,40 @@ static void put_note(struct timeline *t)
 	if (t->joined)
 		opk_buf_add_text(&text, "Bars without names are of what is too near to be told "
 		                        "apart. ");
-	if (t->chart->place_count > MOST_PLACES)
-		opk_buf_add_printf(&text, "The first %d of %zu GPUs. ", MOST_PLACES,
-		                   t->chart->place_count);
+	if (t->chart->place_count < t->chart->all_places)
+		opk_buf_add_printf(&text, "The first %zu of %zu GPUs. ", t->chart->place_count,
+		                   t->chart->all_places);
 	opk_svg_put_buffer(t->svg, "muted", 12, t->svg->height - 8, OPK_ANCHOR_START, &text);
-}
-
-static size_t shown(const struct timeline *t)
-{
-	return t->chart->place_count < MOST_PLACES ? t->chart->place_count : MOST_PLACES;
 }
 
 static int put_places(struct timeline *t)
 {
 	t->y = top_of(t);
-	for (size_t i = 0; i < shown(t); i++)
+	for (size_t i = 0; i < t->chart->place_count; i++)
 		TRY(put_place(t, &t->chart->places[i]));
 	return OPK_OK;
 }
 
-/* The height of rows depends on their content, so the picture is drawn once to measure it. */
-static int measure(struct timeline *t, double wanted)
+/* Rows of values take the height that other rows leave. */
+static void measure(struct timeline *t, double wanted)
 {
-	struct opk_listing *shapes = t->svg->shapes, *panels = t->svg->panels;
 	size_t rows = 0;
-	int code;
+	double others = 0;
 
+	for (size_t i = 0; i < t->chart->place_count; i++) {
+		const struct opk_chart_place *place = &t->chart->places[i];
+
+		others += t->chart->all_places > 1 ? HEADING : 0;
+		others += place->lane_count ? LANE * (double)place->lane_count + GAP : 0;
+		rows += place->line_count;
+	}
 	t->metric = METRIC;
-	t->svg->shapes = NULL;
-	t->svg->panels = NULL;
-	code = put_places(t);
-	t->svg->shapes = shapes;
-	t->svg->panels = panels;
-	t->svg->panel = 0;
-	for (size_t i = 0; i < shown(t); i++)
-		rows += t->chart->places[i].line_count;
-	t->svg->height = t->y + AXIS + 8;
+	t->svg->height = top_of(t) + others + (METRIC + GAP) * (double)rows + AXIS + 8;
 	if (wanted > t->svg->height && rows) {
 		t->metric += (wanted - t->svg->height) / (double)rows;
 		t->svg->height = wanted;
 	}
-	opk_buf_clear(&t->svg->buf);
-	t->joined = 0;
 	t->sampled = rows > 0;
-	return code;
 }
 
 static int draw(struct timeline *t, const struct opk_picture_options *options)
@@ -384,7 +374,7 @@ static int draw(struct timeline *t, const struct opk_picture_options *options)
 	const char *title = options->title ? options->title : "Timeline";
 
 	TRY(label_keys(t));
-	TRY(measure(t, options->height));
+	measure(t, options->height);
 	opk_svg_begin(
 		t->svg, title,
 		"A timeline: ranges and launches as bars, and the mean of each metric over a band "
@@ -407,7 +397,8 @@ int opk_picture_chart(struct opk_chart **out, struct opk_ctx *ctx, struct opk_fi
 		return opk_fail(ctx, OPK_EUSAGE,
 		                "%g pixels are too narrow for a timeline: use %d or more", width,
 		                LEAST_WIDTH);
-	return opk_chart_new(out, ctx, file, options->eval, (size_t)(width - LEFT - RIGHT));
+	return opk_chart_new(out, ctx, file, options->eval, (size_t)(width - LEFT - RIGHT),
+	                     MOST_PLACES);
 }
 
 int opk_draw_timeline(struct opk_svg *svg, struct opk_ctx *ctx, const struct opk_chart *chart,

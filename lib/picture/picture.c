@@ -12,6 +12,7 @@ struct opk_picture {
 	struct opk_svg svg;
 	struct opk_listing *lists[LISTS]; /* except those of `svg` */
 	char *text;                       /* of `svg` */
+	bool listed;                      /* lists are wanted */
 };
 
 OPK_DEFINE_AUTO(opk_picture)
@@ -195,8 +196,10 @@ static int draw_timeline(struct opk_picture *p, struct opk_ctx *ctx, struct opk_
 	opk_auto(opk_chart) struct opk_chart *chart = NULL;
 
 	TRY(opk_picture_chart(&chart, ctx, file, options));
-	p->lists[OPK_PICTURE_NUMBERS] = list_points(chart);
-	p->lists[OPK_PICTURE_RAN] = list_ran(chart);
+	if (p->listed) {
+		p->lists[OPK_PICTURE_NUMBERS] = list_points(chart);
+		p->lists[OPK_PICTURE_RAN] = list_ran(chart);
+	}
 	return opk_draw_timeline(&p->svg, ctx, chart, options);
 }
 
@@ -238,7 +241,7 @@ static int finish(struct opk_picture *p, struct opk_ctx *ctx)
 {
 	p->lists[OPK_PICTURE_PANELS] = opk_take(p->svg.panels);
 	p->lists[OPK_PICTURE_SHAPES] = opk_take(p->svg.shapes);
-	for (int i = 0; i < LISTS; i++) {
+	for (int i = 0; p->listed && i < LISTS; i++) {
 		struct opk_listing *list = p->lists[i] ? opk_take(p->lists[i])
 		                                       : opk_listing_new("name");
 
@@ -248,22 +251,37 @@ static int finish(struct opk_picture *p, struct opk_ctx *ctx)
 	return p->text ? OPK_OK : opk_nomem(ctx, "a picture");
 }
 
-int opk_picture_new(struct opk_picture **out, struct opk_ctx *ctx, struct opk_file *file,
-                    enum opk_picture_kind kind, const struct opk_picture_options *given)
+static int make(struct opk_picture **out, struct opk_ctx *ctx, struct opk_file *file,
+                enum opk_picture_kind kind, const struct opk_picture_options *given, bool listed)
 {
 	OPK_OPTIONS(opk_picture_options, options, given);
 	opk_auto(opk_picture) struct opk_picture *p = opk_alloc(sizeof *p);
 
 	if (!p)
 		return opk_nomem(ctx, "a picture");
-	p->svg.panels = opk_listing_new("left% top% right% bottom% x_from% x_to% x_log? "
-	                                "y_from% y_to% y_log?");
-	p->svg.shapes = opk_listing_new("kind panel~ class x% y% x2% y2% size% points text anchor "
-	                                "angle% colour opacity% stroke% kernel~");
+	p->listed = listed;
+	if (listed) {
+		p->svg.panels = opk_listing_new("left% top% right% bottom% x_from% x_to% x_log? "
+		                                "y_from% y_to% y_log? width% height%");
+		p->svg.shapes = opk_listing_new("kind panel~ class x% y% x2% y2% size% points text "
+		                                "anchor angle% colour opacity% stroke% kernel~");
+	}
 	TRY(draw(p, ctx, file, kind, &options));
 	TRY(finish(p, ctx));
 	*out = opk_take(p);
 	return OPK_OK;
+}
+
+int opk_picture_new(struct opk_picture **out, struct opk_ctx *ctx, struct opk_file *file,
+                    enum opk_picture_kind kind, const struct opk_picture_options *options)
+{
+	return make(out, ctx, file, kind, options, true);
+}
+
+int opk_picture_draw(struct opk_picture **out, struct opk_ctx *ctx, struct opk_file *file,
+                     enum opk_picture_kind kind, const struct opk_picture_options *options)
+{
+	return make(out, ctx, file, kind, options, false);
 }
 
 const char *opk_picture_svg(const struct opk_picture *picture)

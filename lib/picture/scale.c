@@ -45,6 +45,10 @@ void opk_axis_round(struct opk_axis *axis)
 	if (axis->log) {
 		axis->from = round_down(axis->from);
 		axis->to = round_up(axis->to);
+		if (axis->to <= axis->from * (1 + 1e-9)) {
+			axis->from /= 10;
+			axis->to *= 10;
+		}
 	} else if (axis->to > axis->from) {
 		double step = linear_step(axis, STEPS);
 

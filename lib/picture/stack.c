@@ -120,7 +120,8 @@ static void find_colours(struct opk_stack *stack, const struct opk_drawn_kernels
 
 /* ---- the stack */
 
-double opk_stack_sum(const struct opk_stack *stack, const struct opk_drawn *kernel)
+/* Without those that are unknown: nan or infinite. */
+static double sum_parts(const struct opk_stack *stack, const struct opk_drawn *kernel)
 {
 	double sum = 0;
 
@@ -132,27 +133,26 @@ double opk_stack_sum(const struct opk_stack *stack, const struct opk_drawn *kern
 	return sum;
 }
 
-static bool has_nan(const struct opk_stack *stack, const struct opk_drawn *kernel)
+static bool has_unknown(const struct opk_stack *stack, const struct opk_drawn *kernel)
 {
 	for (size_t i = 0; i < stack->count; i++)
-		if (isnan(kernel->values[stack->parts[i].column]))
+		if (!isfinite(kernel->values[stack->parts[i].column]))
 			return true;
 	return false;
 }
 
-/* Whether the parts of every kernel that has them all add up to one. */
+/* Whether the parts of every kernel that has them all add up to one, and no others to more. */
 static bool are_shares(const struct opk_stack *stack, const struct opk_drawn_kernels *kernels)
 {
 	size_t whole = 0;
 
 	for (size_t i = 0; i < kernels->count; i++) {
-		double sum = opk_stack_sum(stack, &kernels->items[i]);
+		double sum = sum_parts(stack, &kernels->items[i]);
+		bool all = !has_unknown(stack, &kernels->items[i]);
 
-		if (has_nan(stack, &kernels->items[i]))
-			continue;
-		if (sum > 0 && fabs(sum - 1) > 0.02)
+		if (sum > 1.02 || (all && sum > 0 && sum < 0.98))
 			return false;
-		whole += sum > 0;
+		whole += all && sum > 0;
 	}
 	return whole > 0;
 }
@@ -161,7 +161,7 @@ void opk_stack_measure(struct opk_stack *stack, const struct opk_drawn_kernels *
 {
 	stack->shares = are_shares(stack, kernels);
 	for (size_t i = 0; i < kernels->count; i++)
-		stack->most = fmax(stack->most, opk_stack_sum(stack, &kernels->items[i]));
+		stack->most = fmax(stack->most, sum_parts(stack, &kernels->items[i]));
 }
 
 int opk_stack_init(struct opk_stack *stack, struct opk_ctx *ctx,

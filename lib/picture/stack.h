@@ -36,7 +36,4 @@ int opk_draw_stack(struct opk_svg *svg, struct opk_ctx *ctx, const struct opk_st
                    const struct opk_drawn_kernels *kernels,
                    const struct opk_picture_options *options);
 
-/* The sum of the kernel's parts that are not nan. */
-double opk_stack_sum(const struct opk_stack *stack, const struct opk_drawn *kernel);
-
 #endif

@@ -102,17 +102,22 @@ static void put_character(struct opk_buf *out, const char *text, size_t length)
 	}
 }
 
-void opk_svg_put_text(struct opk_svg *svg, const char *text)
+void opk_xml_put_text(struct opk_buf *out, const char *text)
 {
 	size_t left = strlen(text);
 
 	while (left) {
 		size_t length = opk_utf8_length((const unsigned char *)text, left);
 
-		put_character(&svg->buf, text, length);
+		put_character(out, text, length);
 		text += length ? length : 1;
 		left -= length ? length : 1;
 	}
+}
+
+void opk_svg_put_text(struct opk_svg *svg, const char *text)
+{
+	opk_xml_put_text(&svg->buf, text);
 }
 
 void opk_svg_put_attribute(struct opk_svg *svg, const char *name, const char *text)
@@ -252,7 +257,8 @@ void opk_svg_panel(struct opk_svg *svg, const struct opk_axis *x, const struct o
 	opk_listing_row(svg->panels, cell_value(svg->left), cell_value(svg->top),
 	                cell_value(svg->right), cell_value(svg->bottom), cell_value(x->from),
 	                cell_value(x->to), cell_flag(x->log), cell_value(y->from),
-	                cell_value(y->to), cell_flag(y->log));
+	                cell_value(y->to), cell_flag(y->log), cell_value(svg->width),
+	                cell_value(svg->height));
 }
 
 /* ---- shapes as elements */

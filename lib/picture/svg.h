@@ -43,6 +43,7 @@ void opk_svg_put(struct opk_svg *svg, const char *markup);
 /* Adds ` name="12.3"`: at most two decimals, in every locale. */
 void opk_svg_put_number(struct opk_svg *svg, const char *name, double number);
 /* Adds escaped text; characters that XML forbids become U+FFFD. */
+void opk_xml_put_text(struct opk_buf *out, const char *text);
 void opk_svg_put_text(struct opk_svg *svg, const char *text);
 /* Adds ` name="text"`. */
 void opk_svg_put_attribute(struct opk_svg *svg, const char *name, const char *text);

@@ -81,6 +81,6 @@ int opk_config_info(struct opk_listing **out, struct opk_ctx *ctx, const void *i
 
 	if (!code)
 		code = read_rows(rows, ctx, &result, size);
-	return code ? opk_add(ctx, code, "these bytes are no config image that can be read")
+	return code ? opk_add(ctx, code, "these bytes are not a config image that can be read")
 	            : opk_listing_finish(out, ctx, opk_take(rows));
 }

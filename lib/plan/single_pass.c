@@ -2,7 +2,7 @@
 /*
  * Metrics that fit one pass together: read from the cache, or asked for and cached. The text, the
  * same in the cache, has a line "set NAME PROFILER ORIGIN", and after it lines of "metric NAME" and
- * "left_out NAME", with tabs between the words.
+ * "left_out NAME"; and lines of "unusable NAME REASON" for sets. There are tabs between the words.
  */
 #include "plan/single_pass.h"
 
@@ -24,17 +24,54 @@ static bool parse_origin(enum opk_single_pass_origin *out, const char *name)
 	return false;
 }
 
-static bool take_set(struct opk_single_pass_sets *sets, char *rest, size_t metrics, size_t left_out)
+/* While the text is cut: the next of each list. */
+struct cutting {
+	struct opk_single_pass_sets *sets;
+	const char **metric, **left_out;
+};
+
+static bool take_set(struct cutting *c, char *rest)
 {
-	struct opk_single_pass_set *set = &sets->sets[sets->count++];
+	struct opk_single_pass_set *set = &c->sets->sets[c->sets->count++];
 	const char *profiler;
 
 	set->name = strsep(&rest, "\t");
 	profiler = strsep(&rest, "\t");
-	set->metrics = sets->metrics + metrics;
-	set->left_out = sets->left_out + left_out;
+	set->metrics = c->metric;
+	set->left_out = c->left_out;
 	return profiler && opk_profiler_parse(&set->profiler, profiler)
 	       && parse_origin(&set->origin, rest);
+}
+
+static bool take_unusable(struct cutting *c, char *rest)
+{
+	const char *name = strsep(&rest, "\t");
+
+	c->sets->unusable[c->sets->unusable_count++] = (struct opk_unusable){ name, rest };
+	return rest;
+}
+
+/* False if the line is not ours. */
+static bool take_line(struct cutting *c, const char *what, char *rest)
+{
+	struct opk_single_pass_sets *sets = c->sets;
+	struct opk_single_pass_set *set = sets->count ? &sets->sets[sets->count - 1] : NULL;
+
+	if (!strcmp(what, "set"))
+		return take_set(c, rest);
+	if (!strcmp(what, "unusable"))
+		return take_unusable(c, rest);
+	if (set && !strcmp(what, "metric")) {
+		*c->metric++ = rest;
+		set->metric_count++;
+		return true;
+	}
+	if (set && !strcmp(what, "left_out")) {
+		*c->left_out++ = rest;
+		set->left_out_count++;
+		return true;
+	}
+	return false;
 }
 
 static size_t count_lines(const char *text)
@@ -49,8 +86,9 @@ static size_t count_lines(const char *text)
 /* False if the text is not ours, or memory is out: then the libraries are asked. */
 static bool cut(struct opk_single_pass_sets *sets)
 {
-	size_t lines = count_lines(sets->text), metrics = 0, left_out = 0;
+	size_t lines = count_lines(sets->text);
 	char *rest = sets->text;
+	struct cutting c = { .sets = sets };
 
 	sets->sets = opk_alloc_array(lines, sizeof *sets->sets);
 	sets->metrics = opk_alloc_array(lines, sizeof *sets->metrics);
@@ -58,31 +96,13 @@ static bool cut(struct opk_single_pass_sets *sets)
 	sets->unusable = opk_alloc_array(lines, sizeof *sets->unusable);
 	if (!sets->sets || !sets->metrics || !sets->left_out || !sets->unusable)
 		return false;
+	c.metric = sets->metrics;
+	c.left_out = sets->left_out;
 	for (char *line; (line = strsep(&rest, "\n"));) {
 		const char *what = strsep(&line, "\t");
-		struct opk_single_pass_set *set = &sets->sets[sets->count ? sets->count - 1 : 0];
 
-		if (!line && !*what)
-			continue;
-		if (line && !strcmp(what, "set")) {
-			if (!take_set(sets, line, metrics, left_out))
-				return false;
-		} else if (line && sets->count && !strcmp(what, "metric")) {
-			sets->metrics[metrics++] = line;
-			set->metric_count++;
-		} else if (line && sets->count && !strcmp(what, "left_out")) {
-			sets->left_out[left_out++] = line;
-			set->left_out_count++;
-		} else if (line && !strcmp(what, "unusable")) {
-			const char *name = strsep(&line, "\t");
-
-			if (!line)
-				return false;
-			sets->unusable[sets->unusable_count++] = (struct opk_unusable){ name,
-				                                                        line };
-		} else {
+		if (line ? !take_line(&c, what, line) : *what)
 			return false;
-		}
 	}
 	return true;
 }

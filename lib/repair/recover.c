@@ -286,8 +286,9 @@ static int choose_numbered(struct recovery *r)
 		size_t at = (size_t)(opk_scan_finding(&r->scan, i) - r->scan.findings.items);
 
 		if (opk_is_of_plan(type) && at > sound_until)
-			TRY(leave_out(r, i,
-			              "one before it is lost: what it belongs to is not known"));
+			TRY(leave_out(
+				r, i,
+				"a section before it is lost: what this one belongs to is not known"));
 	}
 	return OPK_OK;
 }
@@ -451,11 +452,18 @@ static bool is_of_values(uint32_t type)
 	return type == OPK_SECTION_BAKED || type == OPK_SECTION_VALUES;
 }
 
+/* `bake` writes last how values were made: then all of them are there. */
+static bool ends_with_values(const struct opk_file *file)
+{
+	return file->section_count
+	       && file->sections[file->section_count - 1].type == OPK_SECTION_BAKED;
+}
+
 /* Values are of all images together: without one of these, or a part of them, they say nothing. */
 static int choose_values(struct recovery *r)
 {
 	const struct opk_file *file = r->scan.file;
-	bool whole = !r->losses[LOST_STRETCHES] && !r->losses[LOST_END];
+	bool whole = !r->losses[LOST_STRETCHES] && (!r->losses[LOST_END] || ends_with_values(file));
 
 	/* Sections whose checksum is wrong are findings alone. */
 	for (size_t i = 0; i < r->scan.findings.count; i++) {

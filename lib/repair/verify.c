@@ -319,11 +319,10 @@ static int evaluate(struct verification *v, struct opk_file *file)
 		return compare(v, images, NULL);
 	}
 	if (opk_file_find(file, OPK_SECTION_DATA) < 0) {
-		struct opk_values_origin origin;
+		const char *why;
 
-		TRY(opk_values_origin_find(&origin, v->ctx, file));
-		return evaluate_values(v, file,
-		                       origin.cupti_version ? "they were left out" : "it has none");
+		TRY(opk_baked_why_no_images(&why, v->ctx, file));
+		return evaluate_values(v, file, why);
 	}
 	return evaluate_both(v, file);
 }

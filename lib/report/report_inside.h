@@ -38,6 +38,7 @@ struct report_sum {
 struct report_lanes {
 	size_t count;     /* less than 2: nothing to compare */
 	char **names;     /* "rank 3" */
+	bool by_rank;     /* they are ranks, not GPUs */
 	uint32_t *of_row; /* one per row of the evaluation */
 	size_t row_count;
 	size_t kept; /* number of lane sums kept, over all values */

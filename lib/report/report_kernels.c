@@ -141,15 +141,11 @@ static void put_group(struct report_page *page, const struct opk_summary *summar
 	enum opk_summary_kind kind = summary->kind;
 	size_t time = opk_summary_find(summary, "gpu__time_duration.sum");
 	const struct opk_range *range = &group->of->range;
-	char device[24];
+	opk_autofree char *device = opk_printf("device %s", group->name);
 
-	snprintf(device, sizeof device, "device %d", range->device < 0 ? 0 : range->device);
 	opk_json_begin_object(json);
-	if (kind == OPK_SUMMARY_DEVICES)
-		report_put_name(page, device, NULL);
-	else
-		report_put_name(page, group->name,
-		                kind == OPK_SUMMARY_KERNELS ? range->kernel : NULL);
+	report_put_name(page, kind == OPK_SUMMARY_DEVICES && device ? device : group->name,
+	                kind == OPK_SUMMARY_KERNELS ? range->kernel : NULL);
 	if (kind != OPK_SUMMARY_DEVICES)
 		put_label(json, label, group->name);
 	opk_json_key(json, "count");

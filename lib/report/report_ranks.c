@@ -63,8 +63,8 @@ static int find_lanes(struct report_lanes *lanes, struct opk_ctx *ctx,
                       const struct opk_range *ranges, size_t count)
 {
 	opk_autoindex struct opk_index index = { 0 };
-	bool by_rank = has_ranks(ranges, count);
 
+	lanes->by_rank = has_ranks(ranges, count);
 	lanes->of_row = opk_alloc_array(count + 1, sizeof *lanes->of_row);
 	if (!lanes->of_row)
 		return opk_nomem(ctx, "ranks");
@@ -73,7 +73,8 @@ static int find_lanes(struct report_lanes *lanes, struct opk_ctx *ctx,
 		/* Most ranges have the same rank as the one before. */
 		if (i && is_same(&ranges[i], &ranges[i - 1]))
 			lanes->of_row[i] = lanes->of_row[i - 1];
-		else if (!add_lane(&lanes->of_row[i], lanes, &index, name_of(&ranges[i], by_rank)))
+		else if (!add_lane(&lanes->of_row[i], lanes, &index,
+		                   name_of(&ranges[i], lanes->by_rank)))
 			return opk_nomem(ctx, "ranks");
 	}
 	return OPK_OK;
@@ -363,12 +364,11 @@ static void put_times(struct report_page *page, const struct report_run *run,
 static void begin(struct report_page *page, const struct report_run *run,
                   const struct report_part *part, const struct report_lanes *lanes)
 {
-	bool ranks = !strncmp(lanes->names[0], "rank", 4) || !strncmp(lanes->names[0], "no r", 4);
-
 	report_begin(
-		page, run, part, ranks ? part->title : "GPUs",
-		ranks ? "The mean of a launch by rank, against the median or, of two ranks, the other one."
-		      : "The mean of a launch by GPU, against the median or, of two GPUs, the other one.");
+		page, run, part, lanes->by_rank ? part->title : "GPUs",
+		lanes->by_rank
+			? "The mean of a launch by rank, against the median or, of two ranks, the other one."
+			: "The mean of a launch by GPU, against the median or, of two GPUs, the other one.");
 	report_begin_data(page, run, part->id);
 	opk_json_begin_object(&page->json);
 	opk_json_key(&page->json, "lanes");

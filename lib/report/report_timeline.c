@@ -13,10 +13,17 @@
 #include "series/series.h"
 
 /*
- * The limit for samples and records in all timelines of a page, deflated: seven metrics and the
- * times of a million samples take 7 MB. Base64 adds a third, and the page stays below 15 MB.
+ * The limits for samples and records in all timelines of a page, deflated, and for names: seven
+ * metrics and the times of a million samples take 7 MB. Base64 adds a third, and the page stays
+ * below 15 MB.
  */
-enum { MOST_BYTES = 10 << 20 };
+enum { MOST_BYTES = 8 << 20, MOST_NAMES = 3 << 20 };
+
+/* What all tracks share of a metric. */
+struct metric {
+	struct opk_axis axis;
+	struct opk_scale scale;
+};
 
 struct timeline {
 	struct report_page *page;
@@ -24,6 +31,9 @@ struct timeline {
 	struct opk_series series;
 	struct opk_lanes lanes;
 	struct opk_series_places places;
+	struct metric *metrics; /* of all tracks */
+	bool *named;            /* by name: whether the page has it */
+	size_t nameless;        /* names that the page leaves out */
 	uint64_t base, end;
 	struct opk_buf *packed; /* of each track, deflated */
 	size_t packed_count;
@@ -40,14 +50,11 @@ static void clear(struct timeline *t)
 	opk_buf_clear(&t->packed_lanes);
 	opk_strlist_clear(&t->keys);
 	opk_index_clear(&t->rows);
-	free(t->places.items);
+	free(t->metrics);
+	free(t->named);
+	opk_series_places_clear(&t->places);
 	opk_series_clear(&t->series);
 	opk_lanes_clear(&t->lanes);
-}
-
-static bool same_text(const char *a, const char *b)
-{
-	return !strcmp(a ? a : "", b ? b : "");
 }
 
 /* ---- available data --------------------------------------------------------------------- */
@@ -141,10 +148,10 @@ static int pack_lanes(struct timeline *t)
 	return plain.size ? deflate_into(&t->packed_lanes, t->page->ctx, &plain) : OPK_OK;
 }
 
-/* Folds the samples until they are small enough. */
+/* Folds the samples until they are small enough, or can't become fewer. */
 static int pack_samples(struct timeline *t)
 {
-	size_t most = MOST_BYTES / t->page->run_count, bytes;
+	size_t most = MOST_BYTES / t->page->run_count, bytes, before;
 	int code;
 
 	t->packed = opk_alloc_array(t->series.count + 1, sizeof *t->packed);
@@ -154,8 +161,9 @@ static int pack_samples(struct timeline *t)
 	while (!(code = pack_tracks(&bytes, t)) && bytes + t->packed_lanes.size > most) {
 		if (bytes < most / 4)
 			break;
+		before = opk_series_buckets(&t->series);
 		code = opk_series_fold(&t->series, t->page->ctx);
-		if (code)
+		if (code || opk_series_buckets(&t->series) == before)
 			break;
 	}
 	return code;
@@ -210,26 +218,35 @@ static void put_double(struct opk_json_writer *json, const char *key, double num
 	opk_json_put_double(json, number);
 }
 
-/* The unit of the nth shown column. */
-static const char *unit_of(const struct opk_summary *summary, size_t n)
-{
-	size_t i = 0;
-
-	while (!is_shown(&summary->columns[i]) || n--)
-		i++;
-	return summary->columns[i].unit;
-}
-
 /* GPUs and ranks share the axis of a metric, so that they can be compared. */
-static struct opk_axis axis_of(const struct timeline *t, size_t metric, const char *unit)
+static void find_axis(struct metric *metric, const struct timeline *t, size_t number,
+                      const char *unit)
 {
 	double lowest = NAN, highest = NAN;
 
 	for (size_t i = 0; i < t->series.count; i++) {
-		lowest = fmin(lowest, t->series.tracks[i].lowest[metric]);
-		highest = fmax(highest, t->series.tracks[i].highest[metric]);
+		lowest = fmin(lowest, t->series.tracks[i].lowest[number]);
+		highest = fmax(highest, t->series.tracks[i].highest[number]);
 	}
-	return opk_timeline_axis(lowest, highest, unit);
+	metric->axis = opk_timeline_axis(lowest, highest, unit);
+	opk_scale_find(&metric->scale, unit, fmax(fabs(metric->axis.from), fabs(metric->axis.to)));
+}
+
+/* Its metrics are the shown columns. */
+static int find_axes(struct timeline *t)
+{
+	const struct opk_summary *summary = t->run->summary;
+	size_t count = 0;
+
+	t->metrics = opk_alloc_array(summary->column_count + 1, sizeof *t->metrics);
+	if (!t->metrics)
+		return opk_nomem(t->page->ctx, "a timeline");
+	for (size_t i = 0; t->series.count && i < summary->column_count; i++)
+		if (is_shown(&summary->columns[i])) {
+			find_axis(&t->metrics[count], t, count, summary->columns[i].unit);
+			count++;
+		}
+	return OPK_OK;
 }
 
 static void put_track(struct timeline *t, size_t number)
@@ -246,18 +263,15 @@ static void put_track(struct timeline *t, size_t number)
 	opk_json_key(json, "metrics");
 	opk_json_begin_array(json);
 	for (size_t i = 0; i < track->metrics; i++) {
-		const char *unit = unit_of(t->run->summary, i);
+		const struct metric *metric = &t->metrics[i];
 		struct opk_packing packing = opk_track_packing(track, i);
-		struct opk_axis axis = axis_of(t, i, unit);
-		struct opk_scale scale;
 
-		opk_scale_find(&scale, unit, fmax(fabs(axis.from), fabs(axis.to)));
 		opk_json_begin_object(json);
-		put_double(json, "from", axis.from);
-		put_double(json, "to", axis.to);
-		put_double(json, "scale", scale.divisor);
+		put_double(json, "from", metric->axis.from);
+		put_double(json, "to", metric->axis.to);
+		put_double(json, "scale", metric->scale.divisor);
 		opk_json_key(json, "unit");
-		opk_json_put_string(json, scale.unit);
+		opk_json_put_string(json, metric->scale.unit);
 		put_double(json, "lowest", packing.lowest);
 		put_double(json, "highest", packing.highest);
 		put_double(json, "step", packing.step);
@@ -268,60 +282,28 @@ static void put_track(struct timeline *t, size_t number)
 	opk_json_end_object(json);
 }
 
-/* The place's rank, or the rank of all that ran on it; -1: none, or several. */
-static int32_t rank_of(const struct timeline *t, const struct opk_series_place *place)
-{
-	int32_t rank = place->rank;
-
-	for (size_t i = 0; i < t->lanes.lanes.count; i++) {
-		const struct opk_lane *lane = &t->lanes.lanes.items[i];
-
-		if (opk_lane_is_range(lane) || !opk_series_place_shows(place, &t->lanes, lane))
-			continue;
-		if (rank >= 0 && lane->of->rank != rank)
-			return -1;
-		rank = lane->of->rank;
-	}
-	return rank;
-}
-
-static void put_title(struct timeline *t, const struct opk_series_place *place)
-{
-	int32_t rank = rank_of(t, place);
-	opk_autobuf struct opk_buf title = { 0 };
-	opk_autofree char *text = NULL;
-	bool hosts = false;
-
-	for (size_t i = 1; i < t->places.count; i++)
-		hosts |= !same_text(t->places.items[i].host, t->places.items[0].host);
-	if (rank >= 0)
-		opk_buf_add_printf(&title, "rank %" PRId32 ", ", rank);
-	if (hosts && place->host && *place->host)
-		opk_buf_add_printf(&title, "%s, ", place->host);
-	if (place->device >= 0)
-		opk_buf_add_printf(&title, "GPU %" PRId32, place->device);
-	else
-		opk_buf_add_text(&title, "GPU");
-	text = opk_buf_take_text(&title);
-	opk_json_key(&t->page->json, "title");
-	opk_json_put_string(&t->page->json, text);
-}
-
-static void put_device(struct timeline *t, const struct opk_series_place *place)
+static int put_device(struct timeline *t, const struct opk_series_place *place)
 {
 	struct opk_json_writer *json = &t->page->json;
+	opk_autoplacelanes struct opk_place_lanes shown = { .count = 0 };
+	opk_autofree char *title = NULL;
 
+	TRY(opk_series_place_lanes(&shown, t->page->ctx, &t->places, place, &t->lanes));
+	title = opk_series_place_title(&t->places, place, &t->lanes, &shown);
+	if (!title)
+		return opk_nomem(t->page->ctx, "a timeline");
 	opk_json_begin_object(json);
-	put_title(t, place);
+	opk_json_key(json, "title");
+	opk_json_put_string(json, title);
 	if (place->track != SIZE_MAX)
 		put_track(t, place->track);
 	opk_json_key(json, "lanes");
 	opk_json_begin_array(json);
-	for (size_t i = 0; i < t->lanes.lanes.count; i++)
-		if (opk_series_place_shows(place, &t->lanes, &t->lanes.lanes.items[i]))
-			opk_json_put_u64(json, i);
+	for (size_t i = 0; i < shown.count; i++)
+		opk_json_put_u64(json, shown.items[i]);
 	opk_json_end_array(json);
 	opk_json_end_object(json);
+	return OPK_OK;
 }
 
 /* ---- lanes and names -------------------------------------------------------------------- */
@@ -405,12 +387,55 @@ static void put_kernel(struct timeline *t, const struct opk_activity *activity)
 		put_size(&t->page->json, "kernel", row);
 }
 
+/* At most so many bytes in JSON; characters of markup have six. */
+static size_t name_size(const struct opk_activity *activity)
+{
+	enum { LONGEST = 300, OTHERS = 64 };
+	const char *name = activity->name ? activity->name : "";
+	size_t size = 0;
+
+	for (size_t i = 0; name[i] && i < LONGEST; i++)
+		size += name[i] > 0 && (name[i] < ' ' || strchr("<>&\"\\", name[i])) ? 6 : 1;
+	return OTHERS + (activity->kind == OPK_ACTIVITY_KERNEL ? 2 * size : size);
+}
+
+/* Takes names of what ran, then of ranges, while the page has room. */
+static int choose_names(struct timeline *t)
+{
+	size_t count = t->lanes.names.count, left = MOST_NAMES / t->page->run_count;
+
+	t->named = opk_alloc_array(count + 1, sizeof *t->named);
+	if (!t->named)
+		return opk_nomem(t->page->ctx, "a timeline");
+	/* A name that is left out takes two bytes. */
+	left -= 2 * count < left ? 2 * count : left;
+	t->nameless = count;
+	for (int ranges = 0; ranges < 2; ranges++)
+		for (size_t i = 0; i < count; i++) {
+			const struct opk_activity *of = t->lanes.names.items[i];
+			size_t size = name_size(of);
+
+			if (opk_activity_ran(of) == ranges || size > left)
+				continue;
+			left -= size;
+			t->named[i] = true;
+			t->nameless--;
+		}
+	return OPK_OK;
+}
+
+/* A name that is left out is only the number of its colour. */
 static void put_name(struct timeline *t, size_t number)
 {
 	const struct opk_activity *activity = t->lanes.names.items[number];
+	unsigned colour = opk_lanes_colour(&t->lanes, (uint32_t)number);
 
+	if (!t->named[number]) {
+		opk_json_put_u64(&t->page->json, colour);
+		return;
+	}
 	opk_json_begin_object(&t->page->json);
-	put_size(&t->page->json, "colour", opk_lanes_colour(&t->lanes, (uint32_t)number));
+	put_size(&t->page->json, "colour", colour);
 	if (activity->kind == OPK_ACTIVITY_KERNEL)
 		put_kernel(t, activity);
 	else
@@ -437,10 +462,11 @@ static void put_shapes(struct timeline *t)
 	opk_json_end_array(json);
 }
 
-static void put_data(struct timeline *t)
+static int put_data(struct timeline *t)
 {
 	struct opk_json_writer *json = &t->page->json;
 	char base[24];
+	int code = OPK_OK;
 
 	/* JavaScript's numbers can't represent it exactly. */
 	snprintf(base, sizeof base, "%" PRIu64, t->base);
@@ -462,11 +488,12 @@ static void put_data(struct timeline *t)
 	put_shapes(t);
 	opk_json_key(json, "devices");
 	opk_json_begin_array(json);
-	for (size_t i = 0; i < t->places.count; i++)
-		put_device(t, &t->places.items[i]);
+	for (size_t i = 0; !code && i < t->places.count; i++)
+		code = put_device(t, &t->places.items[i]);
 	opk_json_end_array(json);
 	opk_json_end_object(json);
 	report_end_data(t->page);
+	return code;
 }
 
 /* ---- text ------------------------------------------------------------------------------- */
@@ -513,23 +540,27 @@ static void describe(struct opk_buf *out, const struct timeline *t)
 		                   " records of what ran those that are close to each "
 		                   "other are joined, to %" PRIu64 ". ",
 		                   t->lanes.records, items);
+	if (t->nameless)
+		opk_buf_add_printf(out, "The page has no room for %zu of %zu names of what ran. ",
+		                   t->nameless, t->lanes.names.count);
 }
 
 static int write_section(struct timeline *t, const struct report_part *part)
 {
 	opk_autobuf struct opk_buf words = { 0 };
 	opk_autofree char *intro = NULL;
+	int code;
 
 	describe(&words, t);
 	intro = opk_buf_take_text(&words);
 	if (!intro)
 		return opk_nomem(t->page->ctx, "a timeline");
 	report_begin(t->page, t->run, part, part->title, intro);
-	put_data(t);
+	code = put_data(t);
 	put_bytes(t);
 	report_end(t->page);
 	t->page->needs_dygraphs = true;
-	return OPK_OK;
+	return code;
 }
 
 int report_write_timeline(struct report_page *page, const struct report_run *run,
@@ -546,6 +577,10 @@ int report_write_timeline(struct report_page *page, const struct report_run *run
 	code = opk_series_places(&t.places, page->ctx, &t.series, &t.lanes);
 	if (!code)
 		code = index_rows(&t);
+	if (!code)
+		code = find_axes(&t);
+	if (!code)
+		code = choose_names(&t);
 	if (!code)
 		code = pack_lanes(&t);
 	if (!code)

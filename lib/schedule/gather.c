@@ -157,7 +157,7 @@ static int ask_chosen(bool *out, const struct gathering *g)
 
 static bool in_one_bin(const struct gathering *g)
 {
-	const struct opk_bins *bins = &g->part->bins;
+	const struct opk_packed *bins = &g->part->bins;
 	size_t bin = SIZE_MAX;
 
 	for (size_t i = 0; bins->count && i < g->part->count; i++) {
@@ -251,7 +251,7 @@ static bool has_some(const struct gathering *g, size_t group, size_t bin)
 
 static int try_bin(bool *moved, const struct gathering *g, size_t group, size_t bin)
 {
-	struct opk_bins *bins = &g->part->bins;
+	struct opk_packed *bins = &g->part->bins;
 	int code = has_room(moved, g, group, bin);
 
 	if (code || !*moved)
@@ -320,7 +320,7 @@ static int displace(bool *moved, const struct gathering *g, size_t group, size_t
  */
 static int move(const struct gathering *g, size_t group)
 {
-	const struct opk_bins *bins = &g->part->bins;
+	const struct opk_packed *bins = &g->part->bins;
 	bool moved = false;
 
 	for (size_t bin = 0; !moved && bin < bins->count; bin++) {
@@ -376,6 +376,6 @@ int opk_part_gather(struct opk_part *part, struct opk_ctx *ctx, size_t most,
 	for (size_t i = 0; i < part->count && !opk_patience_over(patience); i++)
 		if (part->group_of[i] == i && is_split(&g, i))
 			TRY(move(&g, i));
-	return opk_bins_renumber(&part->bins, part->count) ? OPK_OK
-	                                                   : opk_nomem(ctx, "raw counters");
+	return opk_packed_renumber(&part->bins, part->count) ? OPK_OK
+	                                                     : opk_nomem(ctx, "raw counters");
 }

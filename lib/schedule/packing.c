@@ -128,7 +128,7 @@ static int fits_bin(bool *out, const struct filling *f, size_t bin, size_t item)
 	return f->packing->fits(out, f->ctx, f->packing->data, items, f->sizes[bin] + 1);
 }
 
-void opk_bins_clear(struct opk_bins *bins)
+void opk_packed_clear(struct opk_packed *bins)
 {
 	free(opk_take(bins->bin_of));
 	bins->count = 0;
@@ -161,7 +161,7 @@ int opk_packing_clique(size_t *out, struct opk_ctx *ctx, struct opk_packing *pac
  * Puts every item into every bin that still takes it. Items of later bins were already tried in the
  * earlier bins, which held no more then than now.
  */
-static int overfill(struct filling *f, const struct opk_bins *bins, size_t *taken)
+static int overfill(struct filling *f, const struct opk_packed *bins, size_t *taken)
 {
 	for (size_t i = 0; i < f->packing->count; i++)
 		f->items[bins->bin_of[i] * f->packing->count + f->sizes[bins->bin_of[i]]++] = i;
@@ -205,7 +205,7 @@ static size_t bound_by_size(const struct filling *f, const size_t *taken)
 }
 
 int opk_packing_bound(size_t *out, struct opk_ctx *ctx, struct opk_packing *packing,
-                      const struct opk_bins *bins)
+                      const struct opk_packed *bins)
 {
 	size_t count = packing->count;
 	opk_autofree size_t *taken = opk_alloc_array(count + 1, sizeof *taken);

@@ -160,8 +160,8 @@ void opk_parts_clear(struct opk_parts *parts)
 		opk_strlist_clear(&parts->all[i].domains);
 		free(parts->all[i].members);
 		free(parts->all[i].ways);
-		opk_bins_clear(&parts->all[i].bins);
-		opk_bins_clear(&parts->all[i].tried);
+		opk_packed_clear(&parts->all[i].bins);
+		opk_packed_clear(&parts->all[i].tried);
 		free(parts->all[i].order);
 		free(parts->all[i].group_of);
 		free(parts->all[i].sizes);

@@ -132,12 +132,12 @@ double opk_processor_seconds(void);
 bool opk_patience_over(const struct opk_patience *patience);
 
 /* The bin of each item. */
-struct opk_bins {
+struct opk_packed {
 	size_t count;   /* 0: no bins */
 	size_t *bin_of; /* one per item */
 };
-void opk_bins_clear(struct opk_bins *bins);
-#define opk_autobins __attribute__((cleanup(opk_bins_clear)))
+void opk_packed_clear(struct opk_packed *bins);
+#define opk_autopacked __attribute__((cleanup(opk_packed_clear)))
 
 /*
  * Estimates how few bins items need, if only questions show what fits a bin together. Items that
@@ -180,7 +180,7 @@ int opk_packing_clique(size_t *out, struct opk_ctx *ctx, struct opk_packing *pac
  * runs out. In `bins` no item may fit a bin before its own.
  */
 int opk_packing_bound(size_t *out, struct opk_ctx *ctx, struct opk_packing *packing,
-                      const struct opk_bins *bins);
+                      const struct opk_packed *bins);
 
 /*
  * Raw counters by where they are counted: counters of different parts share no counter domain, so
@@ -193,14 +193,14 @@ struct opk_part {
 	bool software;
 	bool has_trace_only; /* its counters take no room in hardware passes */
 	size_t count;
-	size_t *members;      /* numbers of counters */
-	size_t *ways;         /* one per member: domains and pairs of domains that can count it */
-	bool varied;          /* members differ in their number of ways */
-	double choices;       /* the ways of all of them together, as a power of 2 */
-	struct opk_bins bins; /* the best so far; items are members */
+	size_t *members;        /* numbers of counters */
+	size_t *ways;           /* one per member: domains and pairs of domains that can count it */
+	bool varied;            /* members differ in their number of ways */
+	double choices;         /* the ways of all of them together, as a power of 2 */
+	struct opk_packed bins; /* the best so far; items are members */
 	/* The order in which PerfWorks finds these bins: in another it may not find room. */
 	size_t *order;
-	struct opk_bins tried; /* by the last try */
+	struct opk_packed tried; /* by the last try */
 	size_t tries;
 	size_t gained; /* the last try that needed fewer bins; 0: no try did */
 	/* One per member: the first of the members in its group, and the group's size. */
@@ -248,7 +248,7 @@ int opk_part_begin(struct opk_part *part, struct opk_ctx *ctx, const struct opk_
  */
 int opk_part_try(struct opk_part *part, struct opk_ctx *ctx);
 /* Removes empty bins; SIZE_MAX becomes the first. false: out of memory. */
-bool opk_bins_renumber(struct opk_bins *bins, size_t items);
+bool opk_packed_renumber(struct opk_packed *bins, size_t items);
 /* Counts clashes. */
 int opk_part_count(struct opk_part *part, struct opk_ctx *ctx, struct opk_patience *patience);
 /* Raises the bound to opk_packing_clique(). */

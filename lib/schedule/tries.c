@@ -17,7 +17,7 @@
 
 /* ---- bins */
 
-bool opk_bins_renumber(struct opk_bins *bins, size_t items)
+bool opk_packed_renumber(struct opk_packed *bins, size_t items)
 {
 	size_t most = 0, used = 0;
 	opk_autofree size_t *number = NULL;
@@ -40,7 +40,7 @@ bool opk_bins_renumber(struct opk_bins *bins, size_t items)
 }
 
 /* The most items of any bin, without the items that always found room in the first bin. */
-static size_t fullest(const struct opk_part *part, const struct opk_bins *bins, size_t *sizes)
+static size_t fullest(const struct opk_part *part, const struct opk_packed *bins, size_t *sizes)
 {
 	size_t most = 0;
 
@@ -70,7 +70,7 @@ static bool expect(struct opk_part *part)
 
 /* ---- beginning */
 
-static void remember(struct opk_part *part, const struct opk_bins *bins)
+static void remember(struct opk_part *part, const struct opk_packed *bins)
 {
 	for (size_t i = 0; i < part->count; i++) {
 		double behind = (double)bins->bin_of[i] / (double)bins->count;
@@ -98,12 +98,12 @@ int opk_part_begin(struct opk_part *part, struct opk_ctx *ctx, const struct opk_
 		part->easy[i] = true;
 		part->bins.bin_of[i] = plan->pass_of[part->members[i]];
 	}
-	if (!opk_bins_renumber(&part->bins, part->count))
+	if (!opk_packed_renumber(&part->bins, part->count))
 		return opk_nomem(ctx, "raw counters");
 	remember(part, &part->bins);
 	/* In a cheap plan, CUPTI's passes count as dear bins. */
 	if (part->cheap)
-		opk_bins_clear(&part->bins);
+		opk_packed_clear(&part->bins);
 	return OPK_OK;
 }
 
@@ -127,7 +127,7 @@ static int pack(struct opk_schedule *out, struct opk_ctx *ctx, const struct opk_
 }
 
 /* Puts members without a bin into bins from `first` on. */
-static int fill(struct opk_bins *bins, struct opk_ctx *ctx, const struct opk_part *part,
+static int fill(struct opk_packed *bins, struct opk_ctx *ctx, const struct opk_part *part,
                 const struct opk_nv_scheduler *like, const struct opk_ranked *order, size_t first)
 {
 	opk_autofree struct opk_ranked *left = opk_alloc_array(part->count + 1, sizeof *left);
@@ -151,7 +151,7 @@ static int fill(struct opk_bins *bins, struct opk_ctx *ctx, const struct opk_par
 }
 
 /* Dear counters come first: a counter in a later pass did not fit beside them. */
-static size_t keep_dear(struct opk_bins *bins, const struct opk_part *part)
+static size_t keep_dear(struct opk_packed *bins, const struct opk_part *part)
 {
 	size_t count = 0;
 
@@ -164,7 +164,7 @@ static size_t keep_dear(struct opk_bins *bins, const struct opk_part *part)
 	return count;
 }
 
-static int pack_all(struct opk_bins *bins, struct opk_ctx *ctx, const struct opk_part *part,
+static int pack_all(struct opk_packed *bins, struct opk_ctx *ctx, const struct opk_part *part,
                     const struct opk_ranked *order)
 {
 	bins->bin_of = opk_alloc_array(part->count + 1, sizeof *bins->bin_of);
@@ -174,7 +174,7 @@ static int pack_all(struct opk_bins *bins, struct opk_ctx *ctx, const struct opk
 	TRY(fill(bins, ctx, part, part->scheduler, order, 0));
 	if (part->cheap)
 		TRY(fill(bins, ctx, part, part->cheap, order, keep_dear(bins, part)));
-	return opk_bins_renumber(bins, part->count) ? OPK_OK : opk_nomem(ctx, "raw counters");
+	return opk_packed_renumber(bins, part->count) ? OPK_OK : opk_nomem(ctx, "raw counters");
 }
 
 /* SplitMix64: the same numbers on every machine. */
@@ -264,8 +264,8 @@ static int keep_better(struct opk_part *part, struct opk_ctx *ctx, const struct 
 		bin_of[i] = part->tried.bin_of[i];
 		part->order[i] = order[i].item;
 	}
-	opk_bins_clear(&part->bins);
-	part->bins = (struct opk_bins){ part->tried.count, bin_of };
+	opk_packed_clear(&part->bins);
+	part->bins = (struct opk_packed){ part->tried.count, bin_of };
 	part->gained = part->tries;
 	return OPK_OK;
 }
@@ -273,10 +273,10 @@ static int keep_better(struct opk_part *part, struct opk_ctx *ctx, const struct 
 int opk_part_try(struct opk_part *part, struct opk_ctx *ctx)
 {
 	opk_autofree struct opk_ranked *order = make_order(part);
-	opk_autobins struct opk_bins bins = { 0 };
+	opk_autopacked struct opk_packed bins = { 0 };
 
 	TRY(order ? pack_all(&bins, ctx, part, order) : opk_nomem(ctx, "raw counters"));
-	opk_bins_clear(&part->tried);
+	opk_packed_clear(&part->tried);
 	part->tried = bins;
 	bins.bin_of = NULL;
 	part->tries++;

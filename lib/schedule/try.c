@@ -69,9 +69,10 @@ struct together {
 static bool is_of_device(const struct opk_strlist *domains)
 {
 	for (size_t i = 0; i < domains->count; i++)
-		for (size_t j = 0; j < sizeof device_domains / sizeof *device_domains; j++)
-			if (!strcmp(domains->items[i], device_domains[j]))
-				return true;
+		if (opk_texts_contain(device_domains,
+		                      sizeof device_domains / sizeof *device_domains,
+		                      domains->items[i]))
+			return true;
 	return false;
 }
 

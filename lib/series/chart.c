@@ -38,7 +38,7 @@ void opk_chart_free(struct opk_chart *public)
 
 	if (!chart)
 		return;
-	for (size_t i = 0; chart->places && i < chart->series_places.count; i++)
+	for (size_t i = 0; chart->places && i < chart->public.place_count; i++)
 		clear_place(&chart->places[i]);
 	for (size_t i = 0; chart->lane_list && i < chart->lanes.lanes.count; i++) {
 		free((void *)chart->lane_list[i].title);
@@ -46,7 +46,7 @@ void opk_chart_free(struct opk_chart *public)
 	}
 	free(chart->places);
 	free(chart->lane_list);
-	free(chart->series_places.items);
+	opk_series_places_clear(&chart->series_places);
 	opk_lanes_clear(&chart->lanes);
 	opk_series_clear(&chart->series);
 	opk_kernel_names_free(chart->kernels);
@@ -83,6 +83,9 @@ static int read_file(struct chart *chart, struct opk_file *file,
 	TRY(opk_file_meta(&meta, chart->ctx, file));
 	if (meta->profiler == OPK_PROFILER_PM && strcmp(meta->mode, "trace") != 0)
 		TRY(opk_eval_file(&chart->evaluation, chart->ctx, file, eval));
+	else if (eval && eval->metric_count)
+		return opk_fail(chart->ctx, OPK_EUSAGE,
+		                "no timeline of metrics: the recording has no PM samples");
 	if (chart->evaluation)
 		TRY(opk_series_add(&chart->series, chart->ctx, chart->evaluation, NULL, 0));
 	TRY(opk_file_activities(&activities, &count, chart->ctx, file));
@@ -107,13 +110,18 @@ static int fail_empty(const struct chart *chart)
 		                "no timeline: of %" PRIu64 " samples that were begun none was "
 		                "completed",
 		                begun);
+	if (evaluation && opk_evaluation_row_count(evaluation))
+		return opk_fail(chart->ctx, OPK_EUSAGE,
+		                "no timeline: no sample meets the conditions");
+	if (chart->lanes.untimed)
+		return opk_fail(chart->ctx, OPK_EUSAGE,
+		                "no timeline: no record of what ran has a time, of %" PRIu64,
+		                chart->lanes.untimed);
 	return opk_fail(chart->ctx, OPK_EUSAGE,
-	                evaluation && opk_evaluation_row_count(evaluation)
-	                        ? "no timeline: no sample meets the conditions"
-	                        : "no timeline: neither samples nor what ran was recorded");
+	                "no timeline: neither samples nor what ran was recorded");
 }
 
-/* Finds the time of all samples; without samples, of all that ran. */
+/* Finds the time of all samples; without samples, of all that ran; at least 1 ns. */
 static int find_times(struct chart *chart)
 {
 	for (size_t i = 0; i < chart->series.count; i++) {
@@ -124,9 +132,10 @@ static int find_times(struct chart *chart)
 	}
 	if (!chart->series.count && chart->lanes.records)
 		include(&chart->public, chart->lanes.start, chart->lanes.end);
-	if (chart->public.end_ns > chart->public.start_ns)
-		return OPK_OK;
-	return fail_empty(chart);
+	if (!chart->public.end_ns)
+		return fail_empty(chart);
+	chart->public.start_ns -= chart->public.start_ns == chart->public.end_ns;
+	return OPK_OK;
 }
 
 /* ---- lanes ------------------------------------------------------------------------------ */
@@ -198,19 +207,6 @@ static int make_lanes(struct chart *chart)
 
 /* ---- places ----------------------------------------------------------------------------- */
 
-static char *title_of(const struct opk_series_place *place)
-{
-	struct opk_buf text = { 0 };
-
-	if (place->host && *place->host)
-		opk_buf_add_text(&text, place->host);
-	if (place->device >= 0)
-		opk_buf_add_printf(&text, "%sGPU %d", text.size ? " " : "", (int)place->device);
-	if (place->rank >= 0)
-		opk_buf_add_printf(&text, "%srank %d", text.size ? " " : "", (int)place->rank);
-	return opk_buf_take_text(&text);
-}
-
 /* `least`, `most` and `mean` share one allocation. */
 static int make_line(struct opk_chart_line *line, const struct chart *chart,
                      const struct opk_track *track, size_t metric)
@@ -253,15 +249,18 @@ static int make_lines(struct opk_chart_place *out, const struct chart *chart,
 static int choose_lanes(struct opk_chart_place *out, const struct chart *chart,
                         const struct opk_series_place *place)
 {
-	size_t count = chart->lanes.lanes.count;
-	struct opk_chart_lane *lanes = opk_alloc_array(count + 1, sizeof *lanes);
+	opk_autoplacelanes struct opk_place_lanes shown = { .count = 0 };
+	struct opk_chart_lane *lanes;
 
-	out->lanes = lanes;
-	if (!lanes)
+	TRY(opk_series_place_lanes(&shown, chart->ctx, &chart->series_places, place,
+	                           &chart->lanes));
+	out->title = opk_series_place_title(&chart->series_places, place, &chart->lanes, &shown);
+	out->lanes = lanes = opk_alloc_array(shown.count + 1, sizeof *lanes);
+	if (!lanes || !out->title)
 		return nomem(chart);
-	for (size_t i = 0; i < count; i++)
-		if (opk_series_place_shows(place, &chart->lanes, &chart->lanes.lanes.items[i]))
-			lanes[out->lane_count++] = chart->lane_list[i];
+	out->lane_count = shown.count;
+	for (size_t i = 0; i < shown.count; i++)
+		lanes[i] = chart->lane_list[shown.items[i]];
 	return OPK_OK;
 }
 
@@ -273,39 +272,38 @@ static int make_place(struct opk_chart_place *out, const struct chart *chart,
 	out->gpu = place->gpu;
 	out->device = place->device;
 	out->rank = place->rank;
-	out->title = title_of(place);
-	if (!out->title)
-		return nomem(chart);
 	return place->track != SIZE_MAX
 	               ? make_lines(out, chart, &chart->series.tracks[place->track])
 	               : OPK_OK;
 }
 
-static int make_places(struct chart *chart)
+static int make_places(struct chart *chart, size_t most)
 {
-	size_t count = chart->series_places.count;
+	size_t all = chart->series_places.count, count = all < most ? all : most;
 
 	chart->places = opk_alloc_array(count + 1, sizeof *chart->places);
 	if (!chart->places)
 		return nomem(chart);
 	chart->public.places = chart->places;
 	chart->public.place_count = count;
+	chart->public.all_places = all;
 	for (size_t i = 0; i < count; i++)
 		TRY(make_place(&chart->places[i], chart, &chart->series_places.items[i]));
 	return OPK_OK;
 }
 
-static int make(struct chart *chart, struct opk_file *file, const struct opk_eval_options *eval)
+static int make(struct chart *chart, struct opk_file *file, const struct opk_eval_options *eval,
+                size_t places)
 {
 	TRY(read_file(chart, file, eval));
 	TRY(find_times(chart));
 	TRY(make_lanes(chart));
 	make_keys(chart);
-	return make_places(chart);
+	return make_places(chart, places);
 }
 
 int opk_chart_new(struct opk_chart **out, struct opk_ctx *ctx, struct opk_file *file,
-                  const struct opk_eval_options *eval, size_t points)
+                  const struct opk_eval_options *eval, size_t points, size_t places)
 {
 	struct chart *chart = opk_alloc(sizeof *chart);
 	int code;
@@ -314,7 +312,7 @@ int opk_chart_new(struct opk_chart **out, struct opk_ctx *ctx, struct opk_file *
 		return opk_nomem(ctx, "a timeline");
 	chart->ctx = ctx;
 	chart->public.points = points;
-	code = make(chart, file, eval);
+	code = make(chart, file, eval, places);
 	opk_series_clear(&chart->series);
 	if (code)
 		opk_chart_free(&chart->public);

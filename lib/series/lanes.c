@@ -330,21 +330,54 @@ static size_t join_close(struct opk_lane *lane, uint64_t distance)
 	return lane->items.count;
 }
 
-/* Joins records within a ten-thousandth of the whole time, or more if that is not enough. */
+/* Joins records within a billionth of the whole time, then within twice as much, until they fit. */
 static void keep_room(struct opk_lanes *lanes, size_t room)
 {
-	uint64_t distance = (lanes->end - lanes->start) / 10000 + 1;
-	size_t count = lanes->records > SIZE_MAX ? SIZE_MAX : (size_t)lanes->records;
+	uint64_t whole = lanes->end - lanes->start, distance = whole / (1 << 30) + 1;
+	size_t count = 0;
 
+	for (size_t i = 0; i < lanes->lanes.count; i++)
+		count += lanes->lanes.items[i].items.count;
 	/* Each lane keeps at least one item. */
-	while (count > room && count > lanes->lanes.count) {
+	for (bool last = false; !last && count > room && count > lanes->lanes.count;
+	     distance *= 2) {
+		last = distance > whole / 2;
+		if (last)
+			distance = whole;
 		count = 0;
 		for (size_t i = 0; i < lanes->lanes.count; i++)
 			count += join_close(&lanes->lanes.items[i], distance);
-		if (distance > lanes->end - lanes->start)
-			break;
-		distance *= 2;
 	}
+}
+
+/* Keeps only the names of items that are left, and of kernels with a colour. */
+static int forget_names(struct opk_lanes *lanes, struct opk_ctx *ctx)
+{
+	opk_autofree uint32_t *numbers = opk_alloc_array(lanes->names.count + 1, sizeof *numbers);
+	uint32_t kept = 0;
+
+	if (!numbers)
+		return opk_nomem(ctx, "what ran");
+	for (size_t i = 0; i < lanes->coloured; i++)
+		numbers[lanes->colours[i]] = 1;
+	for (size_t i = 0; i < lanes->lanes.count; i++)
+		for (size_t j = 0; j < lanes->lanes.items[i].items.count; j++)
+			numbers[lanes->lanes.items[i].items.items[j].name] = 1;
+	for (size_t i = 0; i < lanes->names.count; i++)
+		if (numbers[i]) {
+			lanes->names.items[kept] = lanes->names.items[i];
+			numbers[i] = kept++;
+		}
+	lanes->names.count = kept;
+	for (size_t i = 0; i < lanes->coloured; i++)
+		lanes->colours[i] = numbers[lanes->colours[i]];
+	for (size_t i = 0; i < lanes->lanes.count; i++)
+		for (size_t j = 0; j < lanes->lanes.items[i].items.count; j++) {
+			struct opk_lane_item *item = &lanes->lanes.items[i].items.items[j];
+
+			item->name = numbers[item->name];
+		}
+	return OPK_OK;
 }
 
 int opk_lanes_init(struct opk_lanes *lanes, struct opk_ctx *ctx,
@@ -366,7 +399,7 @@ int opk_lanes_init(struct opk_lanes *lanes, struct opk_ctx *ctx,
 	TRY(add_items(lanes, ctx, order, known));
 	TRY(choose_colours(lanes, ctx));
 	keep_room(lanes, room ? room : OPK_LANES_ROOM);
-	return OPK_OK;
+	return forget_names(lanes, ctx);
 }
 
 void opk_lanes_clear(struct opk_lanes *lanes)

@@ -83,7 +83,7 @@ int opk_series_fold(struct opk_series *series, struct opk_ctx *ctx)
 	return OPK_OK;
 }
 
-static size_t count_buckets(const struct opk_series *series)
+size_t opk_series_buckets(const struct opk_series *series)
 {
 	size_t count = 0;
 
@@ -104,12 +104,12 @@ static size_t size_of(const struct opk_series *series)
 /* The fold of single samples to pairs takes more memory; later folds take less. */
 int opk_series_keep_room(struct opk_series *series, struct opk_ctx *ctx)
 {
-	size_t before = SIZE_MAX, count = count_buckets(series);
+	size_t before = SIZE_MAX, count = opk_series_buckets(series);
 
 	while (size_of(series) > room_of(series) && count < before) {
 		TRY(opk_series_fold(series, ctx));
 		before = count;
-		count = count_buckets(series);
+		count = opk_series_buckets(series);
 	}
 	return OPK_OK;
 }

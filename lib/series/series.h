@@ -65,10 +65,10 @@ int opk_series_add(struct opk_series *series, struct opk_ctx *ctx,
 int opk_series_keep_room(struct opk_series *series, struct opk_ctx *ctx);
 /* Folds the finest tracks once. */
 int opk_series_fold(struct opk_series *series, struct opk_ctx *ctx);
+size_t opk_series_buckets(const struct opk_series *series);
 void opk_series_clear(struct opk_series *series);
-#define opk_autoseries __attribute__((cleanup(opk_series_clear)))
 
-/* Adds a sample, with one value per metric. track.c */
+/* Adds a sample, with a value per metric. If it ends before it starts, its length is 0. track.c */
 int opk_track_add(struct opk_track *track, struct opk_ctx *ctx, uint64_t start, uint64_t end,
                   const double *values);
 /* Doubles the samples per bucket. */
@@ -77,8 +77,6 @@ int opk_track_fold(struct opk_track *track, struct opk_ctx *ctx);
 size_t opk_track_size(const struct opk_track *track);
 /* Sorts buckets by time if they are not in order. */
 int opk_track_order(struct opk_track *track, struct opk_ctx *ctx);
-/* Whether the gap between a bucket and the one before is longer than a sample. */
-bool opk_track_gap(const struct opk_track *track, size_t bucket);
 void opk_track_clear(struct opk_track *track);
 
 /*
@@ -115,7 +113,7 @@ enum {
 #define OPK_LANES_NO_SHAPE UINT32_MAX
 struct opk_lanes {
 	OPK_LIST(struct opk_lane) lanes; /* by host, rank, process and GPU; ranges are first */
-	OPK_LIST(const struct opk_activity *) names;
+	OPK_LIST(const struct opk_activity *) names; /* of items, and of `colours` */
 	/* Launches that differ in grid, block, registers or shared memory: the first of each. */
 	OPK_LIST(const struct opk_activity *) shapes;
 	uint32_t colours[OPK_LANES_COLOURS]; /* names of the kernels that took most time */
@@ -144,26 +142,51 @@ unsigned opk_lanes_colour(const struct opk_lanes *lanes, uint32_t name);
 struct opk_series_place {
 	const char *host, *gpu; /* borrowed */
 	int32_t device;
-	int32_t rank; /* -1: samples have no rank, and all that ran on the GPU belongs here */
-	size_t track; /* its samples; SIZE_MAX: none */
+	int32_t rank;  /* -1: samples have no rank, and all that ran on the GPU belongs here */
+	size_t track;  /* its samples; SIZE_MAX: none */
+	size_t before; /* a place in opk_series_places.last that this one has replaced */
 };
+/* The lanes of a process, by their numbers: those of ranges until `ran`, then of what ran. */
+struct opk_series_process {
+	size_t first, ran, end;
+};
+enum { OPK_SERIES_DEVICES = 1024 };
 struct opk_series_places {
 	struct opk_series_place *items;
 	size_t count, capacity;
+	size_t last[OPK_SERIES_DEVICES]; /* by device: the number of the last place, plus 1 */
+	bool several_hosts;
+	OPK_LIST(struct opk_series_process) processes;
 };
 
 /*
  * Lists the place of each track, then places where things ran without samples; without both, one
- * place without facts. Begin with zeros, free(items) at the end. places.c
+ * place without facts. Begin with zeros. places.c
  */
 int opk_series_places(struct opk_series_places *places, struct opk_ctx *ctx,
                       const struct opk_series *series, const struct opk_lanes *lanes);
+void opk_series_places_clear(struct opk_series_places *places);
+/* Numbers of lanes, ascending. */
+struct opk_place_lanes {
+	size_t *items;
+	size_t count;
+};
 /*
- * Whether a lane belongs to a place. Launches belong to their GPU; ranges to the GPUs that their
- * process launched on, and to each GPU without recorded launches.
+ * Lists the lanes of a place. Launches belong to their GPU; ranges to the GPUs that their process
+ * launched on, and to each GPU without recorded launches.
  */
-bool opk_series_place_shows(const struct opk_series_place *place, const struct opk_lanes *lanes,
-                            const struct opk_lane *lane);
+int opk_series_place_lanes(struct opk_place_lanes *out, struct opk_ctx *ctx,
+                           const struct opk_series_places *places,
+                           const struct opk_series_place *place, const struct opk_lanes *lanes);
+void opk_place_lanes_clear(struct opk_place_lanes *lanes);
+#define opk_autoplacelanes __attribute__((cleanup(opk_place_lanes_clear)))
+/*
+ * "rank 3, node7, GPU 0": the rank if all that ran there had one, the host if there are several.
+ * `shown` are the place's lanes. free(); NULL: out of memory.
+ */
+char *opk_series_place_title(const struct opk_series_places *places,
+                             const struct opk_series_place *place, const struct opk_lanes *lanes,
+                             const struct opk_place_lanes *shown);
 
 /* ---- chart.c ---- */
 
@@ -202,7 +225,7 @@ struct opk_chart_lane {
 
 /* A GPU of a host, or a rank on it. */
 struct opk_chart_place {
-	const char *title; /* "node7 GPU 0 rank 3"; "": nothing is known */
+	const char *title; /* of opk_series_place_title() */
 	const char *host, *gpu;
 	int32_t device, rank; /* -1 where unknown */
 	uint64_t samples;
@@ -214,22 +237,23 @@ struct opk_chart_place {
 
 /* A chart, with times on the clock of struct opk_time. */
 struct opk_chart {
-	uint64_t start_ns, end_ns; /* of all samples; without any, of all that ran */
-	size_t points;             /* the number of equal parts of this time */
-	const struct opk_chart_place *places;
-	size_t place_count;
+	uint64_t start_ns, end_ns;            /* of all samples; without any, of all that ran */
+	size_t points;                        /* the number of equal parts of this time */
+	const struct opk_chart_place *places; /* the first ones */
+	size_t place_count, all_places;
 	struct opk_chart_key keys[OPK_LANES_COLOURS]; /* by time */
 	size_t key_count;
 	bool others; /* something ran that has no separate colour */
 };
 
 /*
- * Reduces PM samples and what ran to numbers for a drawing, with `points` points per line.
- * Evaluates the file; `eval` chooses metrics and samples; NULL: all. The file must outlive the
- * result. OPK_EUSAGE: the file has neither samples nor records of what ran.
+ * Reduces PM samples and what ran to numbers for a drawing: of at most `places` places, with
+ * `points` points per line. Evaluates the file; `eval` chooses metrics and samples; NULL: all. The
+ * file must outlive the result. OPK_EUSAGE: the file has neither samples nor records of what ran
+ * with their times, or no samples of which metrics could be chosen.
  */
 int opk_chart_new(struct opk_chart **out, struct opk_ctx *ctx, struct opk_file *file,
-                  const struct opk_eval_options *eval, size_t points);
+                  const struct opk_eval_options *eval, size_t points, size_t places);
 void opk_chart_free(struct opk_chart *chart);
 OPK_DEFINE_AUTO(opk_chart)
 

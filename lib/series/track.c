@@ -153,6 +153,7 @@ int opk_track_add(struct opk_track *track, struct opk_ctx *ctx, uint64_t start, 
 	uint64_t last = track->count ? track->ends[track->count - 1] : 0;
 	bool earlier = track->count && start < track->starts[track->count - 1];
 
+	end = start + length;
 	if (!track->fold)
 		TRY(begin(track, ctx));
 	if (spans_pause(track, length)) {
@@ -175,11 +176,6 @@ int opk_track_add(struct opk_track *track, struct opk_ctx *ctx, uint64_t start, 
 }
 
 /* ---- folding ---------------------------------------------------------------------------- */
-
-bool opk_track_gap(const struct opk_track *track, size_t bucket)
-{
-	return bucket && is_apart(track, track->ends[bucket - 1], track->starts[bucket]);
-}
 
 static void move_bucket(struct opk_track *track, size_t to, size_t from)
 {

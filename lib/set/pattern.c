@@ -129,7 +129,7 @@ static bool check_glob(const struct opk_pattern *pattern, struct opk_problems *p
 	const char *text = pattern->text;
 
 	if (!is_sound(pattern))
-		opk_problems_add(problems, place, "'%.200s' is no metric name", text);
+		opk_problems_add(problems, place, "'%.200s' is not a metric name", text);
 	else if (pattern->kind == OPK_PATTERN_GLOB && !opk_glob_sound(text))
 		opk_problems_add(problems, place, "'%.200s': the bracket is not closed", text);
 	else

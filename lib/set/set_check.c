@@ -37,7 +37,7 @@ static void report_underscore(struct checker *c, const struct opk_word *word, co
 
 	opk_problems_add(
 		c->problems, &word->place,
-		"'%.200s' is no full metric name: two underscores follow the unit, did you mean "
+		"'%.200s' is not a full metric name: two underscores follow the unit, did you mean "
 		"%.*s_%.200s?",
 		name, (int)(underscore - name), name, underscore);
 }
@@ -65,8 +65,8 @@ static void report_unknown(struct checker *c, const struct opk_word *word, const
 	best = derived.count ? derived.best[0].name : near;
 	opk_problems_add(
 		c->problems, &word->place,
-		"'%.200s' is no full metric name such as dram__bytes.sum, no derived metric of this "
-		"set and no name of nvprof's" OPK_DID_YOU_MEAN,
+		"'%.200s' is not a full metric name such as dram__bytes.sum, nor a derived metric of this "
+		"set or a name of nvprof's" OPK_DID_YOU_MEAN,
 		name, OPK_NEAR(best));
 }
 

@@ -103,7 +103,7 @@ static void add_value(struct opk_set_reader *r, struct opk_constant *constant,
 	if (!opk_where_known(r->ctx, r->problems, key->text, false)) {
 		opk_problems_add(
 			r->problems, &key->place,
-			"'%.100s' is no chip or architecture, nor unit or default" OPK_DID_YOU_MEAN,
+			"'%.100s' is not a chip or architecture, nor unit or default" OPK_DID_YOU_MEAN,
 			key->text, OPK_NEAR(near));
 		constant->wrong = true;
 		return;

@@ -180,7 +180,7 @@ static void check_word(const struct opk_symbols *symbols, const struct opk_word 
 		try_listed(&nearest, &symbols->sets.items[i]->items);
 	opk_problems_add(
 		symbols->problems, &word->place,
-		"'%.200s' is no column of this set: list the metric, or derive it" OPK_DID_YOU_MEAN,
+		"'%.200s' is not a column of this set: list the metric, or derive it" OPK_DID_YOU_MEAN,
 		word->text, OPK_NEAR(nearest.best));
 }
 

@@ -121,7 +121,7 @@ static bool correct(struct opk_set_reader *r, struct opk_word *word)
 	if (opk_where_known(r->ctx, r->problems, word->text, true))
 		return true;
 	opk_problems_add(r->problems, &word->place,
-	                 "'%.100s' is no chip, architecture or profiler" OPK_DID_YOU_MEAN,
+	                 "'%.100s' is not a chip, architecture or profiler" OPK_DID_YOU_MEAN,
 	                 word->text, OPK_NEAR(near));
 	if (!near)
 		return false;

@@ -232,7 +232,7 @@ static void check_names(const struct opk_symbols *symbols, const struct opk_deri
 		                          opk_formula_name_offset(derived->parsed, i));
 		opk_problems_add(
 			symbols->problems, &place,
-			"'%.100s' is no metric's full name, nor named or defined in this set" OPK_DID_YOU_MEAN,
+			"'%.100s' is not a metric's full name, nor named or defined in this set" OPK_DID_YOU_MEAN,
 			name, OPK_NEAR(nearest.best));
 	}
 }

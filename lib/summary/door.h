@@ -114,6 +114,7 @@ struct opk_summary {
 	struct opk_aggregate *aggregate;
 	struct opk_evaluation *timeline; /* what ran, if it was recorded */
 	struct opk_strlist kernel_texts; /* names of `kernels` */
+	struct opk_strlist group_texts;  /* names of devices */
 	const struct opk_activity *activities;
 	size_t activity_count;
 	/* Sums over GPUs: recorded time, and busy time. */

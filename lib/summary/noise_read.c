@@ -27,10 +27,8 @@ struct reader {
 
 static bool is_wanted(const struct opk_noise_inside *in, const char *metric)
 {
-	for (size_t i = 0; i < in->options.column_count; i++)
-		if (!strcmp(in->options.columns[i], metric))
-			return true;
-	return !in->options.column_count;
+	return !in->options.column_count
+	       || opk_texts_contain(in->options.columns, in->options.column_count, metric);
 }
 
 /* SIZE_MAX: the metric is not wanted. */

@@ -2,6 +2,7 @@
 /* What ran and when: kernels by time with values from samples, and how busy the GPUs were. */
 #include <math.h>
 
+#include "base/sum.h"
 #include "summary/summary_inside.h"
 #include "timeline/door.h"
 
@@ -131,18 +132,27 @@ static int name_kernels(struct opk_summary *s)
 	return OPK_OK;
 }
 
+/* Also of the kernels that are not among these. */
+static double time_of_all(const struct opk_summary *s)
+{
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < s->activity_count; i++)
+		if (s->activities[i].kind == OPK_ACTIVITY_KERNEL)
+			opk_sum_add(&all, s->activities[i].end_ns - s->activities[i].start_ns);
+	return (double)all;
+}
+
 static int sort(struct opk_summary *s)
 {
 	const char *by = s->options.sort ? s->options.sort : "time";
 	bool by_name = !strcmp(by, "name"), by_count = !strcmp(by, "launches");
-	double all = 0;
+	double all = time_of_all(s);
 	size_t peak;
 	int code = find_sort(&peak, s);
 
 	if (!code)
 		code = name_kernels(s);
-	for (size_t i = 0; i < s->kernel_count; i++)
-		all += (double)s->kernels[i].ran->time_ns;
 	for (size_t i = 0; !code && i < s->kernel_count; i++) {
 		struct opk_summary_kernel *kernel = &s->kernels[i];
 
@@ -286,5 +296,6 @@ void opk_summary_clear_kernels(struct opk_summary *s)
 		free((void *)s->kernels[i].peaks);
 	free(s->kernels);
 	opk_strlist_clear(&s->kernel_texts);
+	opk_strlist_clear(&s->group_texts);
 	opk_evaluation_free(s->timeline);
 }

@@ -43,11 +43,8 @@ static struct opk_listing *list_groups(const struct opk_summary *s)
 	for (size_t i = 0; i < s->group_count; i++) {
 		const struct opk_summary_group *group = &s->groups[i];
 		const struct opk_range *range = &group->of->range;
-		char device[24];
 
-		snprintf(device, sizeof device, "%d", range->device < 0 ? 0 : range->device);
-		opk_listing_row(rows,
-		                cell_text(s->kind == OPK_SUMMARY_DEVICES ? device : group->name),
+		opk_listing_row(rows, cell_text(group->name),
 		                cell_number(range->count ? range->count : 1),
 		                cell_value(group->time), cell_value(group->share));
 	}

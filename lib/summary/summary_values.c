@@ -126,42 +126,26 @@ static void find_times(struct opk_summary *s)
 		}
 }
 
-/* Whether another group's range holds it: "step" holds "step/forward". */
-static int find_inside(bool *out, const struct opk_summary *s, const struct opk_index *names,
-                       const char *name)
-{
-	opk_autofree char *path = opk_strdup(name);
-	char *slash;
-
-	if (!path)
-		return summary_nomem(s);
-	for (*out = false; !*out && (slash = strrchr(path, '/'));) {
-		*slash = '\0';
-		*out = opk_index_find(NULL, names, path);
-	}
-	return OPK_OK;
-}
-
-/* Shares are of the total time of all groups that are not inside another group. */
+/*
+ * Shares are of the total time of all groups but those inside another one, whose time has theirs.
+ */
 static int find_shares(struct opk_summary *s)
 {
-	opk_autoindex struct opk_index names = { 0 };
+	opk_autoindex struct opk_index timed = { 0 };
 	double total = 0;
-	int code = OPK_OK;
 
-	for (size_t i = 0; !code && s->kind != OPK_SUMMARY_KERNELS && i < s->group_count; i++)
-		if (!opk_index_add(&names, s->groups[i].name, i, NULL))
-			code = summary_nomem(s);
-	for (size_t i = 0; !code && i < s->group_count; i++) {
-		bool inside = false;
+	for (size_t i = 0; s->kind != OPK_SUMMARY_KERNELS && i < s->group_count; i++)
+		if (!isnan(s->groups[i].time) && !opk_index_add(&timed, s->groups[i].name, i, NULL))
+			return summary_nomem(s);
+	for (size_t i = 0; i < s->group_count; i++) {
+		bool inside;
 
-		if (s->kind != OPK_SUMMARY_KERNELS)
-			code = find_inside(&inside, s, &names, s->groups[i].name);
+		TRY(opk_path_is_inside(&inside, s->ctx, &timed, s->groups[i].name));
 		total += inside || isnan(s->groups[i].time) ? 0 : s->groups[i].time;
 	}
 	for (size_t i = 0; i < s->group_count; i++)
 		s->groups[i].share = 100 * s->groups[i].time / total;
-	return code;
+	return OPK_OK;
 }
 
 /* ---- order */
@@ -223,8 +207,27 @@ static int sort(struct opk_summary *s)
 	return code;
 }
 
+/* A GPU's number, which GPUs of several hosts may share: then after the host's name. */
+static const char *device_name(struct opk_summary *s, const struct opk_range *range)
+{
+	int device = range->device < 0 ? 0 : range->device;
+	bool shared = false;
+	char *name;
+
+	for (size_t i = 0; !shared && i < opk_aggregate_count(s->aggregate); i++)
+		shared = strcmp(opk_aggregate_get(s->aggregate, i)->range.host, range->host) != 0;
+	name = shared && *range->host ? opk_printf("%s %d", range->host, device)
+	                              : opk_printf("%d", device);
+	return opk_strlist_take(&s->group_texts, name)
+	               ? s->group_texts.items[s->group_texts.count - 1]
+	               : NULL;
+}
+
+/* NULL: out of memory. */
 static const char *name_of(struct opk_summary *s, const struct opk_aggregated *of)
 {
+	if (s->kind == OPK_SUMMARY_DEVICES)
+		return device_name(s, &of->range);
 	return s->kind == OPK_SUMMARY_KERNELS && *of->range.kernel
 	               ? opk_kernel_names_get(s->kernel_names, &of->range)
 	               : of->name;
@@ -398,6 +401,8 @@ static int make_groups(struct opk_summary *s)
 		s->groups[i].of = opk_aggregate_get(s->aggregate, i);
 		s->groups[i].number = i;
 		s->groups[i].name = name_of(s, s->groups[i].of);
+		if (!s->groups[i].name)
+			return summary_nomem(s);
 	}
 	return OPK_OK;
 }

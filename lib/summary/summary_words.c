@@ -145,7 +145,7 @@ static void put_set(struct opk_buf *out, struct opk_summary *s)
 
 	/* How another tool collects is not known. */
 	imported = !opk_allow(s->ctx, opk_values_origin_find(&origin, s->ctx, s->file), OPK_EINPUT)
-	           && *origin.generator && !origin.cupti_version;
+	           && opk_values_are_foreign(&origin);
 	if (*meta->set_name)
 		opk_buf_add_printf(out, "set %s: ", meta->set_name);
 	opk_buf_add_printf(out, "%zu metric%s", meta->metric_count, opk_plural(meta->metric_count));

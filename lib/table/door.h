@@ -28,6 +28,13 @@ struct opk_table_inside {
 	bool with_sass;
 };
 
+/*
+ * OPK_EUSAGE: rows of a recording of launches alone can't have what `what` asks for (NULL: it asks
+ * for nothing), or are not put together by `key` (NULL: there is none), for which `what` asks.
+ */
+int opk_trace_refuse(struct opk_ctx *ctx, const char *path, const char *what);
+int opk_trace_check_key(struct opk_ctx *ctx, const char *path, const char *what, const char *key);
+
 enum opk_table_kind {
 	OPK_TABLE_FACT,
 	OPK_TABLE_VALUE,
@@ -71,6 +78,8 @@ struct opk_table_column {
 	const struct opk_meta_heading *heading;
 };
 
+/* Finds a column by name: a fact, "file" or others; false: a value, or unknown. */
+bool opk_table_find(struct opk_table_column *out, const struct opk_table *table, const char *name);
 /* NULL past the last one. */
 const struct opk_table_column *opk_table_get_column(const struct opk_table *table, size_t i);
 

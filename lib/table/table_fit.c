@@ -8,11 +8,12 @@
 #include "table/table_inside.h"
 
 /* A message with too many names is not read. */
-enum { MOST_FILES = 4, MOST_KINDS = 16 };
+enum { MOST_FILES = 4, MOST_KINDS = 16, MOST_LACKING = 3, MOST_COMMON = 12 };
 
 /* Files with the same columns. */
 struct kind {
 	struct opk_buf what, files;
+	struct opk_strlist names;
 	size_t count;
 };
 
@@ -29,6 +30,7 @@ static void clear(struct kinds *kinds)
 	for (size_t i = 0; i < kinds->count; i++) {
 		opk_buf_clear(&kinds->items[i].what);
 		opk_buf_clear(&kinds->items[i].files);
+		opk_strlist_clear(&kinds->items[i].names);
 	}
 	free(kinds->items);
 	opk_index_clear(&kinds->index);
@@ -74,12 +76,15 @@ static enum rows rows_of(const struct opk_table *table, const struct opk_table_f
 	return opk_table_profiler_of(input) == OPK_PROFILER_PM ? OF_SAMPLES : OF_RANGES;
 }
 
-static void describe(struct kind *kind, const char *rows, const char *set,
-                     const struct opk_strlist *names)
+static int describe(struct kinds *kinds, struct kind *kind, const char *rows, const char *set,
+                    const struct opk_strlist *names)
 {
 	opk_buf_add_text(&kind->what, rows);
 	if (!names->count)
-		return;
+		return OPK_OK;
+	for (size_t i = 0; i < names->count; i++)
+		if (!opk_strlist_add(&kind->names, names->items[i]))
+			return opk_nomem(kinds->ctx, "a table");
 	opk_buf_add_printf(&kind->what, ", %zu metric%s ", names->count,
 	                   names->count == 1 ? "" : "s");
 	if (*set)
@@ -87,6 +92,7 @@ static void describe(struct kind *kind, const char *rows, const char *set,
 	else
 		opk_buf_add_printf(&kind->what, "(%s%s)", names->items[0],
 		                   names->count == 1 ? "" : ", ...");
+	return OPK_OK;
 }
 
 /* Adds a file with these columns. Its key begins with `start`; `rows` names its rows in words. */
@@ -106,35 +112,99 @@ static int add(struct kinds *kinds, const char *start, const char *rows, const c
 	if (!kind)
 		return opk_nomem(kinds->ctx, "a table");
 	if (!kind->count)
-		describe(kind, rows, set, names);
+		TRY(describe(kinds, kind, rows, set, names));
 	if (kind->count++ < MOST_FILES)
 		opk_buf_add_printf(&kind->files, "%s%s", kind->count > 1 ? ", " : "", path);
 	return OPK_OK;
 }
 
-static int add_kind(struct kinds *kinds, int code, const struct kind *kind)
+/* How many kinds have each name. */
+struct shares {
+	struct opk_index index;
+	OPK_LIST(size_t) counts;
+};
+
+static void clear_shares(struct shares *shares)
 {
+	opk_index_clear(&shares->index);
+	free(shares->counts.items);
+}
+
+static int count_shares(struct shares *shares, const struct kinds *kinds)
+{
+	for (size_t i = 0; i < kinds->count; i++) {
+		const struct opk_strlist *names = &kinds->items[i].names;
+
+		for (size_t k = 0; k < names->count; k++) {
+			size_t at;
+
+			if (!opk_index_add(&shares->index, names->items[k], shares->counts.count,
+			                   &at)
+			    || (at == shares->counts.count && !opk_list_add(&shares->counts)))
+				return opk_nomem(kinds->ctx, "a table");
+			shares->counts.items[at]++;
+		}
+	}
+	return OPK_OK;
+}
+
+/* "A, B and 2 more" of the names that all kinds have, or that some lack; "": there are none. */
+static char *names_of(const struct kinds *kinds, const struct shares *shares,
+                      const struct kind *kind, bool common)
+{
+	size_t most = common ? MOST_COMMON : MOST_LACKING, count = 0;
+	opk_autobuf struct opk_buf text = { 0 };
+
+	for (size_t i = 0; i < kind->names.count; i++) {
+		const char *name = kind->names.items[i];
+		size_t at;
+
+		if (!opk_index_find(&at, &shares->index, name)
+		    || (shares->counts.items[at] == kinds->count) != common)
+			continue;
+		if (count++ < most)
+			opk_buf_add_printf(&text, "%s%s", count > 1 ? ", " : "", name);
+	}
+	if (count > most)
+		opk_buf_add_printf(&text, " and %zu more", count - most);
+	return opk_buf_take_text(&text);
+}
+
+static int add_kind(struct kinds *kinds, const struct shares *shares, const struct kind *kind)
+{
+	opk_autofree char *lacking = names_of(kinds, shares, kind, false);
 	opk_autofree char *more = kind->count > MOST_FILES
 	                                  ? opk_printf(" and %zu more", kind->count - MOST_FILES)
 	                                  : NULL;
 
-	return opk_add(kinds->ctx, code, "%.*s: %.*s%s", (int)kind->what.size,
+	return opk_add(kinds->ctx, OPK_EUSAGE, "%.*s: %.*s%s%s%s", (int)kind->what.size,
 	               (char *)kind->what.data, (int)kind->files.size, (char *)kind->files.data,
-	               more ? more : "");
+	               more ? more : "", lacking && *lacking ? "; not in all files: " : "",
+	               lacking ? lacking : "");
 }
 
 /* Adds errors in reverse, since the chain is read from its last cause. */
-static int refuse(struct kinds *kinds, const char *headline)
+static int refuse(struct kinds *kinds, const char *headline, bool of_metrics)
 {
+	__attribute__((cleanup(clear_shares))) struct shares shares = { 0 };
 	size_t shown = kinds->count < MOST_KINDS ? kinds->count : MOST_KINDS;
+	opk_autofree char *common = NULL;
 
+	/* Where rows differ, metrics are not what is wrong. */
+	if (of_metrics)
+		TRY(count_shares(&shares, kinds));
 	opk_clear_errors(kinds->ctx);
+	common = names_of(kinds, &shares, kinds->items, true);
+	if (of_metrics && common)
+		opk_fail(kinds->ctx, OPK_EUSAGE, "in all files: %s",
+		         *common ? common : "no metric");
 	if (shown < kinds->count)
-		opk_fail(kinds->ctx, OPK_EUSAGE, "and %zu more kinds of files",
-		         kinds->count - shown);
+		opk_add(kinds->ctx, OPK_EUSAGE, "and %zu more kinds of files",
+		        kinds->count - shown);
 	while (shown)
-		add_kind(kinds, OPK_EUSAGE, &kinds->items[--shown]);
-	return opk_add(kinds->ctx, OPK_EUSAGE, "%s", headline);
+		add_kind(kinds, &shares, &kinds->items[--shown]);
+	opk_add(kinds->ctx, OPK_EUSAGE, "%s", headline);
+	return of_metrics ? opk_advise(kinds->ctx, OPK_EUSAGE, OPK_REMEDY_COMMON) : OPK_EUSAGE;
 }
 
 static const char other_rows[] = "the files don't go into one table: evaluate those of each line "
@@ -157,10 +227,43 @@ static int add_recorded(struct kinds *kinds, const struct opk_table *table,
 	return add(kinds, rows, rows, input->meta->set_name, &names, input->path);
 }
 
-int opk_table_check_recorded_fit(const struct opk_table *table, struct opk_ctx *ctx)
+static bool has_same_names(const struct opk_strlist *one, const struct opk_strlist *other)
+{
+	opk_autoindex struct opk_index index = { 0 };
+
+	if (one->count != other->count)
+		return false;
+	for (size_t i = 0; i < one->count; i++)
+		if (!opk_index_add(&index, one->items[i], i, NULL))
+			return false;
+	for (size_t i = 0; i < other->count; i++)
+		if (!opk_index_find(NULL, &index, other->items[i]))
+			return false;
+	return true;
+}
+
+/* Files that have the same metrics in another order get the order of the first file. */
+static int put_in_order(bool *done, struct opk_table *table, const struct kinds *kinds)
+{
+	const struct kind *first = kinds->items;
+
+	*done = first->names.count;
+	for (size_t i = 1; i < kinds->count; i++)
+		*done = *done && has_same_names(&first->names, &kinds->items[i].names);
+	for (size_t i = 0; *done && i < first->names.count; i++)
+		if (!opk_strlist_add(&table->metrics, first->names.items[i]))
+			return opk_nomem(kinds->ctx, "a table");
+	if (*done) {
+		table->eval.metrics = opk_strlist_items(&table->metrics);
+		table->eval.metric_count = table->metrics.count;
+	}
+	return OPK_OK;
+}
+
+int opk_table_check_recorded_fit(struct opk_table *table, struct opk_ctx *ctx)
 {
 	struct kinds kinds = { .ctx = ctx };
-	bool same = true;
+	bool same = true, done = false;
 	int code = OPK_OK;
 
 	if (table->inside.only_sources || table->input_count == 1)
@@ -169,8 +272,10 @@ int opk_table_check_recorded_fit(const struct opk_table *table, struct opk_ctx *
 		same &= rows_of(table, &table->inputs[i]) == rows_of(table, table->inputs);
 		code = add_recorded(&kinds, table, &table->inputs[i]);
 	}
-	if (!code && kinds.count > 1)
-		code = refuse(&kinds, same ? other_metrics : other_rows);
+	if (!code && kinds.count > 1 && same)
+		code = put_in_order(&done, table, &kinds);
+	if (!code && kinds.count > 1 && !done)
+		code = refuse(&kinds, same ? other_metrics : other_rows, same);
 	clear(&kinds);
 	return code;
 }
@@ -195,7 +300,7 @@ int opk_table_check_evaluated_fit(const struct opk_table *table, struct opk_ctx 
 			           table->inputs[i].path);
 	}
 	if (!code && kinds.count > 1)
-		code = refuse(&kinds, other_metrics);
+		code = refuse(&kinds, other_metrics, true);
 	clear(&kinds);
 	return code;
 }

@@ -61,6 +61,25 @@ static int open_inputs(struct opk_table *table, struct opk_ctx *ctx)
 	return OPK_OK;
 }
 
+int opk_trace_refuse(struct opk_ctx *ctx, const char *path, const char *what)
+{
+	return what ? opk_fail(ctx, OPK_EUSAGE,
+	                       "%s: %s only says what ran and when: it has no samples and values, "
+	                       "and no ranges that could be joined or be inside each other",
+	                       what, path)
+	            : OPK_OK;
+}
+
+int opk_trace_check_key(struct opk_ctx *ctx, const char *path, const char *what, const char *key)
+{
+	return key && strcmp(key, "kernel") != 0
+	               ? opk_fail(ctx, OPK_EUSAGE,
+	                          "%s %s: %s says what ran and when, which is put together by "
+	                          "kernel",
+	                          what, key, path)
+	               : OPK_OK;
+}
+
 /* Refuses options that a recording of launches alone can't satisfy. */
 static int check_trace(const struct opk_table *table, struct opk_ctx *ctx, const char *path)
 {
@@ -70,17 +89,8 @@ static int check_trace(const struct opk_table *table, struct opk_ctx *ctx, const
 	                   : table->options.is_long                           ? "layout long"
 	                                                                      : NULL;
 
-	if (table->options.aggregate && strcmp(table->options.aggregate, "kernel") != 0)
-		return opk_fail(
-			ctx, OPK_EUSAGE,
-			"statistics by %s: %s says what ran and when, which is put together "
-			"by kernel",
-			table->options.aggregate, path);
-	return what ? opk_fail(ctx, OPK_EUSAGE,
-	                       "%s: %s only says what ran and when: it has no samples and values, "
-	                       "and no ranges that could be joined or be inside each other",
-	                       what, path)
-	            : OPK_OK;
+	TRY(opk_trace_check_key(ctx, path, "statistics by", table->options.aggregate));
+	return opk_trace_refuse(ctx, path, what);
 }
 
 /* A recording of only what ran has just such rows, which don't mix with rows of values. */

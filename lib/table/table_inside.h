@@ -133,8 +133,6 @@ bool opk_table_has_levels(const struct opk_table *table);
 /* Gives a column that is not a value; false if the layout has no column of this kind. */
 bool opk_table_kind_column(struct opk_table_column *out, const struct opk_table *table,
                            enum opk_table_kind kind);
-/* Finds a column by name: a fact, "file" or others; false: a value, or unknown. */
-bool opk_table_find(struct opk_table_column *out, const struct opk_table *table, const char *name);
 /* Before evaluation: checks that the chosen columns may exist; any metric of the chip may. */
 int opk_table_check_recorded(const struct opk_table *table, struct opk_ctx *ctx,
                              const struct opk_table_file *input);
@@ -179,7 +177,7 @@ void opk_table_clear_levels(struct opk_table_levels *levels);
 /* ---- table_fit.c: which files go together */
 
 /* Checks what is known before evaluation. OPK_EUSAGE lists the files by what they have. */
-int opk_table_check_recorded_fit(const struct opk_table *table, struct opk_ctx *ctx);
+int opk_table_check_recorded_fit(struct opk_table *table, struct opk_ctx *ctx);
 /* Checks the rest after evaluation, if values are columns. */
 int opk_table_check_evaluated_fit(const struct opk_table *table, struct opk_ctx *ctx);
 

@@ -412,10 +412,7 @@ static void put_value(struct work *w, size_t row, size_t metric)
 
 static bool is_done(const struct work *w, size_t metric)
 {
-	for (size_t i = 0; i < metric; i++)
-		if (!strcmp(w->names.items[i], w->names.items[metric]))
-			return true;
-	return false;
+	return opk_texts_contain(opk_strlist_items(&w->names), metric, w->names.items[metric]);
 }
 
 /* A metric may have several columns. */

@@ -131,15 +131,16 @@ static double not_less_than_0(double number)
 static void find_evidence(struct opk_estimator *e)
 {
 	size_t n = e->kernel_count + 1;
+	double *column = e->scratch;
 
 	for (size_t i = 0; i < n; i++) {
 		double sum = 0;
 
-		memset(e->residuals, 0, n * sizeof *e->residuals);
-		e->residuals[i] = 1;
-		solve_lower(e->residuals, e->factor, n, i);
+		memset(column, 0, n * sizeof *column);
+		column[i] = 1;
+		solve_lower(column, e->factor, n, i);
 		for (size_t j = i; j < n; j++)
-			sum += e->residuals[j] * e->residuals[j];
+			sum += column[j] * column[j];
 		e->evidence[i] = not_less_than_0(1 / sum - to_shares);
 	}
 }
@@ -158,11 +159,11 @@ int opk_estimator_init(struct opk_estimator *e, struct opk_ctx *ctx,
 		.factor = opk_alloc_array(n * n, sizeof *e->factor),
 		.evidence = opk_alloc_array(n, sizeof *e->evidence),
 		.rates = opk_alloc_array(n, sizeof *e->rates),
-		.residuals = opk_alloc_array(n, sizeof *e->residuals),
+		.scratch = opk_alloc_array(n, sizeof *e->scratch),
 		.weights = opk_alloc_array(n, sizeof *e->weights),
 		.inside = opk_alloc_array(n, sizeof *e->inside),
 	};
-	if (!e->factor || !e->evidence || !e->rates || !e->residuals || !e->weights || !e->inside) {
+	if (!e->factor || !e->evidence || !e->rates || !e->scratch || !e->weights || !e->inside) {
 		opk_estimator_clear(e);
 		return opk_nomem(ctx, "kernels on the timeline");
 	}
@@ -180,7 +181,7 @@ void opk_estimator_clear(struct opk_estimator *e)
 	free(e->factor);
 	free(e->evidence);
 	free(e->rates);
-	free(e->residuals);
+	free(e->scratch);
 	free(e->weights);
 	free(e->inside);
 	*e = (struct opk_estimator){ 0 };
@@ -193,10 +194,10 @@ static void find_share_rates(struct opk_estimator *e, const double *values)
 {
 	const struct opk_overlaps *o = e->overlaps;
 	size_t n = e->kernel_count + 1;
+	double *times = e->scratch;
 
-	/* `residuals` holds the times. */
 	memset(e->rates, 0, n * sizeof *e->rates);
-	memset(e->residuals, 0, n * sizeof *e->residuals);
+	memset(times, 0, n * sizeof *times);
 	for (size_t sample = 0; sample < o->sample_count; sample++) {
 		if (!isfinite(values[sample]))
 			continue;
@@ -204,22 +205,23 @@ static void find_share_rates(struct opk_estimator *e, const double *values)
 			size_t kernel = e->kernel_of[o->items[i].row];
 
 			e->rates[kernel] += values[sample] * (double)o->items[i].share;
-			e->residuals[kernel] += (double)o->items[i].time;
+			times[kernel] += (double)o->items[i].time;
 		}
 		e->rates[n - 1] += values[sample] * (double)o->idle[sample];
-		e->residuals[n - 1] += (double)o->idle[sample];
+		times[n - 1] += (double)o->idle[sample];
 	}
 	for (size_t i = 0; i < n; i++)
-		e->rates[i] = e->residuals[i] > 0 ? e->rates[i] / e->residuals[i] : 0;
+		e->rates[i] = times[i] > 0 ? e->rates[i] / times[i] : 0;
 }
 
 static void find_rates(struct opk_estimator *e, const double *values)
 {
 	const struct opk_overlaps *o = e->overlaps;
 	size_t n = e->kernel_count + 1;
+	double *residuals = e->scratch;
 
 	find_share_rates(e, values);
-	memset(e->residuals, 0, n * sizeof *e->residuals);
+	memset(residuals, 0, n * sizeof *residuals);
 	for (size_t sample = 0; sample < o->sample_count; sample++) {
 		double left = values[sample];
 		size_t count;
@@ -230,12 +232,12 @@ static void find_rates(struct opk_estimator *e, const double *values)
 		for (size_t i = 0; i < count; i++)
 			left -= e->weights[e->inside[i]] * e->rates[e->inside[i]];
 		for (size_t i = 0; i < count; i++)
-			e->residuals[e->inside[i]] += e->weights[e->inside[i]] * left;
+			residuals[e->inside[i]] += e->weights[e->inside[i]] * left;
 		forget(e, count);
 	}
-	opk_solve(e->residuals, e->factor, n);
+	opk_solve(residuals, e->factor, n);
 	for (size_t i = 0; i < n; i++)
-		e->rates[i] = not_less_than_0(e->rates[i] + e->residuals[i]);
+		e->rates[i] = not_less_than_0(e->rates[i] + residuals[i]);
 }
 
 /* ---- parts ------------------------------------------------------------------------------ */

@@ -272,13 +272,24 @@ int opk_ran_rows_gpu(size_t *gpu, struct opk_ran_rows *rows, struct opk_ctx *ctx
 	return opk_grouping_add(gpu, &rows->gpus, ctx, "", range);
 }
 
+/* The first record of this GPU or a later one, by which they are sorted. */
+static size_t first_of(const struct opk_ran_rows *rows, size_t gpu)
+{
+	size_t low = 0, high = rows->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (rows->records[middle].gpu < gpu)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 size_t opk_ran_rows_of_gpu(size_t *first, const struct opk_ran_rows *rows, size_t gpu)
 {
-	size_t end;
-
-	for (*first = 0; *first < rows->count && rows->records[*first].gpu < gpu; ++*first)
-		;
-	for (end = *first; end < rows->count && rows->records[end].gpu == gpu; end++)
-		;
-	return end - *first;
+	*first = first_of(rows, gpu);
+	return first_of(rows, gpu + 1) - *first;
 }

@@ -60,8 +60,9 @@ struct opk_estimator {
 	size_t kernel_count; /* without idle time */
 	double *factor;      /* of the normal equations: lower, row by row */
 	double *evidence;    /* per kernel: equals this many samples of it alone */
-	double *rates, *residuals, *weights;
-	size_t *inside; /* room for the kernels of a sample */
+	double *rates, *weights;
+	double *scratch; /* room for one number per kernel */
+	size_t *inside;  /* room for the kernels of a sample */
 };
 
 enum { OPK_MAX_ESTIMATED = 768 };

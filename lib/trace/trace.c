@@ -14,7 +14,7 @@
 #include "eval/door.h"
 #include "eval/eval.h"
 
-void opk_trace_note_span(struct opk_trace *trace, uint64_t start, uint64_t end)
+static void note_span(struct opk_trace *trace, uint64_t start, uint64_t end)
 {
 	trace->first = start < trace->first ? start : trace->first;
 	trace->last = end > trace->last ? end : trace->last;
@@ -47,7 +47,7 @@ static int look_at_record(void *data, struct opk_ctx *ctx, const struct opk_acti
 	trace->counts.records_left_out += !accepted;
 	if (!accepted)
 		return OPK_OK;
-	opk_trace_note_span(trace, activity->start_ns, activity->end_ns);
+	note_span(trace, activity->start_ns, activity->end_ns);
 	TRY(opk_trace_flows_note(&trace->flows, ctx, *id, activity));
 	return activity->kind == OPK_ACTIVITY_KERNEL
 	               ? opk_kernel_names_add(trace->names, ctx, &range, 1)
@@ -150,7 +150,7 @@ static int look_at_sample(struct opk_trace *trace, const struct opk_trace_file *
 	process->many_devices |= process->has_device && process->device != place.device;
 	process->has_device = true;
 	process->device = place.device;
-	opk_trace_note_span(trace, row->start_ns, row->end_ns);
+	note_span(trace, row->start_ns, row->end_ns);
 	return OPK_OK;
 }
 
@@ -162,7 +162,7 @@ static int look_at_range(struct opk_trace *trace, const struct opk_row *row)
 		trace->counts.ranges_without_times++;
 		return OPK_OK;
 	}
-	opk_trace_note_span(trace, start, end);
+	note_span(trace, start, end);
 	return opk_kernel_names_add(trace->names, trace->ctx, row->range, 1);
 }
 

@@ -244,7 +244,6 @@ struct opk_trace {
 	uint64_t row_count, row; /* samples of all files; how many were read */
 };
 
-void opk_trace_note_span(struct opk_trace *trace, uint64_t start, uint64_t end);
 /* Events of a file: ran.c, samples.c, user_ranges.c. */
 int opk_trace_put_ran(struct opk_trace *trace, struct opk_trace_file *file);
 /* After the slice of a record: the part of an arrow that belongs to it. flows.c */

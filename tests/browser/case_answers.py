@@ -97,6 +97,22 @@ def test_unknown_values(browser, tools):
     check(["?"] in shown, "not known: %s" % shown)
 
 
+def test_sums_with_an_unknown_part(browser, tools):
+    # Bytes of local memory are known of other kernels, and not of this one: so is the sum of both kinds.
+    open_report(browser, tools, "gh100-limits")
+    before = chart(browser)
+    with open(tools.path("answers.html")) as file:
+        page = file.read()
+    found = re.search(r'"local_load":[^,]*,', page)
+    with open(tools.path("part.html"), "w") as file:
+        file.write(page[:found.start()] + page[found.end():])
+    browser.open(tools.path("part.html"))
+    browser.wait("document.body.dataset.ready")
+    shown = chart(browser)
+    changed = [[old, new] for old, new in zip(before, shown) if old != new]
+    check(len(before) == len(shown) and [new for _, new in changed] == [["?"]], "one arrow is unknown: %s" % changed)
+
+
 def test_readable_at_800_pixels(browser, tools):
     open_report(browser, tools, "gh100-rotated")
     browser.size(800, 900)

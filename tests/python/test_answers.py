@@ -38,7 +38,13 @@ class Findings(unittest.TestCase):
     def test_one_kernel(self):
         found = opk.open(recording("rotated")).findings("histo*", kernel_names="full")
         self.assertEqual({row.kernel.partition("(")[0] for row in found}, {"histogram"})
-        self.assertEqual(list(opk.open(recording("rotated")).findings("no such kernel")), [])
+
+    def test_no_kernel(self):
+        run = opk.open(recording("rotated"))
+        for call in (run.findings, run.noise, run.occupancy):
+            with self.subTest(call.__name__), self.assertLogs("pyoffpeak") as logged:
+                self.assertEqual(list(call("nix")), [])
+            self.assertEqual([record.getMessage() for record in logged.records], ["no kernel or range is like nix"])
 
     def test_without_findings(self):
         for row in opk.open(recording("witness")).findings():

@@ -57,6 +57,10 @@ class Compare(unittest.TestCase):
         frame = diff.to_pandas()
         self.assertEqual(len(frame), sum(diff.verdicts.values()))
         self.assertEqual(set(frame.verdict), {name for name, count in diff.verdicts.items() if count})
+        head, *rows = command("diff", BEFORE, AFTER, "--ignore", "shape", "--table", "values")
+        for name in set(head) - {"kernel", "grid", "block"}:  # which are the name here
+            cells = frame[name].tolist()
+            self.assertEqual(repr([type(cells[0])(row[head.index(name)]) for row in rows]), repr(cells), name)
 
     def test_rules(self):
         rule = "gpu__time_duration.sum<-1%"
@@ -102,9 +106,9 @@ class Made(unittest.TestCase):
         return os.path.join(self.folder, name)
 
     def test_report(self):
-        opk.report([BEFORE, AFTER], self.path("two.html"), title="Before & after")
+        opk.report([BEFORE, AFTER], self.path("two.html"), title="Before & after.opk")
         with open(self.path("two.html"), encoding="utf-8") as file:
-            self.assertIn("Before &amp; after", file.read())
+            self.assertIn("Before &amp; after.opk", file.read())
         opk.open(BEFORE).report(self.path("one.html"))
         self.assertGreater(os.path.getsize(self.path("one.html")), 10000)
         with self.assertRaises(opk.InputError):
@@ -113,12 +117,14 @@ class Made(unittest.TestCase):
 
     def test_source(self):
         source = os.path.join(os.environ["SOURCE"], "tests", "gpu")
-        for embed in (False, True):
-            opk.open(recording("hot")).report(self.path("hot.html"), embed_source=embed, source_maps="/src=" + source)
+        for embed, maps in ((False, None), (True, "/src=" + source)):
+            opk.open(recording("hot")).report(self.path("hot.html"), embed_source=embed, source_maps=maps)
             with open(self.path("hot.html"), encoding="utf-8") as file:
                 self.assertEqual("__global__ void histogram" in file.read(), embed)
         with self.assertRaisesRegex(opk.UsageError, "OLD=NEW"):
             opk.report(recording("hot"), self.path("hot.html"), embed_source=True, source_maps="nothing")
+        with self.assertRaisesRegex(opk.UsageError, "source_maps goes with embed_source=True"):
+            opk.report(recording("hot"), self.path("hot.html"), source_maps="/src=" + source)
 
     def test_trace(self):
         counts = opk.open(recording("training-trace")).trace(self.path("trace.json"))
@@ -129,6 +135,9 @@ class Made(unittest.TestCase):
         of_set = opk.trace(recording("pm-small"), self.path("set.json"), set={"metrics": ["sm__inst_executed.sum"]})
         self.assertEqual(of_set, opk.trace(recording("pm-small"), self.path("one.json"), metrics="sm__inst_executed.sum"))
         self.assertLess(0, of_set.values)
+        for names in ("short", "full"):
+            opk.open(recording("training-trace")).trace(self.path(names + ".json"), kernel_names=names, compress=False)
+        self.assertLess(os.path.getsize(self.path("short.json")), os.path.getsize(self.path("full.json")))
         opk.trace(recording("pm-small"), self.path("trace.json.gz"))
         with gzip.open(self.path("trace.json.gz")) as file:
             self.assertGreater(len(json.load(file)["traceEvents"]), 100)
@@ -138,11 +147,34 @@ class Made(unittest.TestCase):
         merged = opk.open(self.path("both.opk"))
         rows = len(list(opk.open(BEFORE, AFTER).ranges))
         self.assertEqual(merged.info.ranges, rows)
+        self.assertEqual([piece.rows for piece in opk.open(recording("simple")).split(2, self.folder)], [2, 2, 1])
         pieces = merged.split("kernel", self.folder)
         self.assertEqual(sum(piece.rows for piece in pieces), rows)
         self.assertEqual({len({row["kernel"] for row in opk.open(piece.path).ranges}) for piece in pieces}, {1})
         with self.assertRaises(ValueError):
             opk.open(BEFORE, AFTER).trim(self.path("trimmed.opk"))
+        opk.merge([BEFORE, AFTER], self.path("apart.opk"), join="none")
+        self.assertEqual(opk.open(self.path("apart.opk")).info.join, "")
+        with self.assertRaisesRegex(opk.UsageError, "join is None, 'kernel', .*, not 'x'"):
+            opk.merge([BEFORE, AFTER], self.path("x.opk"), join="x")
+
+    def test_recordings_that_follow_each_other(self):
+        """Several are a list: after it come the file that is written, and options."""
+        to = self.path("to.opk")
+        calls = {
+            "before.opk is not a metric": lambda: opk.open(AFTER).eval(BEFORE),
+            "after.opk is not the path of a page": lambda: opk.report(BEFORE, AFTER, self.path("two.html")),
+            "after.opk is not the path of a pa.e": lambda: opk.report(opk.open(BEFORE), opk.open(AFTER)),
+            "after.opk is not the path of a trace": lambda: opk.trace(BEFORE, AFTER, self.path("two.json")),
+            "to.opk is not a way to join ranges": lambda: opk.merge(BEFORE, AFTER, to),
+            "to.opk is not a key": lambda: opk.sum(BEFORE, AFTER, to),
+            "after.opk is not a key": lambda: opk.diff(BEFORE, BEFORE, AFTER),
+            "verify.. takes one file": lambda: opk.verify(BEFORE, AFTER),
+        }
+        for message, call in calls.items():
+            with self.subTest(message), self.assertRaisesRegex(opk.UsageError, message):
+                call()
+        self.assertEqual(os.listdir(self.folder), [])
 
     def test_sum_and_trim(self):
         opk.sum(recording("training"), self.path("sum.opk"), by="kernel")

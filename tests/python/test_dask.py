@@ -252,6 +252,16 @@ class Reading(Synchronous):
                 with self.assertRaisesRegex(opk.UsageError, message):
                     self.read(files[:2])
 
+    def test_what_is_not_a_list_or_a_lazy_frame(self):
+        import pyoffpeak.dask
+
+        for call, what in ((pyoffpeak.dask.read_opk, "a metric"), (pyoffpeak.dask.sum, "a key")):
+            with self.assertRaisesRegex(opk.UsageError, f"rank-1.opk is not {what}: several recordings are one argument"):
+                call(*self.files[:2])
+        for frame in (self.read(self.files[:1], columns=["file"]).compute(), 5):
+            with self.assertRaisesRegex(opk.UsageError, "not a lazy frame"):
+                pyoffpeak.dask.errors(frame)
+
     @long
     def test_wrong_arguments(self):
         for files, options, error in (
@@ -310,6 +320,7 @@ class Summing(Synchronous):
         with self.assertWarnsRegex(UserWarning, "left out: .*broken.opk, and 2 more"):
             frame = self.sum(files, batch_files=4, errors="collect").compute()
         expect_sum(self, frame, self.files[:3], "kernel")
+        self.assertEqual(frame.attrs["units"], opk.open(self.files[0]).eval().units)
         table = frame.attrs["errors"]
         self.assertEqual([row["file"] for row in table], [files[0], files[2], files[3]])
         self.assertEqual([row["error"] for row in table], ["InputError", "UsageError", "MissingFileError"])

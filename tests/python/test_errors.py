@@ -144,6 +144,10 @@ class Errors(unittest.TestCase):
             self.assertEqual(opk.open(os.path.join(folder, "trim")).info.made_by, "trim")
             with self.assertRaisesRegex(opk.UsageError, "notes.txt: a page is HTML: use .html"):
                 run.report(os.path.join(folder, "notes.txt"))
+            for name, what in (("to_parquet", "a Parquet file"), ("junit", "a JUnit file")):
+                if name in writers:
+                    with self.assertRaisesRegex(opk.UsageError, f"x.opk: .opk is for recordings .* the output is {what}$"):
+                        writers[name](os.path.join(folder, "x.opk"))
             with self.assertRaisesRegex(opk.UsageError, "one-1.opk exists and is a recording: it is not replaced"):
                 shutil.copy(one, os.path.join(folder, "one-1.opk"))
                 run.split("kernel", folder)

@@ -37,9 +37,12 @@ class Slices(unittest.TestCase):
         self.assertTrue(opk.open(recording("simple")).eval(where="kernel=none"))
         self.assertIn("... 2 more", repr(table[:]))
         self.assertEqual((bool(table[9:]), table.head().units), (False, table.units))
-        for of in (table, table[:]):
+        for of in (table, table[:], opk.open(recording("simple")).noise()):
             with self.assertRaisesRegex(TypeError, r"to_pandas\(\)\['kernel'\]"):
                 of["kernel"]
+            with self.assertRaisesRegex(TypeError, "'kernel' may be in `columns`"):
+                "kernel" in of
+            self.assertTrue(of[-1] in of and None not in of)
             with self.assertRaises(ValueError):
                 of[::0]
 
@@ -209,7 +212,17 @@ class Lists(unittest.TestCase):
         found = opk.metrics("GH100", "dram__*")[:]
         self.assertLess(len(repr(found)), 12000)
         self.assertEqual(len(found.to_pandas()), len(found))
-        self.assertIs(type(found), opk.types.Records)
+        for of in (found, found[1:3], opk.chips()[:2], opk.chips()[:2][1:]):
+            self.assertIs(type(of), opk.types.Records)
+        self.assertEqual(opk.chips()[1:2], [opk.chips()[1]])
+
+    @needs("pandas", "pyarrow")
+    def test_whole_numbers_of_slices(self):
+        ranges = opk.open(recording("training-kernels")).nvtx
+        whole = {name for name, kind in ranges.to_pandas().dtypes.items() if kind == "Int64"} - {"rank"}  # unknown in all
+        kinds = ranges[:9].to_pandas().dtypes
+        self.assertEqual({name for name, kind in kinds.items() if kind == "Int64"}, whole)
+        self.assertIn("parent", whole)
 
     def test_summaries_end_early(self):
         self.assertLess(len(repr(opk.open(recording("training-gemm")).summary())), 12000)

@@ -59,6 +59,14 @@ class Code(unittest.TestCase):
         self.assertEqual(opk.open(recording("simple")).modules, ())
         self.assertEqual(opk.open(recording("simple")).functions, ())
 
+    def test_functions_are_named_as_in_rows_of_code(self):
+        for name in ("hot", "source"):
+            run = opk.open(recording(name))
+            rows = {row["symbol"]: row["function"] for row in run.eval(columns="function,symbol")}
+            self.assertTrue(any(symbol != function for symbol, function in rows.items()))
+            named = {function.symbol: function.function for function in run.functions}
+            self.assertEqual({symbol: named[symbol] for symbol in rows}, rows)
+
 
 class Facts(unittest.TestCase):
     def test_ranges(self):
@@ -118,6 +126,7 @@ except opk.NvidiaError:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 run = opk.open(path, allow_incomplete=True)
+            self.assertIn(", not complete>", repr(run))
             self.assertIn("cut off", str(caught[0].message))
             self.assertGreater(len(list(run.eval())), 5)
             self.assertTrue(opk.diff(run, recording("training")).rows)

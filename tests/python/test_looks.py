@@ -123,6 +123,11 @@ class Html(unittest.TestCase):
         self.assertRegex(repr(opk.open(recording("simple"))), "^<pyoffpeak.Run .*gh100-simple.opk: GH100, set simple, 7 metrics, 5 ranges>$")
         self.assertIn("10,606 samples, ", repr(opk.open(recording("training-kernels"))))
         self.assertIn("2 files: ", repr(opk.open(recording("before"), recording("after"))))
+        self.assertIn("range: 1 metric, 1 pass>", repr(opk.plan("GH100", "dram__bytes.sum", effort=0)))
+        self.assertIn("0 rows: nothing compared>", repr(opk.diff(recording("simple"), recording("before"))))
+        picture = opk.open(recording("simple")).picture("kernels")
+        self.assertEqual(repr(picture), "<pyoffpeak.Picture: kernels, 820 x 226 pixels>")
+        self.assertEqual(repr(picture.numbers), "<pyoffpeak.Numbers: 5 of kernel, time, share>")
 
     def test_several(self):
         paths = [recording("before"), recording("after")]
@@ -195,10 +200,20 @@ class Pictures(unittest.TestCase):
             self.assertEqual(picture._repr_svg_(), drawn.stdout)
             self.assertEqual(len(list(picture.numbers)), len(picture.numbers))
             self.assertTrue(picture.numbers.columns and len(picture.panels) > 0)
+            self.assertIn(' viewBox="0 0 {:.0f} {:.0f}"'.format(*picture.size), picture.svg)
         with self.assertRaisesRegex(opk.UsageError, "what can be stacked is Issue slots, Stalls"):
             opk.open(recording("top-down")).picture("stack", group="nix")
         with self.assertRaisesRegex(opk.UsageError, "kind is 'roofline', 'kernels'"):
             opk.open(recording("simple")).picture("pie")
+
+    def test_options_of_other_pictures(self):
+        """What a picture would not take is refused, as by the command."""
+        run = opk.open(recording("roofline"))
+        for kind, name, value, others in (("roofline", "where", "kernel=vadd*", "'timeline'"), ("kernels", "metrics", "dram__bytes.sum", "'timeline'"),
+                                          ("stack", "set", "memory", "'timeline'"), ("kernels", "group", "Stalls", "'stack'"),
+                                          ("timeline", "kernel", "vadd*", "'roofline' and"), ("timeline", "top", 1, "'roofline' and")):
+            with self.subTest(kind, option=name), self.assertRaisesRegex(opk.UsageError, f"{name} does nothing for .* '{kind}': it is for {others}"):
+                run.picture(kind, **{name: value})
 
     def test_numbers(self):
         picture = opk.open(recording("roofline")).picture("roofline")
@@ -265,7 +280,7 @@ class Pictures(unittest.TestCase):
                 page = file.read()
         data = json.loads(re.search('id="data-0-timeline">(.*?)</script>', page)[1])
         of_page = {html.escape(name.get("full", name["name"]), quote=False): f"c{name['colour']}" for name in data["names"]}
-        self.assertGreater(len(set(svg.values())), 4)
+        self.assertGreaterEqual(len(set(svg.values())), 4)
         self.assertEqual({name: of_page[name] for name in svg if name in of_page}, {name: svg[name] for name in svg if name in of_page})
         self.assertGreaterEqual(len(set(svg) & set(of_page)), 4)
         bars = run.timeline().axes[0].patches

@@ -77,6 +77,8 @@ class Plans(unittest.TestCase):
         named = opk.plan("GH100", "single-pass:TriageCompute")
         self.assertEqual([named.profiler, named.passes, len(named.metrics)], ["pm", 1, 114 if is_13_0 else len(named.metrics)])
         self.assertGreater(named.sample_bytes, 0)
+        with self.assertRaisesRegex(opk.UsageError, "TriageCompute.* depends on the chip: single_pass_sets"):
+            opk.Set("single-pass:TriageCompute").metrics
 
     def test_split(self):
         split = opk.split_plan("GH100", SETS, max_passes=1, effort=0)
@@ -92,6 +94,9 @@ class Plans(unittest.TestCase):
         self.assertEqual(list(info.counters), [one.counters for one in plan.detail.passes])
         with self.assertRaises(opk.InputError):
             opk.config_info(b"no image")
+        for bad in ("set.config", 5):
+            with self.assertRaisesRegex(TypeError, "an image is bytes, or another buffer, not "):
+                opk.config_info(bad)
 
     def test_availability(self):
         path = os.path.join(source, "data", "recordings", "gh100-roofline.opk")

@@ -102,7 +102,8 @@ class Recordings(unittest.TestCase):
         self.assertEqual(run.eval(metrics=columns[1:]).columns[-1], columns[1])
         self.assertEqual(run.eval(columns=",".join(columns)).columns, columns)
         metrics = ["gpu__time_duration.sum", "dram__bytes.sum"]
-        self.assertEqual(run.eval(metrics=",".join(metrics)).columns, run.eval(metrics=metrics).columns)
+        for between in (",", ", "):
+            self.assertEqual(run.eval(metrics=between.join(metrics)).columns, run.eval(metrics=metrics).columns)
 
     def test_statistics(self):
         few = (
@@ -184,3 +185,5 @@ class Recordings(unittest.TestCase):
             opk.eval_image(image)
         with self.assertRaises(opk.InputError):
             opk.eval_image(b"nothing", "GH100", metrics)
+        with self.assertRaisesRegex(TypeError, "an image is bytes, or another buffer, not str"):
+            opk.eval_image(path, "GH100", metrics)

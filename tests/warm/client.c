@@ -47,7 +47,7 @@ static _Noreturn void become_server(int listener)
 
 	for (int i = 0; i < WARM_STREAMS; i++)
 		dup2(null, i);
-	close_range(listener + 1, ~0U, 0);
+	warm_close_from(listener + 1);
 	snprintf(number, sizeof number, "%d", listener);
 	setenv(WARM_LISTENER, number, 1);
 	setenv("LD_PRELOAD", WARM_SERVER, 1);

@@ -80,7 +80,7 @@ static void take_descriptors(const struct command *command)
 	}
 	if (fchdir(command->fds[0]))
 		_exit(125);
-	close_range(WARM_STREAMS, ~0U, 0);
+	warm_close_from(WARM_STREAMS);
 }
 
 static void take_attributes(const struct warm_request *request)

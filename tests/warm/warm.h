@@ -10,6 +10,8 @@
 
 #include <stdint.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 /* For the server: its listening socket, and the paths of the libraries to load, joined by ':'. */
 #define WARM_LISTENER "OFFPEAK_WARM_LISTENER"
@@ -29,6 +31,15 @@ struct warm_request {
 	uint32_t text_size;  /* with the NUL of each; the strings follow */
 	struct rlimit limits[RLIM_NLIMITS];
 };
+
+/* From the first descriptor on. The glibc of Debian 11 has neither close_range() nor its number. */
+static inline void warm_close_from(int first)
+{
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+	syscall(SYS_close_range, first, ~0U, 0);
+}
 
 /* The server answers with a status as of wait(); the client sends the number of each signal. */
 

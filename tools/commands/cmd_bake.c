@@ -3,6 +3,7 @@
 #include "baking/door.h"
 #include "commands.h"
 #include "common/args.h"
+#include "common/files.h"
 
 struct bake_args {
 	bool only;
@@ -72,7 +73,8 @@ static int run(struct app *app, void *data)
 		names[i] = opk_set_metric(named, i);
 	options.metrics = names;
 	TRY(opk_file_open(&file, app->ctx, app->arguments[0]));
-	return opk_bake(app->ctx, file, &options, app->output);
+	TRY(opk_bake(app->ctx, file, &options, app->output));
+	return files_report(app, app->output);
 }
 
 const struct command bake_command = {
@@ -85,12 +87,15 @@ const struct command bake_command = {
 		"noise, plot, trace, SQLite and Python give what they give of the original, bit for bit.\n"
 		"They take the values that are there, which is faster than evaluating, and images only\n"
 		"where other metrics are asked for. --metrics and --set add those. The file says which\n"
-		"CUPTI evaluated; verify can compare values with images.\n"
+		"CUPTI evaluated; verify can compare values with images. With --only, a file that has just\n"
+		"these values beside its images is copied without the images: no library is needed.\n"
 		"\n"
 		"Sums over time, trim, split and merge need the images, and so do sums of counters of\n"
 		"other groups than those that 'offpeak show' has: kernels, or the names of the program's\n"
 		"ranges. Without images, statistics of other groups are of the rows' own values, a note\n"
-		"says so, and metrics that can't be had of these are nan.",
+		"says so, and metrics that can't be had of these are nan.\n"
+		"\n"
+		"Prints the new file, its size and rows, and how many metrics have values there.",
 	.examples = {
 		{ "bake run.opk -o baked.opk", "the recording with its values" },
 		{ "bake --only run.opk -o values.opk", "the values alone, to share or archive" },

@@ -50,14 +50,12 @@ static int report_one(struct app *app, const struct opk_plan *plan, const char *
 	size_t sample_bytes, left_out = opk_plan_left_out(plan)->count;
 	struct app_fields fields;
 
-	TRY(app_begin_report(app));
 	describe(&fields, plan, path);
 	if (plan_sample_bytes(app, plan, &sample_bytes))
 		field_number(&fields, "sample_bytes", sample_bytes);
 	if (left_out)
 		field_number(&fields, "left_out", left_out);
-	app_record(app, &fields);
-	return app_end_output(app);
+	return app_report(app, &fields);
 }
 
 static int report_split(struct app *app, const struct opk_plan_split *split,

@@ -55,15 +55,8 @@ static int import(struct app *app, const struct import_args *args,
 	options->ranges = ranges;
 	options->ranges_name = args->ranges;
 	code = opk_import(app->ctx, image, size, options, app->output);
-	return code ? opk_add(app->ctx, code, "can't import %s", args->raw.image) : OPK_OK;
-}
-
-/* Prints how much of each kind is in the new recording. */
-static int report(struct app *app, const struct app_fields *fields)
-{
-	TRY(app_begin_report(app));
-	TRY(app_record(app, fields));
-	return app_end_output(app);
+	return code ? opk_add(app->ctx, code, "can't import %s", args->raw.image)
+	            : files_report(app, app->output);
 }
 
 /* ---- reports of Nsight Compute */
@@ -103,6 +96,7 @@ static int import_report(struct app *app, const struct import_args *args)
 	           "taken",
 	           &imported.unknown_gpus);
 	note_names("left out, since their values are texts", &imported.texts);
+	note_names("values that are not numbers became nan", &imported.odd);
 	note_names("left out, since they were sampled while kernels ran", &imported.sampled);
 	if (imported.open_line)
 		app_note("whether a point begins decimals, as was assumed, or thousands is not "
@@ -113,7 +107,7 @@ static int import_report(struct app *app, const struct import_args *args)
 	field_text(&fields, "file", app->output);
 	field_number(&fields, "launches", imported.launches);
 	field_number(&fields, "metrics", imported.metrics);
-	return report(app, &fields);
+	return app_report(app, &fields);
 }
 
 /* ---- databases of Nsight Systems */
@@ -160,7 +154,7 @@ static int import_database(struct app *app, const struct import_args *args)
 	field_number(&fields, "sets", imported.sets);
 	field_number(&fields, "nvtx_ranges", imported.ranges);
 	field_number(&fields, "calls", imported.calls);
-	return report(app, &fields);
+	return app_report(app, &fields);
 }
 
 /* Whether options are given that only say something of images. */
@@ -231,7 +225,9 @@ const struct command import_command = {
 		"\n"
 		"--raw: the image, from any CUPTI program, is evaluated once in a child process, to see that\n"
 		"it can be; then it goes into OUT.opk with its metric list, compressed and\n"
-		"checksummed, and evaluates with no further arguments.",
+		"checksummed, and evaluates with no further arguments.\n"
+		"\n"
+		"Prints how much of each kind is in the new recording.",
 	.examples = {
 		{ "import --raw run.cd --metrics sm__cycles_active.sum -o new.opk",
 		  "a recording of a CUPTI program's image" },

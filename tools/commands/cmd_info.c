@@ -17,7 +17,7 @@ struct info_args {
 
 #define TABLES                                                                                     \
 	"summary|sections|set_facts|labels|derived|headings|run|availability|stats|drops|"         \
-	"activities|nvtx|code|functions|plan"
+	"activities|nvtx|code|functions|plan|baked"
 
 static const struct option_spec specs[] = {
 	TABLE_OPTION(TABLES, "summary", struct info_args, table),
@@ -58,7 +58,14 @@ struct counted {
 	struct opk_clocks clocks;
 	const struct opk_stats *stats; /* NULL: none */
 	struct opk_values_origin values;
+	size_t baked_metrics;
+	struct opk_listing *baked; /* the sets that have values; NULL: not read */
 };
+
+static void clear_counted(struct counted *counted)
+{
+	opk_listing_free(counted->baked);
+}
 
 /* "3: reason; 1: another"; NULL without memory. */
 static char *missing_text(const struct opk_stats *stats)
@@ -120,6 +127,8 @@ static void print_summary(struct app *app, const char *path, struct opk_file *fi
 	field_text(&fields, "sm_mhz", sm);
 	field_text(&fields, "memory_mhz", memory);
 	field_flag(&fields, "clocks_drifted", clocks->sm.drifted || clocks->memory.drifted);
+	if (counted->baked_metrics)
+		field_number(&fields, "baked_metrics", counted->baked_metrics);
 	app_record(app, &fields);
 }
 
@@ -244,6 +253,8 @@ static int read_tables(struct app *app, struct opk_file *file, struct counted *c
 		code = opk_file_activities(&activities, &counted->activities, app->ctx, file);
 	if (!code)
 		code = opk_values_origin_find(&counted->values, app->ctx, file);
+	if (!code)
+		code = opk_values_list(&counted->baked, &counted->baked_metrics, app->ctx, file);
 	if (code && !damaged)
 		app_fail(app, code);
 	next = opk_file_stats(&counted->stats, app->ctx, file);
@@ -258,7 +269,7 @@ static int print(struct app *app, const char *path, struct opk_file *file,
 	/* A file may be cut off before its metadata: then less can be shown. */
 	static const struct opk_meta nothing = { .keep_instances = true };
 	const struct opk_meta *meta = &nothing;
-	struct counted counted = { 0 };
+	__attribute__((cleanup(clear_counted))) struct counted counted = { 0 };
 	int code = opk_file_meta(&meta, app->ctx, file), tables;
 
 	if (code && !totals->damaged && opk_file_complete(file))
@@ -270,6 +281,8 @@ static int print(struct app *app, const char *path, struct opk_file *file,
 	print_set(app, meta);
 	TRY(print_lists(app, file));
 	print_activities(app, file);
+	if (counted.baked && (opk_listing_count(counted.baked) || app_wants_table(app, "baked")))
+		TRY(app_list(app, "baked", opk_take(counted.baked)));
 	code = app_end_output(app);
 	return code ? code : tables;
 }
@@ -366,6 +379,8 @@ const struct command info_command = {
 		"it. So do code and functions,\n"
 		"where instructions were counted: modules, whether they have code and lines, and how many of\n"
 		"their functions have counts; functions, their sizes, and how many instructions have counts.\n"
+		"Where values were baked, or imported, baked_metrics says of how many metrics, and the table\n"
+		"baked of which sets.\n"
 		"\n"
 		"--raw-config shows chip, passes and, in the table plan, raw counters of a bare config\n"
 		"image, of any CUPTI program. NVIDIA's library reads it, in a process of its own, since it\n"

@@ -4,6 +4,7 @@
 
 #include "commands.h"
 #include "common/args.h"
+#include "common/files.h"
 
 struct merge_args {
 	const char *join, *sum, *level;
@@ -28,8 +29,9 @@ static int sum(struct app *app, const struct merge_args *args)
 		return app_error(app, OPK_EUSAGE, "merge: --sum or --join, not both");
 	options.key = args->sum;
 	options.level = args->level;
-	return opk_sum(app->ctx, (const char *const *)app->arguments, app->argument_count, &options,
-	               app->output);
+	TRY(opk_sum(app->ctx, (const char *const *)app->arguments, app->argument_count, &options,
+	            app->output));
+	return files_report(app, app->output);
 }
 
 static int run(struct app *app, void *data)
@@ -43,8 +45,9 @@ static int run(struct app *app, void *data)
 	if (args->level)
 		return app_error(app, OPK_EUSAGE, "merge: --level goes with --sum");
 	options.join = args->join && !strcmp(args->join, "none") ? "" : args->join;
-	return opk_merge(app->ctx, (const char *const *)app->arguments, app->argument_count,
-	                 &options, app->output);
+	TRY(opk_merge(app->ctx, (const char *const *)app->arguments, app->argument_count, &options,
+	              app->output));
+	return files_report(app, app->output);
 }
 
 const struct command merge_command = {
@@ -78,7 +81,7 @@ const struct command merge_command = {
 		"eval alone.\n"
 		"\n"
 		"Where hosts or GPUs of the files differ, each row says its own: columns host and gpu of\n"
-		"eval.",
+		"eval. Prints the new file, its size and rows.",
 	.examples = {
 		{ "merge -o all.opk part-1.opk part-2.opk", "the ranges of both, in order" },
 		{ "merge --join launch -o all.opk run-1.opk run-2.opk",

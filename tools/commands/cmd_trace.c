@@ -77,9 +77,7 @@ static int report(struct app *app, const char *path, const struct opk_trace_coun
 	field_number(&fields, "ranges", counts->ranges);
 	field_number(&fields, "calls", counts->calls);
 	field_number(&fields, "origin_ns", counts->origin_ns);
-	TRY(app_begin_report(app));
-	TRY(app_record(app, &fields));
-	return app_end_output(app);
+	return app_report(app, &fields);
 }
 
 static void note_left_out(const struct opk_trace_counts *counts)

@@ -79,6 +79,7 @@ static void print_cause(const char *prefix, const struct opk_cause *cause)
 		[OPK_REMEDY_EVALUATE] = "; then 'offpeak eval' makes tables and databases of it, "
 					"and 'offpeak report' pages",
 		[OPK_REMEDY_BAKE] = "; 'offpeak bake --set SET' or '--metrics A,B' adds them",
+		[OPK_REMEDY_COMMON] = "; --metrics A,B chooses, and 'offpeak diff' compares two",
 	};
 	_Static_assert(COUNT(remedies) == OPK_REMEDY_LAST + 1, "words for each");
 	opk_autofree char *text = opk_printf("%s%s", cause->message, remedies[cause->remedy]);
@@ -110,8 +111,7 @@ int app_error(struct app *app, int code, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	if (vasprintf(&text, format, args) < 0)
-		text = NULL;
+	text = opk_vprintf(format, args);
 	va_end(args);
 	if (app && app->ctx)
 		return opk_fail(app->ctx, code, "%s", text ? text : "out of memory");
@@ -133,8 +133,7 @@ void app_note(const char *format, ...)
 
 	noted = true;
 	va_start(args, format);
-	if (vasprintf(&text, format, args) < 0)
-		text = NULL;
+	text = opk_vprintf(format, args);
 	va_end(args);
 	app_print_cause("offpeak: note: ", text ? text : "out of memory");
 }

@@ -127,7 +127,7 @@ int app_list_columns(struct app *app, const char *name, struct opk_listing *rows
 int app_record_list(struct app *app, struct opk_listing *rows);
 
 /* The columns of a record or row with their values, defined once. */
-enum { MAX_FIELDS = 32 };
+enum { MAX_FIELDS = 40 };
 struct app_fields {
 	struct opk_column columns[MAX_FIELDS];
 	union opk_cell cells[MAX_FIELDS];
@@ -142,6 +142,8 @@ void field_flag(struct app_fields *fields, const char *name, bool flag);
 void field_list(struct app_fields *fields, const char *name, const char *const *items,
                 size_t count);
 int app_record(struct app *app, const struct app_fields *fields);
+/* A whole report of one record, for commands whose -o names other files than this table. */
+int app_report(struct app *app, const struct app_fields *fields);
 /* Begins a table with these columns, of which the names alone are borrowed. */
 int app_fields_table(struct app *app, const char *name, const struct app_fields *fields);
 

@@ -6,8 +6,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "baked/door.h"
 #include "base/ascii.h"
 #include "base/stream.h"
+#include "container/door.h"
 
 /* An image has at most so many bytes, and a metric set. */
 #define MOST_BYTES ((uint64_t)4 << 30)
@@ -215,6 +217,30 @@ void files_note_older(const char *name, size_t count)
 		app_note(
 			"%s is there from before, and belongs to no part of these; so may higher numbers",
 			next);
+}
+
+int files_report(struct app *app, const char *path)
+{
+	opk_auto(opk_file) struct opk_file *file = NULL;
+	opk_auto(opk_listing) struct opk_listing *sets = NULL;
+	const struct opk_segment *segments;
+	struct app_fields fields = { .count = 0 };
+	size_t count, metrics;
+	uint64_t rows = 0;
+
+	TRY(opk_file_open(&file, app->ctx, path));
+	TRY(opk_file_segments(&segments, &count, app->ctx, file));
+	TRY(opk_values_list(&sets, &metrics, app->ctx, file));
+	for (size_t i = 0; i < count; i++)
+		rows += segments[i].row_count;
+	field_text(&fields, "file", path);
+	field_number(&fields, "size", opk_file_size(file));
+	/* How many an image without a table has, only NVIDIA's library knows. */
+	if (rows)
+		field_number(&fields, "rows", rows);
+	if (metrics)
+		field_number(&fields, "metrics", metrics);
+	return app_report(app, &fields);
 }
 
 const char *files_set_name(char out[SET_NAME_SIZE], const char *path)

@@ -37,6 +37,9 @@ int files_check_first(struct app *app, const char *name, enum opk_output kind);
 /* Call it after writing "out-1.opk" to "out-3.opk": notes an older "out-4.opk". */
 void files_note_older(const char *name, size_t count);
 
+/* Prints what a command has made: the file, its size and rows, and how many metrics have values. */
+int files_report(struct app *app, const char *path);
+
 /* The name by which commands take a set: the file name of its path, without the ending. */
 enum { SET_NAME_SIZE = 256 };
 const char *files_set_name(char out[SET_NAME_SIZE], const char *path);

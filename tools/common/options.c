@@ -446,7 +446,7 @@ static void print_long_left(const char *left)
 
 static void print_option(const struct option_spec *spec)
 {
-	char left[128];
+	char left[256];
 	size_t indent = LEFT_WIDTH + 3;
 
 	snprintf(left, sizeof left, "%c%c%c --%s%s%s", spec->letter ? '-' : ' ',

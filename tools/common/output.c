@@ -260,6 +260,13 @@ int app_begin_report(struct app *app)
 	return app_begin_output(app);
 }
 
+int app_report(struct app *app, const struct app_fields *fields)
+{
+	TRY(app_begin_report(app));
+	TRY(app_record(app, fields));
+	return app_end_output(app);
+}
+
 /* Shows gathered text, if any; without a pager on the terminal. */
 static int show(struct app *app)
 {

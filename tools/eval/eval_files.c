@@ -16,17 +16,8 @@ static int check_trace(struct eval *eval, const char *path)
 	                     : eval->is_long && !eval->to_database ? "--layout long"
 	                                                           : NULL;
 
-	if (option)
-		return app_error(
-			eval->app, OPK_EUSAGE,
-			"%s: %s only says what ran and when: it has no samples and values, "
-			"and no ranges that could be joined or be inside each other",
-			option, path);
-	if (eval->key && strcmp(eval->key, "kernel") != 0)
-		return app_error(eval->app, OPK_EUSAGE,
-		                 "--aggregate %s: %s says what ran and when, which is put together "
-		                 "by kernel",
-		                 eval->key, path);
+	TRY(opk_trace_refuse(eval->app->ctx, path, option));
+	TRY(opk_trace_check_key(eval->app->ctx, path, "--aggregate", eval->key));
 	for (size_t i = 0; i < eval->order.key_count; i++)
 		if (eval->order.keys[i].statistic)
 			return app_error(eval->app, OPK_EUSAGE,

@@ -148,6 +148,20 @@ static int begin_table(struct eval *eval)
 	return OPK_OK;
 }
 
+/* Rows of a database do not say how deep they are inside others, for example. */
+static int check_database(const struct eval *eval)
+{
+	struct opk_table_column column;
+
+	for (size_t i = 0; i < eval->chosen.count; i++)
+		if (opk_table_find(&column, eval->table, eval->chosen.items[i])
+		    && column.kind > OPK_TABLE_FILE)
+			return app_error(eval->app, OPK_EUSAGE,
+			                 "%s: databases have no column '%s'; CSV and JSON have it",
+			                 eval->app->output, eval->chosen.items[i]);
+	return OPK_OK;
+}
+
 static int begin(struct eval *eval)
 {
 	struct opk_database_options options = OPK_INIT(options);
@@ -161,6 +175,7 @@ static int begin(struct eval *eval)
 	TRY(list_columns(eval));
 	if (!eval->to_database)
 		return begin_table(eval);
+	TRY(check_database(eval));
 	options.columns = opk_strlist_items(&eval->chosen);
 	options.column_count = eval->chosen.count;
 	return opk_database_new(&eval->database, eval->app->ctx, eval->app->output, &options);

@@ -54,7 +54,7 @@ cupti() {
 	local folder=$work/cuda
 	[ ! -d "$folder" ] || return 0
 	rm -rf "$folder.new"
-	pip_pinned python3 nvidia-cuda-cupti==13.0.85 nvidia-cuda-runtime nvidia-cuda-crt nvidia-cuda-profiler-api -- --platform manylinux_2_25_aarch64 --platform manylinux_2_17_aarch64 \
+	pip_pinned python3 "$cupti_wheel" nvidia-cuda-runtime nvidia-cuda-crt nvidia-cuda-profiler-api -- --platform manylinux_2_25_aarch64 --platform manylinux_2_17_aarch64 \
 		--platform manylinux2014_aarch64 --target "$folder.new"
 	mv "$folder.new" "$folder"
 }

@@ -15,6 +15,6 @@ cuda_headers() {
 	fi
 	rm -rf "$folder" "$folder.new"
 	[ -x "$work/venv-headers/bin/python" ] || python3 -m venv "$work/venv-headers"
-	pip_pinned "$work/venv-headers/bin/python" nvidia-cuda-cupti==13.0.85 nvidia-cuda-runtime nvidia-cuda-crt -- --target "$folder.new"
+	pip_pinned "$work/venv-headers/bin/python" "$cupti_wheel" nvidia-cuda-runtime nvidia-cuda-crt -- --target "$folder.new"
 	mv "$folder.new" "$folder"
 }

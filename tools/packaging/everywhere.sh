@@ -120,7 +120,7 @@ used_wheel() {
 	cp "$top/data/recordings/gh100-simple.opk" "$root/run.opk"
 	"$native" eval "$root/run.opk" -o "$root/wanted.csv" || return
 	# As for all that pip fetches.
-	pinned cffi pycparser nvidia-cuda-cupti==13.0.85 >"$root/pins.txt"
+	pinned cffi pycparser "$cupti_wheel" >"$root/pins.txt"
 	inside 'python3 -m venv /env && . /env/bin/activate && pip install -q --no-deps --only-binary :all: --require-hashes -r /pins.txt
 		pip install -q --no-index "$(ls /pyoffpeak-*-manylinux*_x86_64.whl)[cupti]"
 		offpeak eval /run.opk -o /got.csv && cmp /got.csv /wanted.csv

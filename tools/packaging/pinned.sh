@@ -2,6 +2,10 @@
 # shellcheck shell=bash
 # For scripts that fetch with pip: what is fetched has the hashes of pins.txt.
 
+# The CUPTI that releases are made and tested with, as in pyproject.toml.
+# shellcheck disable=SC2034 # for the scripts
+cupti_wheel=nvidia-cuda-cupti==13.0.85
+
 # pinned NAME...: the lines of these packages, also as NAME==VERSION.
 pinned() {
 	local name

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/number_text.h"
+#include "picture/door.h"
 #include "plan/door.h"
 
 enum {
@@ -50,30 +51,6 @@ static const char style[] =
 	"@media (prefers-color-scheme: dark) { svg { background: #0d1117; color: #e6edf3 } }\n"
 	"</style>\n";
 
-/* ---- text */
-
-static void put_text(struct opk_buf *out, const char *text)
-{
-	for (; *text; text++)
-		switch (*text) {
-		case '&':
-			opk_buf_add_text(out, "&amp;");
-			break;
-		case '<':
-			opk_buf_add_text(out, "&lt;");
-			break;
-		case '>':
-			opk_buf_add_text(out, "&gt;");
-			break;
-		case '"':
-			opk_buf_add_text(out, "&quot;");
-			break;
-		/* XML can't represent other control characters. */
-		default:
-			opk_buf_add(out, (unsigned char)*text < ' ' ? " " : text, 1);
-		}
-}
-
 /* The domains of a row; NULL: the row has all counters. */
 static const union opk_cell *domains_of(const struct picture *p, size_t row)
 {
@@ -90,7 +67,7 @@ static void put_label(struct opk_buf *out, const struct picture *p, size_t row, 
 
 	for (size_t i = 0; i < (whole ? count : 1); i++) {
 		opk_buf_add_text(out, i ? ", " : "");
-		put_text(out, names[i]);
+		opk_xml_put_text(out, names[i]);
 	}
 	if (!whole && count > 1)
 		opk_buf_add_printf(out, " + %zu", count - 1);
@@ -131,9 +108,9 @@ static void put_heading(const struct picture *p)
 
 	opk_buf_add_printf(p->out, "<text class=\"heading\" x=\"%d\" y=\"%d\">%zu pass%s: ", MARGIN,
 	                   MARGIN + 14, p->passes, p->passes == 1 ? "" : "es");
-	put_text(p->out, opk_plan_set_name(p->plan));
+	opk_xml_put_text(p->out, opk_plan_set_name(p->plan));
 	opk_buf_add_text(p->out, " on ");
-	put_text(p->out, opk_plan_chip(p->plan));
+	opk_xml_put_text(p->out, opk_plan_chip(p->plan));
 	opk_buf_add_printf(
 		p->out,
 		"</text>\n<text class=\"quiet\" x=\"%d\" y=\"%d\">%zu metric%s, profiler %s, "
@@ -216,7 +193,7 @@ static void put_pass(const struct picture *p, size_t pass)
 	                   counters, opk_plural(counters));
 	for (size_t i = 0; i < cells[PASS_METRICS].list.count; i++) {
 		opk_buf_add_text(p->out, "\n");
-		put_text(p->out, cells[PASS_METRICS].list.items[i]);
+		opk_xml_put_text(p->out, cells[PASS_METRICS].list.items[i]);
 	}
 	opk_buf_add_printf(
 		p->out, "</title>\n<text class=\"number quiet\" x=\"%zu\" y=\"%zu\">%zu</text>\n",

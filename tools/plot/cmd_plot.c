@@ -8,6 +8,7 @@
 #include "common/args.h"
 #include "common/files.h"
 #include "container/door.h"
+#include "picture/door.h"
 
 #define PICTURES "roofline, kernels, stack or timeline"
 
@@ -98,7 +99,7 @@ static int draw(struct opk_picture **out, struct app *app, struct opk_file *file
 	eval.allow_incomplete = true;
 	options->eval = &eval;
 	if (!code)
-		code = opk_picture_new(out, app->ctx, file, kind, options);
+		code = opk_picture_draw(out, app->ctx, file, kind, options);
 	app_progress_end();
 	raw_metrics_free(&metrics);
 	return code;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/ascii.h"
+#include "base/number_text.h"
 #include "commands.h"
 #include "common/args.h"
 #include "common/files.h"
@@ -124,6 +125,22 @@ static int name_others(struct app *app, struct opk_strlist *paths,
 	return OPK_OK;
 }
 
+/* "SUBJECT has 12 metrics and 1 included set, for profiler pmEND". */
+static void note_set(const char *subject, const struct opk_imported_set *set, const char *end)
+{
+	size_t metrics = set->metric_count, includes = set->include_count;
+	char of_metrics[40] = "", of_sets[40] = "";
+
+	if (metrics || !includes)
+		snprintf(of_metrics, sizeof of_metrics, "%zu metric%s", metrics,
+		         opk_plural(metrics));
+	if (includes)
+		snprintf(of_sets, sizeof of_sets, "%s%zu included set%s", metrics ? " and " : "",
+		         includes, opk_plural(includes));
+	app_note("%s has %s%s, for profiler %s%s", subject, of_metrics, of_sets,
+	         opk_profiler_name(set->profiler), end);
+}
+
 static int write_others(struct app *app, const struct opk_strlist *paths,
                         const struct opk_set_import *import)
 {
@@ -131,8 +148,7 @@ static int write_others(struct app *app, const struct opk_strlist *paths,
 		const struct opk_imported_set *set = opk_set_import_get(import, i + 1);
 
 		TRY(write_file(app, paths->items[i], set->yaml));
-		app_note("%s has %zu more, for profiler %s", paths->items[i], set->metric_count,
-		         opk_profiler_name(set->profiler));
+		note_set(paths->items[i], set, "");
 	}
 	return OPK_OK;
 }
@@ -141,21 +157,23 @@ static void report(const struct app *app, const struct opk_set_import *import)
 {
 	const struct opk_imported_set *first = opk_set_import_get(import, 0);
 
-	if (first->left_out_count)
-		app_note(
-			"%zu imported for profiler %s, %zu left out: the last lines say which and why",
-			first->metric_count, opk_profiler_name(first->profiler),
-			first->left_out_count);
+	opk_autofree char *end =
+		opk_printf("; %zu name%s left out: its last lines say which and why",
+	                   first->left_out_count, first->left_out_count == 1 ? " is" : "s are");
+
+	if (first->left_out_count && end)
+		note_set("the set", first, end);
 	if (first->undivided)
 		app_note(
 			"breakdown: is left out, since chips differ: with --chip CHIP the set has its "
 			"parts there");
 	for (size_t i = 1; !app->output && i < opk_set_import_count(import); i++) {
 		const struct opk_imported_set *set = opk_set_import_get(import, i);
+		opk_autofree char *file = opk_printf(
+			"a further set, which -o FILE.yaml writes to FILE%s.yaml,", set->suffix);
 
-		app_note(
-			"%zu more, for profiler %s, are a set of their own: -o FILE.yaml writes FILE%s.yaml, too",
-			set->metric_count, opk_profiler_name(set->profiler), set->suffix);
+		if (file)
+			note_set(file, set, "");
 	}
 }
 
@@ -224,6 +242,7 @@ static int import(struct app *app, const char *path, const struct option_list *w
 	opk_auto(opk_set_import) struct opk_set_import *import = NULL;
 	opk_autostrlist struct opk_strlist chips = { 0 };
 	struct opk_set_import_options options = { .path = path };
+	char name[SET_NAME_SIZE];
 
 	if (!sets_split_chips(&chips, wanted))
 		return app_nomem(app);
@@ -233,6 +252,9 @@ static int import(struct app *app, const char *path, const struct option_list *w
 		options.path = "ncu";
 		options.text = path;
 	}
+	/* Other names are not those of files. */
+	if (app->output && *opk_ending(app->output))
+		options.name = files_set_name(name, app->output);
 	TRY(opk_set_import_new(&import, app->ctx, &options));
 	if (options.text && !opk_set_import_command(import) && !strstr(path, "__")
 	    && !strchr(path, ':'))

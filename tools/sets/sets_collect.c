@@ -245,6 +245,19 @@ static void put_verbose(struct translation *t, const struct opk_ncu_option *opti
 	opk_buf_add_text(&t->samples, " -v");
 }
 
+static bool numbers_files(const struct opk_ncu_option *export)
+{
+	return strstr(export->value, "%i");
+}
+
+/* The name itself is used in each command. */
+static void note_export(struct translation *t, const struct opk_ncu_option *option)
+{
+	if (numbers_files(option))
+		translation_lose(t, option,
+		                 "offpeak-collect does not number its files: %p is the process");
+}
+
 static void lose_with_reason(struct translation *t, const struct opk_ncu_option *option)
 {
 	translation_lose(t, option, reason_of(option));
@@ -273,6 +286,7 @@ static const struct {
 	[OPK_NCU_GRAPHS] = { put_graphs, true, NULL },
 	[OPK_NCU_FILTER_MODE] = { lose_with_reason, false, "global" },
 	[OPK_NCU_PM_INTERVAL] = { put_interval, false, NULL },
+	[OPK_NCU_EXPORT] = { note_export, false, NULL },
 	[OPK_NCU_FORCE] = { put_force, false, NULL },
 	[OPK_NCU_VERBOSE] = { put_verbose, false, NULL },
 	[OPK_NCU_MODE] = { lose_with_reason, false, "launch-and-attach" },
@@ -316,22 +330,15 @@ static void note_defaults(struct translation *t, struct opk_strlist *defaults)
 /* ---- commands */
 
 /* "x.ncu-rep" -> "x-pm.opk", as it is written for a shell; NULL: there is none, or no memory. */
-static char *recording_of(struct translation *t, const char *suffix)
+static char *recording_of(const struct translation *t, const char *suffix)
 {
 	static const char *const endings[] = { ".ncu-rep", ".nsight-cuprof-report", ".opk" };
 	const struct opk_ncu_option *option = translation_find(t, OPK_NCU_EXPORT);
 	const char *value;
 	size_t size;
 
-	if (!option)
+	if (!option || numbers_files(option))
 		return NULL;
-	if (strstr(option->value, "%i")) {
-		if (!*suffix)
-			translation_lose(
-				t, option,
-				"offpeak-collect does not number its files: %p is the process");
-		return NULL;
-	}
 	value = option->replaced ? option->written : option->value;
 	size = strlen(value);
 	for (size_t i = 0; i < COUNT(endings); i++)
@@ -407,6 +414,10 @@ int sets_collect_init(struct sets_collect *out, struct app *app,
 			translation_lose(&t, &t.command->options[i],
 			                 "not for the samples, which are of the whole run");
 	note_defaults(&t, &out->defaults);
+	if (*t.command->around)
+		t.failed |= !opk_strlist_take(
+			&out->lost, opk_printf("'%s': what the shell does around the command",
+		                               t.command->around));
 	if (t.shown.size) {
 		opk_buf_add_text(
 			&t.shown,

@@ -100,7 +100,7 @@ static int put_kernels(struct show *show)
 	double rest = 0;
 
 	if (!count)
-		return OPK_OK;
+		return show->kernel ? show_unlike(show) : OPK_OK;
 	fill_kernel(&row, show, 0);
 	TRY(app_fields_table(show->app, "kernels", &row));
 	put_units(show, &row);

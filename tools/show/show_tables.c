@@ -33,15 +33,6 @@ static const char *word(const struct show *show)
 	return is_sampled(show) ? "device" : has_kernels(show) ? "kernel" : "range";
 }
 
-static union opk_cell name_cell(const struct opk_summary_group *group, const struct show *show,
-                                char device[24])
-{
-	if (!is_sampled(show))
-		return cell_text(group->name);
-	snprintf(device, 24, "%d", group->of->range.device < 0 ? 0 : group->of->range.device);
-	return cell_text(device);
-}
-
 /* ---- the groups */
 
 static void add_time(struct app_fields *fields, const struct show *show,
@@ -70,12 +61,12 @@ static bool has_devices(const struct show *show)
 }
 
 static void fill_group(struct app_fields *fields, const struct show *show,
-                       const struct opk_summary_group *group, char device[24])
+                       const struct opk_summary_group *group)
 {
 	int32_t number = group->of->range.device;
 
 	fields->count = 0;
-	field_add(fields, word(show), OPK_CELL_STRING, name_cell(group, show, device));
+	field_add(fields, word(show), OPK_CELL_STRING, cell_text(group->name));
 	if (has_devices(show))
 		field_add(fields, "device", OPK_CELL_OPTIONAL,
 		          cell_known((uint64_t)number, number >= 0));
@@ -90,23 +81,25 @@ static void fill_group(struct app_fields *fields, const struct show *show,
 static void put_rest(const struct show *show)
 {
 	const struct opk_summary *summary = show->summary;
+	size_t known = 0;
 	double share = 0;
 
-	for (size_t i = most(show); i < summary->group_count; i++)
-		share += summary->groups[i].share;
+	for (size_t i = most(show); i < summary->group_count; i++) {
+		known += !isnan(summary->groups[i].share);
+		share += isnan(summary->groups[i].share) ? 0 : summary->groups[i].share;
+	}
 	show_rest(word(show), most(show), summary->group_count,
-	          summary->time && has_kernels(show) ? &share : NULL);
+	          known && has_kernels(show) ? &share : NULL);
 }
 
 static int put_groups(struct show *show)
 {
 	struct opk_out *out = show->app->out;
 	struct app_fields row;
-	char device[24];
 
 	if (!show->summary->group_count)
 		return OPK_OK;
-	fill_group(&row, show, &show->summary->groups[0], device);
+	fill_group(&row, show, &show->summary->groups[0]);
 	TRY(app_fields_table(show->app, "groups", &row));
 	for (size_t i = 0; i < row.count; i++)
 		if (row.columns[i].type == OPK_CELL_DOUBLE)
@@ -115,7 +108,7 @@ static int put_groups(struct show *show)
 			             : show->summary->time == OPK_SUMMARY_NS ? "nanoseconds"
 			                                                     : "cycles");
 	for (size_t i = 0; i < most(show); i++) {
-		fill_group(&row, show, &show->summary->groups[i], device);
+		fill_group(&row, show, &show->summary->groups[i]);
 		TRY(opk_out_row(out, row.cells));
 	}
 	return OPK_OK;
@@ -235,8 +228,7 @@ static bool has_extremes(const struct show *show)
 
 /* Fills a cell per column; programs get group and heading in each row, and no bar. */
 static void fill_value(struct app_fields *fields, const struct show *show,
-                       const struct opk_summary_group *group, size_t i, char text[OPK_VALUE_TEXT],
-                       char device[24])
+                       const struct opk_summary_group *group, size_t i, char text[OPK_VALUE_TEXT])
 {
 	const struct opk_summary_column *column = &show->summary->columns[i];
 	const struct opk_statistics *of = statistics(group, column);
@@ -245,7 +237,7 @@ static void fill_value(struct app_fields *fields, const struct show *show,
 
 	fields->count = 0;
 	if (!people) {
-		field_add(fields, word(show), OPK_CELL_STRING, name_cell(group, show, device));
+		field_add(fields, word(show), OPK_CELL_STRING, cell_text(group->name));
 		field_text(fields, "heading", column->heading ? column->heading->title : NULL);
 	}
 	field_text(fields, "metric", name_of(show, column));
@@ -283,10 +275,9 @@ static int put_title(struct show *show, size_t i)
 	const struct opk_range *range = &group->of->range;
 	opk_autofree char *title = NULL, *prose = NULL;
 	struct opk_buf text = { 0 };
-	char device[24];
 
 	opk_buf_add_printf(&text, "%zu. %s%s", i + 1, is_sampled(show) ? "device " : "",
-	                   name_cell(group, show, device).string);
+	                   group->name);
 	title = opk_buf_take_text(&text);
 	text = (struct opk_buf){ 0 };
 	if (strcmp(range->kernel, group->name) != 0)
@@ -313,7 +304,7 @@ static int put_group(const struct values *values, size_t at)
 {
 	struct show *show = values->show;
 	const struct opk_meta_heading *last = NULL;
-	char text[OPK_VALUE_TEXT], device[24];
+	char text[OPK_VALUE_TEXT];
 	struct app_fields row;
 
 	TRY(put_title(show, at));
@@ -325,7 +316,7 @@ static int put_group(const struct values *values, size_t at)
 		if (heading != last)
 			TRY(put_heading(show, heading, !at));
 		last = heading;
-		fill_value(&row, show, &show->summary->groups[at], i, text, device);
+		fill_value(&row, show, &show->summary->groups[at], i, text);
 		TRY(opk_out_row(show->app->out, row.cells));
 	}
 	return OPK_OK;
@@ -364,12 +355,12 @@ static int put_zeros(const struct values *values)
 static int put_values(const struct values *values)
 {
 	struct show *show = values->show;
-	char text[OPK_VALUE_TEXT], device[24];
+	char text[OPK_VALUE_TEXT];
 	struct app_fields row;
 
 	if (!show->summary->group_count || !show->summary->column_count)
 		return OPK_OK;
-	fill_value(&row, show, &show->summary->groups[0], 0, text, device);
+	fill_value(&row, show, &show->summary->groups[0], 0, text);
 	TRY(app_fields_table(show->app, "values", &row));
 	for (size_t i = 0; i < row.count; i++)
 		put_column(show, row.columns[i].name, i);
@@ -413,12 +404,12 @@ int show_descriptions(struct show *show)
 /* ---- distances from the lines of a roofline */
 
 static void fill_nearness(struct app_fields *fields, const struct show *show,
-                          const struct opk_roofline *roofline, size_t i, char device[24])
+                          const struct opk_roofline *roofline, size_t i)
 {
 	const struct opk_summary_group *group = &show->summary->groups[i];
 
 	fields->count = 0;
-	field_add(fields, word(show), OPK_CELL_STRING, name_cell(group, show, device));
+	field_add(fields, word(show), OPK_CELL_STRING, cell_text(group->name));
 	field_text(fields, "highest_share", roofline->kernels[i].highest);
 	field_text(fields, "roofline", roofline->kernels[i].text);
 }
@@ -428,15 +419,14 @@ static int put_roofline(struct show *show)
 	opk_auto(opk_roofline) struct opk_roofline *roofline = NULL;
 	const struct opk_evaluation *evaluation = show->summary->evaluation;
 	struct app_fields row;
-	char device[24];
 
 	if (!opk_evaluation_roofline(evaluation)->roof_count || !most(show))
 		return OPK_OK;
 	TRY(opk_roofline_new(&roofline, show->app->ctx, show->summary));
-	fill_nearness(&row, show, roofline, 0, device);
+	fill_nearness(&row, show, roofline, 0);
 	TRY(app_fields_table(show->app, "rooflines", &row));
 	for (size_t i = 0; i < most(show); i++) {
-		fill_nearness(&row, show, roofline, i, device);
+		fill_nearness(&row, show, roofline, i);
 		TRY(opk_out_row(show->app->out, row.cells));
 	}
 	return OPK_OK;

@@ -22,25 +22,42 @@ static void clear(struct candidates *candidates)
 	opk_index_clear(&candidates->known);
 }
 
-static int find_candidates(struct candidates *out, const struct show *show)
+static int add_candidate(struct candidates *out, const struct show *show, const char *name)
+{
+	if (opk_index_find(NULL, &out->known, name))
+		return OPK_OK;
+	return opk_strlist_add(&out->names, name)
+	                       && opk_index_add(&out->known, out->names.items[out->names.count - 1],
+	                                        out->names.count, NULL)
+	               ? OPK_OK
+	               : app_nomem(show->app);
+}
+
+/* Kernels of ranges, or ranges. */
+static int add_ranges(struct candidates *out, const struct show *show,
+                      const struct opk_range *ranges, size_t count)
 {
 	opk_auto(opk_kernel_names) struct opk_kernel_names *names = NULL;
+
+	TRY(opk_kernel_names_new(&names, show->app->ctx, kernel_style(show->app, 1)));
+	TRY(opk_kernel_names_add(names, show->app->ctx, ranges, count));
+	for (size_t i = 0; i < count; i++)
+		TRY(add_candidate(out, show,
+		                  *ranges[i].kernel ? opk_kernel_names_get(names, &ranges[i])
+		                                    : ranges[i].name));
+	return OPK_OK;
+}
+
+static int find_candidates(struct candidates *out, const struct show *show)
+{
 	const struct opk_range *ranges;
 	size_t count;
 
 	TRY(opk_file_ranges(&ranges, &count, show->app->ctx, show->file));
-	TRY(opk_kernel_names_new(&names, show->app->ctx, kernel_style(show->app, 1)));
-	TRY(opk_kernel_names_add(names, show->app->ctx, ranges, count));
-	for (size_t i = 0; i < count; i++) {
-		const char *name = *ranges[i].kernel ? opk_kernel_names_get(names, &ranges[i])
-		                                     : ranges[i].name;
-
-		if (opk_index_find(NULL, &out->known, name))
-			continue;
-		if (!opk_strlist_add(&out->names, name)
-		    || !opk_index_add(&out->known, out->names.items[out->names.count - 1], i, NULL))
-			return app_nomem(show->app);
-	}
+	TRY(add_ranges(out, show, ranges, count));
+	for (size_t i = 0; i < show->summary->activity_count; i++)
+		if (show->summary->activities[i].kind == OPK_ACTIVITY_KERNEL)
+			TRY(add_candidate(out, show, show->summary->activities[i].name));
 	return OPK_OK;
 }
 
@@ -90,8 +107,7 @@ int show_unlike(const struct show *show)
 		return app_nomem(show->app);
 	TRY(find_candidates(&candidates, show));
 	count = find_near(near, &candidates, part, text);
-	opk_buf_add_printf(&out, "no kernel or range is like --kernel %s: nothing to show",
-	                   show->kernel);
+	opk_buf_add_printf(&out, "no kernel or range is like --kernel %s", show->kernel);
 	for (size_t i = 0; i < count; i++)
 		opk_buf_add_printf(&out, "%s%s", i ? ", " : "; the nearest: ", near[i]);
 	if (strcmp(part, show->kernel) != 0)

@@ -150,12 +150,11 @@ int nv_fail_driver(struct opk_ctx *ctx, const struct opk_nv *nv)
 {
 	opk_clear_errors(ctx);
 	for (size_t i = nv->tried.count; i-- > nv->driver_tried;)
-		opk_add(ctx, OPK_ENVIDIA, OPK_TRIED "%s", nv->tried.items[i]);
+		opk_add_tried(ctx, OPK_ENVIDIA, nv->tried.items[i]);
 	opk_add(ctx, OPK_ENVIDIA,
 	        "%s is CUPTI 13.2 or later, which wants the NVIDIA driver's libcuda.so.1, though "
 	        "no GPU: set OFFPEAK_LIBCUDA to a real one, or install Debian's package libcuda1 "
-	        "(in non-free); CUPTI 12.6 to 13.1 work without it, such as the wheel "
-	        "nvidia-cuda-cupti==13.0.*",
+	        "(in non-free); CUPTI 12.6 to 13.1 work without it, such as " NV_CUPTI_WHEEL,
 	        nv->cupti_path);
 	return opk_advise(ctx, OPK_ENVIDIA, OPK_REMEDY_LIBCUDA);
 }

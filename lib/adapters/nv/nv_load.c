@@ -386,13 +386,13 @@ static int add_tried(struct opk_ctx *ctx, const struct opk_strlist *tried)
 		for (size_t i = end - count; i < end; i++) {
 			const char *path = tried->items[i];
 
-			opk_buf_add_printf(&line, "%s%s", i > end - count ? ", " : OPK_TRIED,
+			opk_buf_add_printf(&line, "%s%s", i > end - count ? ", " : "",
 			                   i > end - count ? strrchr(path, '/') + 1 : path);
 		}
 		opk_buf_add(&line, "", 1);
 		if (line.failed)
 			return opk_nomem(ctx, "NVIDIA's libraries");
-		opk_add(ctx, OPK_ENVIDIA, "%s", (const char *)line.data);
+		opk_add_tried(ctx, OPK_ENVIDIA, (const char *)line.data);
 	}
 	return OPK_OK;
 }
@@ -410,9 +410,8 @@ static int fail_not_found(struct opk_ctx *ctx, const struct opk_nv *nv)
 		return opk_add(ctx, OPK_ENVIDIA,
 		               "%s is a file: name its folder, or the folder of the CUDA toolkit",
 		               named);
-	wheel = ctx->env.wheels
-	                ? "install it: pip install \"pyoffpeak[cupti]\""
-	                : "install the wheel nvidia-cuda-cupti==13.0.*, which wants no driver";
+	wheel = ctx->env.wheels ? "install it: pip install \"pyoffpeak[cupti]\""
+	                        : "install " NV_CUPTI_WHEEL ", which wants no driver";
 	if (named) {
 		opk_add(ctx, OPK_ENVIDIA,
 		        "libcupti not found in %s%s: name the CUDA toolkit's folder; or leave it "

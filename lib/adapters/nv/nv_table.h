@@ -76,6 +76,8 @@ void *nv_open_host(const char *path);
  * before any call of libcupti. May fail with OPK_ENOMEM.
  */
 int nv_open_driver(struct opk_nv *nv, const struct opk_ctx *ctx);
+/* A libcupti that works without a driver. */
+#define NV_CUPTI_WHEEL "the wheel nvidia-cuda-cupti==13.0.*"
 /* OPK_ENVIDIA: lists the paths that were tried, and says where to get the library. */
 int nv_fail_driver(struct opk_ctx *ctx, const struct opk_nv *nv);
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from . import _context
 from ._errors import misuse
@@ -12,6 +12,9 @@ from ._native import choose
 from ._offpeak import lib
 from ._options import KERNEL_NAMES, Struct, Texts, names_of
 from ._paths import Files
+
+
+Kind = TypeVar("Kind")
 
 
 class Answer(NamedTuple):
@@ -102,8 +105,14 @@ def _list(paths: tuple[str, ...], which: int, options: Struct) -> Any:
     return _context.made(ctx, "opk_listing", lib.opk_listing_free, lib.opk_answers_list, files.c, files.count, which, options.c)
 
 
+def _noted(found: Kind, kernel: str | None) -> Kind:
+    if kernel is not None and not found:
+        _context.warn(f"no kernel or range is like {kernel}")
+    return found
+
+
 def findings(path: str, kernel: str | None, kernel_names: str) -> Findings:
-    return Findings(_list((path,), lib.OPK_ANSWERS_FINDINGS, _options(kernel, kernel_names)))
+    return _noted(Findings(_list((path,), lib.OPK_ANSWERS_FINDINGS, _options(kernel, kernel_names))), kernel)
 
 
 def noise(
@@ -123,8 +132,8 @@ def noise(
     options.text("by", ",".join(names_of(by) or ()) or None)
     options.texts("columns", "column_count", names_of(columns))
     options.c.level, options.c.within = level / 100, within
-    return NoiseList(_list(paths, lib.OPK_ANSWERS_NOISE, options))
+    return _noted(NoiseList(_list(paths, lib.OPK_ANSWERS_NOISE, options)), kernel)
 
 
 def occupancy(path: str, kernel: str | None, kernel_names: str) -> OccupancyList:
-    return OccupancyList(_list((path,), lib.OPK_ANSWERS_OCCUPANCY, _options(kernel, kernel_names)))
+    return _noted(OccupancyList(_list((path,), lib.OPK_ANSWERS_OCCUPANCY, _options(kernel, kernel_names))), kernel)

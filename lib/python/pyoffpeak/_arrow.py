@@ -4,11 +4,10 @@
 from __future__ import annotations
 
 import errno
-from typing import Any, Iterator, List
+from typing import Any, Iterator
 
 from . import _aside
-from ._errors import EvaluationError, OutOfMemoryError
-from ._native import word
+from ._errors import EvaluationError, OutOfMemoryError, text
 from ._offpeak import ffi, lib
 
 # Arrow formats of the columns that lib/arrow makes, and the C and numpy types.
@@ -73,7 +72,7 @@ class Column:
         return numpy.ma.MaskedArray(cells, mask=~numpy.array(known, dtype=bool))
 
 
-Batch = List[Column]
+Batch = list[Column]
 
 
 class Reader:
@@ -85,14 +84,14 @@ class Reader:
         schema = ffi.new("struct ArrowSchema *")
         try:
             self._check(stream.get_schema(stream, schema))
-            self._formats = [word(schema.children[i].format) for i in range(schema.n_children)]
+            self._formats = [text(schema.children[i].format) for i in range(schema.n_children)]
         finally:
             _release(schema)
 
     def _check(self, code: int) -> None:
         if code:
             kind = OutOfMemoryError if code == errno.ENOMEM else EvaluationError
-            raise kind(word(self._stream.get_last_error(self._stream)).split("\n"))
+            raise kind(text(self._stream.get_last_error(self._stream)).split("\n"))
 
     def __iter__(self) -> Iterator[Batch]:
         """Reading the next batch frees the previous one. EvaluationError: rows can't be read."""

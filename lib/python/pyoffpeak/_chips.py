@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from . import _context
-from ._errors import NvidiaError, UsageError
+from ._errors import NvidiaError, misuse
 from ._lists import Records
 from ._native import c_text, profiler_number, record, rows
 from ._offpeak import ffi, lib
@@ -42,11 +42,11 @@ def metrics_per_pass(chip: str, profiler: Profiler = "range") -> int:
     NvidiaError: libcupti has no cuptiProfilerHostGetMaxNumHardwareMetricsPerPass.
     """
     if profiler_number(profiler) not in (lib.OPK_PROFILER_RANGE, lib.OPK_PROFILER_PM):
-        raise UsageError([f"profiler {profiler} takes all its metrics in one configuration"])
+        raise misuse(f"profiler {profiler} takes all its metrics in one configuration")
     pm = profiler == "pm"
     one = rows(_context.new(), lib.opk_chip_list, c_text(chip), lib.OPK_CHIP_LIMITS)[0]
     if not one["pm_sampling" if pm else "range"]:
-        raise UsageError([f"{one['chip']} has no profiler {profiler}"])
+        raise misuse(f"{one['chip']} has no profiler {profiler}")
     found: int | None = one["pm_metrics_per_pass" if pm else "metrics_per_pass"]
     if found is None:
         raise NvidiaError(["libcupti has no cuptiProfilerHostGetMaxNumHardwareMetricsPerPass"])

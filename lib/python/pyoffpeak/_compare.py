@@ -19,8 +19,8 @@ from ._extras import load
 from ._native import Path, c_output, c_paths, choose, record
 from ._offpeak import lib
 from ._options import CODE_ROWS, Evaluation, KERNEL_NAMES, Struct, Texts, listed, names_of
-from ._paths import Files, Paths, allows_incomplete, paths_of
-from ._texts import shortened
+from ._paths import Files, Paths, allows_incomplete, no_recording, paths_of
+from ._texts import counted, shortened
 from ._words import CodeRows, KernelNames
 
 if TYPE_CHECKING:
@@ -161,12 +161,13 @@ class Diff:
         units = {column.name: column.unit for column in self.columns}
         records = [
             (row.name, row.kernel, name, units[name], value.before.value, value.after.value, value.change_pct, value.p,
-             value.verdict, value.before.count, value.after.count, value.clock_pct)
+             value.verdict, value.before.count, value.after.count, value.before.low, value.before.high, value.after.low,
+             value.after.high, value.clock_pct)
             for row in self.rows
             for name, value in row.values.items()
         ]
         names = ["name", "kernel", "metric", "unit", "before", "after", "change_pct", "p", "verdict", "before_count",
-                 "after_count", "clock_pct"]
+                 "after_count", "before_low", "before_high", "after_low", "after_high", "clock_pct"]
         frame: pandas.DataFrame = load("pandas", "pandas").DataFrame(records, columns=names)
         return frame
 
@@ -177,9 +178,9 @@ class Diff:
         return _html.diff(self)
 
     def __repr__(self) -> str:
-        verdicts = ", ".join(f"{count} {name}" for name, count in self.verdicts.items() if count)
+        verdicts = ", ".join(f"{count} {name}" for name, count in self.verdicts.items() if count) or "nothing compared"
         rules = f"; {len(self.broken)} of {len(self.judged)} checks are broken" if self.judged else ""
-        return f"<pyoffpeak.Diff of {len(self.rows)} rows: {verdicts}{rules}>"
+        return f"<pyoffpeak.Diff of {counted(len(self.rows), 'row')}: {verdicts}{rules}>"
 
 
 def _reduced(diff: Diff) -> tuple[Any, ...]:
@@ -260,6 +261,7 @@ def diff(
     >>> found.ok, [rule.row for rule in found.broken]
     (False, ['axpy 16384x1x1 256x1x1'])
     """
+    no_recording("a key", by)
     if not 0 < false_changes < 1:
         raise misuse(f"false_changes {false_changes}: a share such as 0.005")
     if per and by != "kernel":

@@ -142,6 +142,7 @@ _REMEDIES = {
     lib.OPK_REMEDY_EVALUATE: "; then eval() makes tables of it, and report() pages",
     lib.OPK_REMEDY_TRACE: "; record it with offpeak-collect --trace kernels",
     lib.OPK_REMEDY_BAKE: "; 'offpeak bake --set SET' or '--metrics A,B' adds them",
+    lib.OPK_REMEDY_COMMON: "; metrics=[...] chooses, and diff() compares two",
 }
 
 

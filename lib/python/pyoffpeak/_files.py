@@ -4,17 +4,20 @@
 from __future__ import annotations
 
 import os
-from typing import NamedTuple, Optional, Sequence
+from typing import NamedTuple, Optional, Sequence, Union
 
 from . import _context
 from ._elsewhere import file_name
 from ._errors import misuse
-from ._native import Path, c_output, c_path, c_paths, c_text, record, rows
+from ._native import Path, c_output, c_path, c_paths, c_text, choose, record, rows
 from ._offpeak import lib
 from ._options import Struct, Texts, names_of
-from ._paths import Paths, output, paths_of
+from ._paths import Paths, no_recording, output, paths_of
 from ._summaries import open_file
 from ._words import Join, Level
+
+
+_JOINS = {None: None, "kernel": "kernel", "launch": "launch", "name": "name", "none": ""}
 
 
 def key_of(by: Texts) -> str:
@@ -25,11 +28,12 @@ def key_of(by: Texts) -> str:
 def merge(paths: Paths, path: Path, join: Optional[Join] = None) -> None:
     """Writes one recording of several, with ranges in order; chip, profiler and metrics must agree. Needs no NVIDIA library.
 
-    join: which ranges of different passes make one row, "kernel", "launch" or "name"; None: as the first file says.
+    join: which ranges of different passes make one row, "kernel", "launch", "name" or "none"; None: as the first file says.
     """
+    no_recording("a way to join ranges", join)
     ctx = _context.new()
     options = Struct("opk_merge_options")
-    options.text("join", join)
+    options.text("join", choose(_JOINS, "join", join))
     inputs = paths_of(paths)
     array, kept = c_paths(inputs)
     _context.call(ctx, lib.opk_merge, ctx, array, len(kept), options.c, c_output(output(path, inputs)))
@@ -41,6 +45,7 @@ def sum(paths: Paths, path: Path, by: Texts = "kernel", level: Optional[Level] =
     by: one word of name, kernel, shape, nvtx, device, host, rank and all, or several. level: which of nested ranges
     are added: "outermost" (also for None), "innermost" or "all". UsageError: they can't be summed, such as samples.
     """
+    no_recording("a key", by)
     inputs = paths_of(paths)
     write_sum(inputs, output(path, inputs), key_of(by), level)
 
@@ -71,11 +76,11 @@ class Piece(NamedTuple):
     rows: int  # ranges or samples
 
 
-def split(source: str, by: Texts, folder: Path) -> list[Piece]:
+def split(source: str, by: Union[Texts, int], folder: Path) -> list[Piece]:
     ctx = _context.new()
     file = open_file(ctx, source)
     stem = os.path.join(os.fspath(folder), os.path.splitext(file_name(source))[0])
-    found = rows(ctx, lib.opk_split, file, c_text(key_of(by)), c_output(f"{stem}.opk"))
+    found = rows(ctx, lib.opk_split, file, c_text(str(by) if isinstance(by, int) else key_of(by)), c_output(f"{stem}.opk"))
     return [record(Piece, row, path=f"{stem}-{i + 1}.opk") for i, row in enumerate(found)]
 
 
@@ -94,11 +99,11 @@ def verify(path: Paths, deep: bool = False) -> list[Finding]:
 
     deep: also evaluates all ranges, which needs NVIDIA's libraries unless the file has values. InputError: it is not an .opk file.
     """
+    paths = paths_of(path)
+    if len(paths) > 1 or isinstance(deep, (str, os.PathLike)):
+        raise misuse("verify() takes one file")
     ctx = _context.new()
     options = Struct("opk_verify_options")
     options.c.deep = deep
-    paths = paths_of(path)
-    if len(paths) > 1:
-        raise misuse(f"{len(paths)} files: verify() takes one")
     found = rows(ctx, lib.opk_verify, c_path(paths[0]), options.c)
     return [record(Finding, {**row, "type": row["type"].strip()}) for row in found]

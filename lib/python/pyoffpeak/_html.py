@@ -14,6 +14,7 @@ from . import _context
 from ._elsewhere import Elsewhere
 from ._errors import NvidiaError, OffpeakError
 from ._summaries import summarize, value_text
+from ._texts import counted
 
 if TYPE_CHECKING:
     from ._compare import Change, Diff, DiffRow
@@ -81,8 +82,7 @@ def whole(*parts: str) -> str:
 
 def more(count: int, what: str) -> str:
     """Says what a table leaves out: "29 more kernels"; "" for 0."""
-    plural = "passes" if what == "pass" else f"{what}s"
-    return note(f"{count:,} more {what if count == 1 else plural}") if count > 0 else ""
+    return note(counted(count, f"more {what}")) if count > 0 else ""
 
 
 # ---- tables

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any, Optional
 
 from . import _context
-from ._errors import InputError, UsageError
+from ._errors import InputError, misuse
 from ._info import listed, passes_of
 from ._offpeak import lib
 from ._summaries import open_file
@@ -29,9 +29,9 @@ def of_file(path: str, rows: Optional[str], by_itself: bool) -> Kind:
 def check_rows(path: str, found: Kind, like: str, wanted: Kind) -> None:
     """UsageError: this file can't be in one table with `like`."""
     if found[0] != wanted[0]:
-        raise UsageError([f"{path}: it has {found[0]}, and {like} has {wanted[0]}: read them apart"])
+        raise misuse(f"{path}: it has {found[0]}, and {like} has {wanted[0]}: read them apart")
     if found != wanted:
-        raise UsageError([f"{path}: its metrics differ from those of {like}: choose metrics that both have, or read them apart"])
+        raise misuse(f"{path}: its metrics differ from those of {like}: choose metrics that both have, or read them apart")
 
 
 def of_sums(path: str) -> Kind:
@@ -54,4 +54,4 @@ def of_sums(path: str) -> Kind:
 def check_sums(path: str, like: str, wanted: Kind) -> None:
     """UsageError: this file can't be summed with `like`."""
     if of_sums(path) != wanted:
-        raise UsageError([f"{path}: its chip, metrics or set differ from those of {like}"])
+        raise misuse(f"{path}: its chip, metrics or set differ from those of {like}")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from itertools import islice, repeat
-from typing import TYPE_CHECKING, Any, Generic, Iterator, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Iterator, SupportsIndex, TypeVar, overload
 
 from . import _arrow
 from ._context import version
@@ -14,7 +14,7 @@ from ._kept import KINDS, TEXT, Kept
 from ._extras import load
 from ._native import column_names
 from ._offpeak import ffi, lib
-from ._tables import Rows
+from ._tables import Rows, row_number
 from ._texts import MOST_ITEMS, MOST_SHOWN, rest
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class List(Rows, Sequence[Record], Generic[Record]):
     def __getitem__(self, index: slice) -> list[Record]: ...
 
     def __getitem__(self, index: int | slice) -> Record | list[Record]:
-        return Records(self._all()[index]) if isinstance(index, slice) else self._all()[index]
+        return Records(self._all()[index]) if isinstance(index, slice) else self._all()[row_number(index)]
 
     def __iter__(self) -> Iterator[Record]:
         return iter(self._all())
@@ -110,10 +110,22 @@ class List(Rows, Sequence[Record], Generic[Record]):
 class Records(list[Record], Generic[Record]):
     """A short list of records, which becomes a data frame with a column for each field."""
 
+    @overload
+    def __getitem__(self, index: SupportsIndex) -> Record: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Records[Record]: ...
+
+    def __getitem__(self, index: SupportsIndex | slice) -> Record | Records[Record]:
+        return Records(super().__getitem__(index)) if isinstance(index, slice) else super().__getitem__(index)
+
     def to_pandas(self) -> pandas.DataFrame:
-        """A pandas.DataFrame; fields with several texts are tuples."""
+        """A pandas.DataFrame; whole numbers are Int64, and fields with several texts are tuples."""
         fields = self[0]._fields if self else ()  # type: ignore[attr-defined]
         frame: pandas.DataFrame = load("pandas", "pandas").DataFrame(list(self), columns=fields)
+        for name in fields:
+            if {type(getattr(record, name)) for record in self} - {type(None)} == {int}:
+                frame[name] = load("pandas", "pandas").array([getattr(record, name) for record in self], "Int64")
         return frame
 
     def __repr__(self) -> str:

@@ -17,11 +17,6 @@ Image = Union[bytes, bytearray, memoryview]
 Record = TypeVar("Record")
 
 
-def word(pointer: Any) -> str:
-    """A C string that is never NULL."""
-    return text(pointer)
-
-
 def optional(pointer: Any) -> str | None:
     """A C string, or None for NULL."""
     return text(pointer) if pointer else None
@@ -29,7 +24,7 @@ def optional(pointer: Any) -> str | None:
 
 def words(pointer: Any, count: int) -> tuple[str, ...]:
     """An array of C strings."""
-    return tuple(word(pointer[i]) for i in range(count))
+    return tuple(text(pointer[i]) for i in range(count))
 
 
 # Conversion of a cell to Python, by type.
@@ -58,7 +53,7 @@ def rows(ctx: Any, make: Any, *arguments: Any) -> list[dict[str, Any]]:
 def column_names(listing: Any) -> list[str]:
     count = ffi.new("size_t *")
     columns = lib.opk_listing_columns(listing, count)
-    return [word(columns[i].name) for i in range(count[0])]
+    return [text(columns[i].name) for i in range(count[0])]
 
 
 def dicts(listing: Any) -> list[dict[str, Any]]:
@@ -148,6 +143,14 @@ def profiler_number(profiler: str) -> int:
 def copied(pointer: Any, size: int) -> bytes:
     """Copies bytes from C's memory."""
     return bytes(ffi.buffer(pointer, size)) if size else b""
+
+
+def image_bytes(image: Image) -> bytes:
+    """A copy of an image. TypeError: it is not bytes or another buffer."""
+    try:
+        return memoryview(image).tobytes()
+    except TypeError:
+        raise TypeError(f"an image is bytes, or another buffer, not {type(image).__name__}") from None
 
 
 def availability_image(ctx: Any, given: Path | Image | None, chip: str, profiler: int) -> bytes:

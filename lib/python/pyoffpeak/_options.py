@@ -49,8 +49,8 @@ def listed(texts: Texts) -> tuple[str, ...] | None:
 
 
 def names_of(texts: Texts) -> tuple[str, ...] | None:
-    """As listed(), for names of columns, metrics or keys: one text may hold several, separated by commas."""
-    return tuple(texts.split(",")) if isinstance(texts, str) else listed(texts)
+    """As listed(), for names of columns, metrics or keys: one text may hold several, separated by commas and blanks."""
+    return tuple(map(str.strip, texts.split(","))) if isinstance(texts, str) else listed(texts)
 
 
 def is_yaml(text: str) -> bool:

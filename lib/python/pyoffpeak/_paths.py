@@ -82,6 +82,13 @@ def allows_incomplete(*paths: Paths) -> bool:
     )
 
 
+def no_recording(what: str, given: object) -> None:
+    """UsageError: an argument after the recordings is a recording, too."""
+    name = given.path if isinstance(given, Opened) else str(given) if isinstance(given, (str, os.PathLike)) else ""
+    if name.endswith(".opk"):
+        raise misuse(f"{name} is not {what}: several recordings are one argument, a list")
+
+
 def _is_same(path: Path, other: str) -> bool:
     try:
         return os.path.samefile(path, other)

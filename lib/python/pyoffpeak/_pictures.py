@@ -25,6 +25,12 @@ KINDS = {
     "stack": lib.OPK_PICTURE_STACK,
     "timeline": lib.OPK_PICTURE_TIMELINE,
 }
+# Options that only some kinds have.
+_KINDS_WITH = {
+    **dict.fromkeys(("kernel", "top"), ("roofline", "kernels", "stack")),
+    **dict.fromkeys(("metrics", "where", "set"), ("timeline",)),
+    "group": ("stack",),
+}
 PIXELS, POINTS = 96, 72  # per inch: CSS pixels, and points of fonts
 LEAST_WIDTH = 560  # pixels of the picture; in less room it is scaled down
 MOST_SENTENCES, LETTERS, LINE = 3, 110, 16  # below a roofline: kernels; letters and pixels of a line
@@ -46,6 +52,17 @@ class Numbers(Rows):
     def __len__(self) -> int:
         return int(lib.opk_listing_count(self._list))
 
+    def __repr__(self) -> str:
+        return f"<pyoffpeak.Numbers: {len(self):,} of {', '.join(self._columns)}>"
+
+
+def check_options(kind: str, **given: Any) -> None:
+    """UsageError: there is no such kind, or it does not have an option that is given."""
+    choose(KINDS, "kind", kind)
+    for name, value in given.items():
+        if value and kind not in _KINDS_WITH[name]:
+            raise misuse(f"{name} does nothing for the picture {kind!r}: it is for {' and '.join(map(repr, _KINDS_WITH[name]))}")
+
 
 class Picture:
     """A picture as `offpeak plot` draws it. Jupyter shows it; figure() draws the same with matplotlib."""
@@ -60,7 +77,7 @@ class Picture:
                 given.text(name, value)
             elif value is not None:
                 setattr(given.c, name, value)
-        number = choose(KINDS, "kind", kind)
+        self._kind, number = kind, choose(KINDS, "kind", kind)
         self._picture = _context.made(ctx, "opk_picture", lib.opk_picture_free, lib.opk_picture_new, file, number, given.c)
 
     def _list(self, which: int) -> Numbers:
@@ -74,11 +91,14 @@ class Picture:
     def _repr_svg_(self) -> str:
         return self.svg
 
+    def __repr__(self) -> str:
+        return "<pyoffpeak.Picture: {}, {:.0f} x {:.0f} pixels>".format(self._kind, *self.size)
+
     @property
     def size(self) -> tuple[float, float]:
         """Its width and height in CSS pixels."""
-        width, height = self.svg.split('viewBox="0 0 ', 1)[1].split('"', 1)[0].split()
-        return float(width), float(height)
+        panel = next(iter(self.panels))
+        return panel["width"], panel["height"]
 
     def figure(self) -> Figure:
         """The same as a matplotlib figure; needs the extra "plot"."""

@@ -11,10 +11,11 @@ from typing import Any, Mapping, NamedTuple, overload
 from . import _context
 from ._errors import misuse
 from ._loading import loading
-from ._native import Image, Path, availability_image, c_output, c_text, choose, copied, profiler_number, record, rows, sized
+from ._native import Image, Path, availability_image, c_output, c_text, choose, copied, image_bytes, profiler_number, record
+from ._native import rows, sized
 from ._offpeak import ffi, lib
 from ._sets import SetLike, facts_of, make
-from ._texts import shortened
+from ._texts import counted, shortened
 from ._words import Instances, Prefer, Profiler
 
 _DAY = 86400.0
@@ -211,8 +212,8 @@ class Plan:
         return _html.plan(self)
 
     def __repr__(self) -> str:
-        passes = "1 pass" if self.passes == 1 else f"{self.passes} passes"
-        return f"<pyoffpeak.Plan of {self.set} on {self.chip}, {self.profiler}: {len(self.metrics)} metrics, {passes}>"
+        counts = f"{counted(len(self.metrics), 'metric')}, {counted(self.passes, 'pass')}"
+        return f"<pyoffpeak.Plan of {self.set} on {self.chip}, {self.profiler}: {counts}>"
 
 
 def _reduced(plan: Plan) -> tuple[Any, ...]:
@@ -303,7 +304,7 @@ def plan(
     path: its counter-availability image, or a recording or probe of it. max_passes: fail if more are needed.
     single_pass: take the metrics in order, and leave out those that don't fit one pass with the ones taken; with
     strict_order the first such metric and all after it. prefer: "cheap" plans few passes in which launches cost much; "both"
-    makes such a plan beside the other, which build() writes for offpeak-collect --replay rotate.
+    makes such a plan beside the other, which save() writes for offpeak-collect --replay rotate.
 
     UsageError: no such chip, set or metric; names similar ones. InputError: a set or availability image has errors.
     EvaluationError: more passes are needed than allowed, or CUPTI refuses. NvidiaError: there is no CUPTI.
@@ -386,6 +387,6 @@ class ConfigInfo(NamedTuple):
 
 def config_info(image: Image) -> ConfigInfo:
     """The facts in a bare config image from any tool. InputError: NVIDIA's code can't read it, or crashes."""
-    data = bytes(image)
+    data = image_bytes(image)
     passes = rows(_context.new(), lib.opk_config_info, ffi.from_buffer(data), len(data))
     return ConfigInfo(passes[0]["chip"], len(passes), tuple(row["counters"] for row in passes))

@@ -14,12 +14,13 @@ from . import _context
 from ._elsewhere import fetch, fresh
 from ._errors import OffpeakError, misuse
 from ._loading import loading
-from ._native import Path, c_path, c_paths
+from ._native import Image, Path, c_path, c_paths, image_bytes
 from ._offpeak import lib
 from ._options import Evaluation, Selection, Texts, is_yaml, listed, names_of
-from ._paths import Opened, Paths, paths_of
+from ._paths import Opened, Paths, no_recording, paths_of
 from ._summaries import open_file, summarize
 from ._tables import Table
+from ._texts import counted
 from ._words import KernelNames, Layout, Level, PictureKind, Profiler, RowKind
 
 if TYPE_CHECKING:
@@ -188,12 +189,18 @@ class Run(Opened):
         _report.report(self._paths, path, title, kernel, kernel_names, embed_source, source_maps)
 
     def trace(
-        self, path: Path, metrics: Texts = None, where: Texts = None, set: Optional[_sets.SetLike] = None
+        self,
+        path: Path,
+        metrics: Texts = None,
+        where: Texts = None,
+        set: Optional[_sets.SetLike] = None,
+        kernel_names: KernelNames = "short",
+        compress: Optional[bool] = None,
     ) -> _report.TraceCounts:
         """Writes a trace that Perfetto opens; see trace()."""
         with loading:
             from . import _report
-        return _report.trace(self, path, metrics, where, set)
+        return _report.trace(self, path, metrics, where, set, kernel_names, compress)
 
     def trim(self, path: Path) -> None:
         """Writes a copy of the one file in which images have no empty slots; values are the same bit for bit."""
@@ -201,10 +208,10 @@ class Run(Opened):
             from . import _files
         _files.trim(self._only(), path)
 
-    def split(self, by: Texts, folder: Path = ".") -> list[_files.Piece]:
+    def split(self, by: Union[Texts, int], folder: Path = ".") -> list[_files.Piece]:
         """Divides the one file into NAME-1.opk, NAME-2.opk and so on in a folder; writes all of them or none.
 
-        by: name, kernel, shape, nvtx, device and rank, one or several; "segment"; or a number of ranges: "1000".
+        by: name, kernel, shape, nvtx, device and rank, one or several; "segment"; or a number of ranges: 1000.
         """
         with loading:
             from . import _files
@@ -240,16 +247,17 @@ class Run(Opened):
 
         metrics: names of metrics, labels or derived metrics. set: instead, as plan() takes it: a name, a path, a Set, a dict.
         where: conditions as of --where. columns: only these, in this order. rows: "single" does not join ranges;
-        "kernel" and "launch" are as --per. aggregate: statistics, a row for each key group and metric: "kernel",
-        ["kernel", "device"] and the other keys of --aggregate; level is that of --level. layout: "long" has a row for
-        each value. kernel_names: "full", "short" or "symbol". all_facts: all facts of each row. keep_first_sample: keep
-        the first PM sample, which begins earlier. workers: number of processes; 0: as many as are useful.
+        "kernel", "launch", "instruction", "line" and "function" are as --per. aggregate: statistics, a row for each key
+        group and metric: "kernel", ["kernel", "device"] and the other keys of --aggregate; level is that of --level.
+        layout: "long" has a row for each value. kernel_names: "full", "short" or "symbol". all_facts: all that is known
+        of a row. keep_first_sample: keep the first PM sample, which begins earlier. workers: processes; 0: as is useful.
 
         UsageError: no such metric or column, or files can't be in one table; InputError: a file is damaged.
 
         >>> opk.open("run.opk").eval(metrics="gpu__time_duration.sum", where="device=0").to_pandas().shape
         (20, 7)
         """
+        no_recording("a metric", metrics)
         evaluation = Evaluation(names_of(metrics), set, self._allow_incomplete, workers, where=listed(where))
         selection = Selection(
             names_of(columns),
@@ -343,6 +351,7 @@ class Run(Opened):
         """
         from . import _pictures
 
+        _pictures.check_options(kind, kernel=kernel, group=group, top=top, metrics=metrics, where=where, set=set)
         evaluation = Evaluation(names_of(metrics), set, allow_incomplete=True, where=listed(where))
         options = {"kernel": kernel, "group": group, "top": top, "title": title, "width": width, "height": height}
         return _pictures.Picture(self._only(), kind, evaluation, dark=dark, **options)
@@ -360,9 +369,10 @@ class Run(Opened):
             info = self.info
         except (OffpeakError, OSError) as error:
             return f"<pyoffpeak.Run {self.path}: {error}>"
-        counts = [(len(info.metrics), "metrics"), (info.ranges, "samples" if info.profiler == "pm" else "ranges")]
-        parts = [info.chip, f"set {info.set}" if info.set else "", *(f"{n:,} {what}" for n, what in counts if n)]
+        counts = [(len(info.metrics), "metric"), (info.ranges, "sample" if info.profiler == "pm" else "range")]
+        parts = [info.chip, f"set {info.set}" if info.set else "", *(counted(*count) for count in counts if count[0])]
         parts += [f"{info.activities:,} records of what ran"] if info.activities else []
+        parts += [] if info.complete else ["not complete"]
         return f"<pyoffpeak.Run {self.path}: {', '.join(part for part in parts if part)}>"
 
 
@@ -392,7 +402,7 @@ def open_part(*paths: Paths) -> Run:
 
 
 def eval_image(
-    image: Any,
+    image: Image,
     chip: Optional[str] = None,
     metrics: Texts = None,
     set: Optional[_sets.SetLike] = None,
@@ -410,7 +420,7 @@ def eval_image(
     given. name: the image's name in the table. gpu_time_shift: ns that are added to the GPU times of
     samples. The image is copied. Only child processes pass it to NVIDIA's code. InputError: it is damaged.
     """
-    data = memoryview(image).tobytes()
+    data = image_bytes(image)
     evaluation = Evaluation(
         names_of(metrics), set, chip=chip, profiler=profiler, gpu_time_shift=gpu_time_shift, where=listed(where)
     )

@@ -6,10 +6,11 @@ from __future__ import annotations
 from typing import NamedTuple, Optional
 
 from . import _context
+from ._errors import misuse
 from ._native import Path, c_output, c_paths, choose, record, rows
 from ._offpeak import ffi, lib
 from ._options import KERNEL_NAMES, Evaluation, Struct, Texts, listed, names_of
-from ._paths import Files, Paths, allows_incomplete, output, paths_of
+from ._paths import Files, Paths, allows_incomplete, no_recording, output, paths_of
 from ._sets import SetLike
 from ._words import KernelNames
 
@@ -30,6 +31,9 @@ def report(
     embed_source: the page has the text of source files around lines with counts; source_maps: "OLD=NEW", files whose
     recorded paths begin with OLD are here under NEW. The page appears whole, or not at all. InputError: a file is wrong.
     """
+    no_recording("the path of a page", path)
+    if source_maps is not None and not embed_source:
+        raise misuse("source_maps goes with embed_source=True, which puts text of source files on the page")
     ctx = _context.new()
     options = Struct("opk_report_options")
     options.text("title", title)
@@ -78,6 +82,7 @@ def trace(
     conditions on samples and ranges, both as eval() takes them. compress: with gzip; None: if the name ends in
     ".gz". The file appears whole, or not at all. UsageError: nothing in the files has a time.
     """
+    no_recording("the path of a trace", path)
     ctx = _context.new()
     inputs = paths_of(paths)
     files = Files(ctx, inputs)

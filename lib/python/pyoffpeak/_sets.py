@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any, Iterable, Iterator, Mapping, NamedTuple, Sequence, Union
 
 from . import _context
+from ._errors import misuse
 from ._lists import Records
 from ._native import c_path, c_text, rows
 from ._offpeak import ffi, lib
@@ -102,6 +103,8 @@ class Set:
 
     def _read(self) -> _Facts:
         if self._facts is None:
+            if self._needs_chip():
+                raise misuse(f"{self!r} depends on the chip: single_pass_sets(chip) lists what is in it")
             ctx = _context.new()
             self._facts = facts_of(ctx, make(ctx, self, ""))
         return self._facts

@@ -7,7 +7,8 @@ import math
 from typing import Any
 
 from . import _context
-from ._native import c_optional, c_path, sized, word
+from ._errors import text
+from ._native import c_optional, c_path, sized
 from ._offpeak import ffi, lib
 
 
@@ -33,4 +34,4 @@ def value_text(value: float, unit: str) -> str:
         return "nan"
     out = ffi.new("char[]", lib.OPK_VALUE_TEXT)
     lib.opk_value_text(out, value, unit.encode())
-    return word(out)
+    return text(out)

@@ -85,7 +85,10 @@ class Summing:
         return frame
 
     def _evaluate(self, run: _recordings.Run, where: Names) -> pandas.DataFrame:
-        return to_pandas(run.eval(metrics=self.metrics, set=self.set, where=where, columns=self.columns).to_arrow())
+        table = run.eval(metrics=self.metrics, set=self.set, where=where, columns=self.columns)
+        frame = to_pandas(table.to_arrow())
+        frame.attrs["units"] = table.units
+        return frame
 
     def check(self, path: str) -> None:
         """Sums a file without reading a row: wrong arguments raise now."""

@@ -18,7 +18,7 @@ from . import _arrow, _aside, _context, _output
 from ._errors import EvaluationError, check, text
 from ._extras import load, load_pandas
 from ._kept import KINDS, TEXT, Kept
-from ._native import CELLS, rows, word
+from ._native import CELLS, rows
 from ._offpeak import ffi, lib
 from ._texts import MOST_SHOWN, rest
 
@@ -61,6 +61,11 @@ class Rows:
     def units(self) -> dict[str, str]:
         """The units of values by column, in NVIDIA's form: {"dram__bytes.sum": "byte"}."""
         return dict(self._units)
+
+    def __contains__(self, row: object) -> bool:
+        if isinstance(row, str):
+            raise TypeError(f"rows are not texts: {row!r} may be in `columns`, or in a column of to_pandas()")
+        return any(row == found for found in self)  # type: ignore[attr-defined]
 
     def _stream(self) -> Any:
         """A struct ArrowArrayStream of the rows, in malloc's memory."""
@@ -175,7 +180,7 @@ class Slice(Rows, Sequence[Dict[str, Cell]]):
         assert self._kept is not None
         if isinstance(index, slice):
             return Slice(self._kept._replace(rows=self._kept.rows[index]))
-        return dict(zip(self._columns, self._kept.rows[_number(index)]))
+        return dict(zip(self._columns, self._kept.rows[row_number(index)]))
 
     def _repr_html_(self) -> str:
         """In Jupyter: the first rows."""
@@ -194,7 +199,7 @@ class Slice(Rows, Sequence[Dict[str, Cell]]):
         return "\n".join(lines)
 
 
-def _number(index: Any) -> int:
+def row_number(index: Any) -> int:
     if isinstance(index, str):
         raise TypeError(f"rows have numbers, not names: the column is to_pandas()[{index!r}]")
     return operator.index(index)
@@ -229,7 +234,7 @@ class Table(Rows):
         self._table: Any = table
         count = ffi.new("size_t *")
         columns = lib.opk_table_columns(table, count)
-        self._columns = [word(columns[i].name) for i in range(count[0])]
+        self._columns = [text(columns[i].name) for i in range(count[0])]
         self._kinds = tuple(KINDS.get(columns[i].type, TEXT) for i in range(count[0]))
         self._length: int | None = None
         ctx = _context.new()
@@ -294,7 +299,7 @@ class Table(Rows):
     def __getitem__(self, index: int | slice) -> dict[str, Cell] | Slice:
         """A row as a dict, or several as a Slice, in memory."""
         if not isinstance(index, slice):
-            at = _number(index)
+            at = row_number(index)
             found = self._between(range(at, at + 1) if at >= 0 else range(len(self) + at, len(self) + at + 1))
             if not found:
                 raise IndexError(f"row {index} of {len(self)}")

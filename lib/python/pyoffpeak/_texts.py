@@ -18,6 +18,11 @@ def rest(count: int, shown: int) -> str:
     return f"... {count - shown:,} more"
 
 
+def counted(count: int, what: str) -> str:
+    """A number of things: "1 pass", "1,000 passes"."""
+    return f"{count:,} {what}{'' if count == 1 else 'es' if what.endswith('s') else 's'}"
+
+
 def _text(value: Any, most: int) -> str:
     """As repr(), but with only the first items of a long tuple, list or dict."""
     if isinstance(value, dict):

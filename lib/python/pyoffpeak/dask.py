@@ -23,7 +23,7 @@ from ._files import key_of
 from ._native import choose
 from ._options import Texts, listed, names_of
 from ._partitions import BLAMED, TEXT, Reader, error_table, explained, type_of
-from ._paths import Paths, paths_of
+from ._paths import Paths, no_recording, paths_of
 from ._sets import SetLike, stamp_of
 from ._sums import Summing
 from ._words import Level, OnError, RowKind
@@ -77,6 +77,7 @@ def read_opk(
     5
     """
     dataframe = _dask_dataframe()
+    no_recording("a metric", metrics)
     choose(("raise", "collect", "rows"), "errors", errors)
     files = list(paths_of(paths, storage_options=storage_options))
     options = {"metrics": names_of(metrics), "set": set, "where": listed(where), "rows": rows}
@@ -134,6 +135,7 @@ def sum(
     _dask_dataframe()
     from dask.delayed import delayed
 
+    no_recording("a key", by)
     choose(("raise", "collect"), "errors", errors)
     if split_every < 2:
         raise misuse("split_every is at least 2")
@@ -174,9 +176,10 @@ def errors(frame: dask.dataframe.DataFrame) -> dask.dataframe.DataFrame:
     UsageError: `frame` is not from read_opk().
     """
     dataframe = _dask_dataframe()
-    read = {e._name: e for e in frame.expr.walk() if isinstance(getattr(e, "func", None), Reader)}
+    steps = frame.expr.walk() if hasattr(frame, "expr") else ()
+    read = {e._name: e for e in steps if isinstance(getattr(e, "func", None), Reader)}
     if not read:
-        raise misuse("this frame was not made by pyoffpeak.dask")
+        raise misuse("this is not a lazy frame that was made by read_opk()")
     tables = [dataframe.from_map(e.func.errors, e.iterables[0], meta=error_table([]), label="opk_errors") for e in read.values()]
     table: dask.dataframe.DataFrame = dataframe.concat(tables) if len(tables) > 1 else tables[0]
     return table

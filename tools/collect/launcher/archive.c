@@ -57,12 +57,34 @@ static int name_part(const struct settings *settings, const struct part *part)
 	return place_by_time(path, settings, part, info.st_mtime);
 }
 
+/* Only the wall clock says the age of an earlier recorder's part. */
 static bool is_old(const struct settings *settings, const struct part *part)
 {
 	struct stat info;
 
 	return !stat(part->path, &info)
 	       && (double)(time(NULL) - info.st_mtime) > (double)settings->keep_ns * 1e-9;
+}
+
+/*
+ * Deletes a part of this watch that has been whole for longer than what is kept, unless a dump
+ * needs it. The wall clock may be set meanwhile.
+ */
+static void delete_if_old(const struct settings *settings, const struct part *part, bool needed)
+{
+	enum { MOST = 4096 };
+	static struct {
+		unsigned image;
+		struct timespec whole;
+	} parts[MOST], *one;
+
+	one = &parts[part->image % MOST];
+	if (one->image != part->image) {
+		one->image = part->image;
+		one->whole = clock_now();
+	} else if (!needed && clock_seconds_since(&one->whole) > (double)settings->keep_ns * 1e-9) {
+		unlink(part->path);
+	}
 }
 
 static bool has_end(const char *path)
@@ -116,7 +138,7 @@ static bool is_recorder(const struct part *part)
 /* What a recorder with this -o that was killed had kept gets too old, as this one's own does. */
 static void forget_dead(const struct settings *settings)
 {
-	opk_autoparts struct parts parts = { 0 };
+	opk_autoparts struct parts parts = { .quiet = true };
 	struct settings any = *settings;
 
 	any.token = "*";
@@ -135,14 +157,13 @@ static void forget_dead(const struct settings *settings)
 
 int archive_tidy(const struct settings *settings, bool last, unsigned held)
 {
-	opk_autoparts struct parts parts = { 0 };
+	opk_autoparts struct parts parts = { .quiet = true };
 
 	TRY(parts_find(&parts, settings));
 	if (!settings->keep_ns)
 		return name_parts(settings, &parts, last);
 	for (size_t i = 0; i + !last < parts.count; i++)
-		if (parts.items[i].image > held && is_old(settings, &parts.items[i]))
-			unlink(parts.items[i].path);
+		delete_if_old(settings, &parts.items[i], parts.items[i].image <= held);
 	forget_dead(settings);
 	return OPK_OK;
 }

@@ -325,12 +325,12 @@ static bool has_changed(const struct watched *found)
 static bool keep_entry(struct cache_entry *entry, const struct recordings *made)
 {
 	char hash[OPK_SHA256_TEXT];
-	const char *problem;
+	const char *problem = "the list of libraries that the program opened is gone, or is empty";
 
 	entry->key = cache.key;
-	opened_end(&entry->opened[OPENED_LIBRARY]);
 	key_hash(hash, &entry->key, true);
-	problem = store_keep(cache.settings, hash, entry, made);
+	if (opened_end(&entry->opened[OPENED_LIBRARY]))
+		problem = store_keep(cache.settings, hash, entry, made);
 	/* The entry only borrowed the key. */
 	entry->key = (struct cache_key){ 0 };
 	if (problem)

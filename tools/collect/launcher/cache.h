@@ -60,8 +60,11 @@ enum opened_kind {
 
 /* Before the program: prepares the list in the cache's folder. OPK_OK, or a message. */
 int opened_begin(const char *folder);
-/* After the program: adds libraries with hashes, unless `opened` is NULL; removes the list. */
-void opened_end(struct cache_key *opened);
+/*
+ * After the program: adds libraries with hashes, unless `opened` is NULL; removes the list. False:
+ * it was gone, or is empty.
+ */
+bool opened_end(struct cache_key *opened);
 /* Adds the readable files: some existed only during this run. */
 void opened_add(struct cache_key *opened, const struct opk_strlist *paths, enum opened_kind kind);
 /* The first changed file; NULL: none. */

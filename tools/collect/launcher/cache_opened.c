@@ -3,6 +3,8 @@
  * Files that a program opens while it runs: libraries, such as Python's modules, and data. They
  * can't be known beforehand. So the files that the kept run opened are checked.
  */
+#include <sys/file.h>
+
 #include "base/terminal.h"
 #include "collect/launcher/cache.h"
 #include "collect/launcher/launcher.h"
@@ -20,7 +22,8 @@ int opened_begin(const char *folder)
 	fd = mkostemp(list, O_CLOEXEC);
 	if (fd < 0)
 		return say(OPK_EFAILED, "--cache %s: %s", folder, strerror(errno));
-	close(fd);
+	/* As long as this process runs, others see that it is needed. */
+	flock(fd, LOCK_EX | LOCK_NB);
 	settings_export(SETTING_OPENED, list);
 	return OPK_OK;
 }
@@ -109,16 +112,18 @@ void opened_add(struct cache_key *opened, const struct opk_strlist *paths, enum 
 
 /* ---- before and after the program --------------------------------------------------------- */
 
-void opened_end(struct cache_key *opened)
+bool opened_end(struct cache_key *opened)
 {
 	int fd = *list ? own_open(list, O_RDONLY) : -1;
 	opk_autofclose FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
 	opk_autostrlist struct opk_strlist paths = { 0 };
 	opk_autofree char *line = NULL;
+	bool any = false;
 	size_t size = 0;
 
 	while (file && getline(&line, &size, file) > 0) {
 		line[strcspn(line, "\n")] = '\0';
+		any = true;
 		if (*line == '/' && !is_known(line) && !opk_terminal_obeys(line, strlen(line)))
 			opk_strlist_add(&paths, line);
 	}
@@ -128,6 +133,7 @@ void opened_end(struct cache_key *opened)
 	if (*list)
 		unlink(list);
 	*list = '\0';
+	return any;
 }
 
 const char *opened_changed(const struct cache_key *opened, enum opened_kind kind)

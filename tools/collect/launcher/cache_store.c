@@ -4,6 +4,8 @@
  * which has their hashes and the parts of the key. Entries appear and disappear by a rename, so
  * that several runs can use the folder at the same time.
  */
+#include <sys/file.h>
+
 #include "collect/launcher/cache.h"
 #include "collect/launcher/launcher.h"
 
@@ -381,6 +383,14 @@ static int days_of(const char *name)
 	return dot && !strcmp(dot, ".outputs") ? 90 : 0;
 }
 
+/* Whether the run whose list of libraries this is still runs. */
+static bool is_in_use(const char *path)
+{
+	opk_autoclose int fd = own_open(path, O_RDONLY);
+
+	return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
+}
+
 static void sweep(const char *path)
 {
 	enum { DAY = 24 * 60 * 60 };
@@ -397,7 +407,7 @@ static void sweep(const char *path)
 			continue;
 		if (S_ISDIR(info.st_mode))
 			remove_folder(name);
-		else
+		else if (!is_in_use(name))
 			unlink(name);
 	}
 }

@@ -151,8 +151,9 @@ static bool is_usable(const char *cupti)
 /* Explains why nothing was recorded, and returns the exit code. */
 static int report_nothing(const struct settings *settings, bool empty)
 {
+	static const char unclear[] =
+		"nothing was recorded, for the reason above, or because the program used no GPU";
 	const char *flaw;
-	bool usable;
 
 	if (empty)
 		return say(OPK_EFAILED, "nothing was recorded: the recording is empty");
@@ -160,12 +161,9 @@ static int report_nothing(const struct settings *settings, bool empty)
 	if (flaw)
 		return say(OPK_ENVIDIA, "nothing was recorded: there is no NVIDIA driver here: %s",
 		           flaw);
-	usable = is_usable(settings->cupti_path);
-	return say(usable ? OPK_EFAILED : OPK_ENVIDIA,
-	           "nothing was recorded, for the reason above, or because the program used no "
-	           "GPU%s%s%s",
-	           usable ? "" : "; ", usable ? "" : settings->cupti_path,
-	           usable ? "" : " can't be used");
+	if (is_usable(settings->cupti_path))
+		return say(OPK_EFAILED, "%s", unclear);
+	return say(OPK_ENVIDIA, "%s; %s can't be used", unclear, settings->cupti_path);
 }
 
 static bool folder_exists(const struct settings *settings)
@@ -369,15 +367,15 @@ static int collect(struct collections *all, char **program)
 	struct collection *one = all->items;
 	struct parts parts = { 0 };
 	int status = 0;
+	bool merged = all->count > 1 || one->settings.merge || one->settings.application
+	              || one->settings.keep_ns;
 
-	if (all->count > 1 || one->settings.application)
+	if (merged)
 		signals_hold();
 	if (all->count > 1)
 		return run_several(all, program);
 	TRY(run_set(one, &parts, program, &status));
-	return finish(&one->settings, &parts, status,
-	              one->settings.merge || one->settings.application || one->settings.keep_ns,
-	              join_of(all));
+	return finish(&one->settings, &parts, status, merged, join_of(all));
 }
 
 /* Whether and how the program can be recorded; *passes as from strategy_choose(). */
@@ -386,6 +384,10 @@ static int prepare(struct settings *settings, char **program, size_t *passes)
 	TRY(strategy_choose(settings, passes));
 	if ((settings->merge || settings->application) && name_varies(settings->output))
 		return say(OPK_EUSAGE, "-o %s: one file can't have a name for each process",
+		           settings->output);
+	/* Three processes of ours name files. */
+	if (settings->watch && name_has(settings->output, "p"))
+		return say(OPK_EUSAGE, "-o %s: a watch is not named after a process",
 		           settings->output);
 	/* Any user may have CUPTI's records of what ran. */
 	if (settings->mode != MODE_TRACE)
@@ -434,6 +436,8 @@ int main(int argc, char **argv)
 	opk_reserve_standard();
 	if (argc > 1 && !strcmp(argv[1], WATCH_WORD))
 		return argc > 3 ? watch_dump(argv[3]) : argc > 2 ? watch_gpus(argv[2]) : OPK_EUSAGE;
+	if (argc > 1 && !strcmp(argv[1], "--complete"))
+		return shell_complete((size_t)argc - 2, argv + 2);
 	signals_begin();
 	TRY(command_line_read(&settings, &sets, &program, argc, argv));
 	if (!program)

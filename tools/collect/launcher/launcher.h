@@ -29,6 +29,11 @@ int command_line_read(struct settings *settings, struct opk_strlist *sets, char 
 char *option_meant(const char *name);
 /* help.c: the page of --help; all about an option of that name; or "all". OPK_OK or OPK_EUSAGE. */
 int help_print(const char *topic);
+/*
+ * shell_complete.c: prints what the INDEX-th of the WORDS may become: INDEX, WORDS. OPK_OK: or a
+ * file; OPK_EFAILED: no file; or OPK_EUSAGE.
+ */
+int shell_complete(size_t count, char **words);
 
 /* A context for the files that this run writes. */
 int launcher_ctx_new(struct opk_ctx **out, const struct settings *settings);
@@ -233,6 +238,7 @@ struct parts {
 	size_t count, capacity;
 	size_t running; /* number of other parts, still being written */
 	size_t silent;  /* processes that continue and have left no file so far */
+	bool quiet;     /* parts_find() says nothing of files that it skips */
 };
 
 /* Makes a random token for the next run: OPK_OK, or a message. */

@@ -56,7 +56,7 @@ static bool add_part(struct parts *parts, const char *path, const char *token)
 		;
 	if (!part.path || !at || (strcmp(token, "*") && strncmp(at + 1, token, strlen(token)))
 	    || !read_ids(&part, at + 1 + strcspn(at + 1, "-") + 1) || problem) {
-		if (problem)
+		if (problem && !parts->quiet)
 			say(0, "%s: %s: it is left alone", path, problem);
 		free(part.path);
 		return part.path != NULL;
@@ -81,14 +81,15 @@ static int compare(const void *one, const void *other)
 }
 
 /* Finds files with the names of parts of runs with this token, which may be a pattern. */
-static void find_files(glob_t *found, const struct settings *settings, const char *token)
+static void find_files(glob_t *found, const struct settings *settings, const char *token,
+                       const char *ending)
 {
 	char name[PATH_MAX], pattern[PATH_MAX + 64];
 
 	*found = (glob_t){ 0 };
 	if (!name_pattern(name, sizeof name, settings->output))
 		return;
-	snprintf(pattern, sizeof pattern, "%s.%s-*" PART_ENDING, name, token);
+	snprintf(pattern, sizeof pattern, "%s.%s%s", name, token, ending);
 	glob(pattern, GLOB_PERIOD, NULL, found);
 }
 
@@ -98,7 +99,7 @@ int parts_find(struct parts *parts, const struct settings *settings)
 	bool good = true;
 	glob_t found;
 
-	find_files(&found, settings, settings->token);
+	find_files(&found, settings, settings->token, "-*" PART_ENDING);
 	for (size_t i = 0; i < found.gl_pathc; i++)
 		good = good && add_part(parts, found.gl_pathv[i], settings->token);
 	globfree(&found);
@@ -186,12 +187,31 @@ static void report_leftover(const struct settings *settings, const char *path)
 	}
 }
 
+/* A run that still merges writes to its file all the time. */
+static void report_merged(const char *path)
+{
+	enum { QUIET_S = 60 };
+	struct stat info;
+
+	if (!why_foreign(path) && !stat(path, &info) && time(NULL) - info.st_mtime > QUIET_S)
+		say(0,
+		    "note: %s was left by a run that was killed while it joined its files: delete "
+		    "it",
+		    path);
+}
+
+#define HEX4 "[0-9a-f][0-9a-f][0-9a-f][0-9a-f]"
+
 void parts_report_leftovers(const struct settings *settings)
 {
 	glob_t found;
 
-	find_files(&found, settings, "*");
+	find_files(&found, settings, "*", "-*" PART_ENDING);
 	for (size_t i = 0; i < found.gl_pathc; i++)
 		report_leftover(settings, found.gl_pathv[i]);
+	globfree(&found);
+	find_files(&found, settings, HEX4 HEX4 HEX4 HEX4 "*", MERGED_ENDING "*");
+	for (size_t i = 0; i < found.gl_pathc; i++)
+		report_merged(found.gl_pathv[i]);
 	globfree(&found);
 }

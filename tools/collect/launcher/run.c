@@ -2,6 +2,11 @@
 /* Runs the program, passes signals on to it, and ends as it did. */
 #include "collect/launcher/launcher.h"
 
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+#include "base/signals.h"
+
 static volatile sig_atomic_t child, stopped; /* stopped: the last signal, or 0 */
 static bool signals_held;
 static void (*file_limit)(int), (*children_end)(int); /* the signals' old handlers */
@@ -10,7 +15,7 @@ static int not_run; /* the error that prevented the program's start, or 0 */
 /* Signals that the program shall handle. */
 static struct {
 	int number;
-	void (*inherited)(int);
+	struct sigaction before;
 } signals[] = {
 	{ .number = SIGINT }, { .number = SIGQUIT }, { .number = SIGTERM }, { .number = SIGHUP }
 };
@@ -24,59 +29,52 @@ int signal_came(void)
 	return stopped;
 }
 
-static void note_signal(int number)
-{
-	stopped = number;
-}
-
 void signal_forward(int number)
 {
 	if (child > 0)
 		kill((pid_t)child, number);
 }
 
-static void pass_on(int number)
-{
-	stopped = number;
-	signal_forward(number);
-}
-
-/* What the kernel sends, such as a terminal's new size, it sends to the program, too. */
+/*
+ * What the kernel sends, such as a terminal's Ctrl-C and new size, it sends to the program, too;
+ * but not the end of a time limit, which exec() keeps and a child does not have.
+ */
 static void hand_on(int number, siginfo_t *info, void *unused)
 {
-	bool by_process = info->si_code <= 0;
+	bool to_us = number == SIGTERM || number == SIGHUP || number == SIGALRM;
 
 	(void)unused;
 	if (child > 0 && info->si_code == SI_QUEUE)
 		sigqueue((pid_t)child, number, info->si_value);
-	else if (by_process)
+	else if (to_us || info->si_code <= 0)
 		signal_forward(number);
 }
 
-/* Ignored signals stay ignored. */
-static void take_message(int number)
+static void hand_on_end(int number, siginfo_t *info, void *unused)
 {
-	struct sigaction before,
-		action = { .sa_sigaction = hand_on, .sa_flags = SA_SIGINFO | SA_RESTART };
+	stopped = number;
+	hand_on(number, info, unused);
+}
 
-	if (!sigaction(number, NULL, &before) && before.sa_handler != SIG_IGN)
+/* Ignored signals stay ignored. */
+static void take(struct sigaction *before, int number, void (*handler)(int, siginfo_t *, void *))
+{
+	struct sigaction action = { .sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_RESTART };
+
+	if (!sigaction(number, NULL, before) && before->sa_handler != SIG_IGN)
 		sigaction(number, &action, NULL);
 }
 
-/* Ctrl-C also reaches the program; other signals reach only us. Ignored ones stay ignored. */
 static void take_signals(void)
 {
-	for (size_t i = 0; i < sizeof messages / sizeof *messages; i++)
-		take_message(messages[i]);
-	for (int number = SIGRTMIN; number <= SIGRTMAX; number++)
-		take_message(number);
-	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
-		bool terminal = signals[i].number == SIGINT || signals[i].number == SIGQUIT;
+	struct sigaction before;
 
-		signals[i].inherited = signal(signals[i].number, terminal ? note_signal : pass_on);
-		if (signals[i].inherited == SIG_IGN)
-			signal(signals[i].number, SIG_IGN);
-	}
+	for (size_t i = 0; i < sizeof messages / sizeof *messages; i++)
+		take(&before, messages[i], hand_on);
+	for (int number = SIGRTMIN; number <= SIGRTMAX; number++)
+		take(&before, number, hand_on);
+	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+		take(&signals[i].before, signals[i].number, hand_on_end);
 }
 
 void signals_begin(void)
@@ -89,7 +87,7 @@ void signals_begin(void)
 static void give_signals_back(void)
 {
 	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-		signal(signals[i].number, signals[i].inherited);
+		sigaction(signals[i].number, &signals[i].before, NULL);
 }
 
 void signals_hold(void)
@@ -146,7 +144,7 @@ static void preload(void)
 }
 
 /* The child writes its error to the pipe; a started program closes the pipe. */
-static void become(char **program, int report)
+static void become(char **program, int report, const sigset_t *mask)
 {
 	int problem;
 
@@ -159,6 +157,7 @@ static void become(char **program, int report)
 		signal(SIGCHLD, children_end);
 		preload();
 	}
+	opk_restore_signals(mask);
 	execvp(program[0], program);
 	problem = errno;
 	say(0, "%s: %s", program[0], strerror(problem));
@@ -171,7 +170,6 @@ static int wait_for(pid_t pid, int report)
 {
 	int status;
 
-	child = pid;
 	while (read(report, &not_run, sizeof not_run) < 0 && errno == EINTR)
 		;
 	close(report);
@@ -182,6 +180,23 @@ static int wait_for(pid_t pid, int report)
 	return status;
 }
 
+/*
+ * Returns what fork() does. Signals wait until they can reach the child; one that came before
+ * reaches it, too.
+ */
+static pid_t start(char **program, int report)
+{
+	opk_autosignals sigset_t before = opk_block_signals();
+	pid_t pid = fork();
+
+	if (!pid)
+		become(program, report, &before);
+	child = pid;
+	if (stopped)
+		signal_forward(stopped);
+	return pid;
+}
+
 int program_run(char **program)
 {
 	int ends[2] = { -1, -1 };
@@ -189,9 +204,7 @@ int program_run(char **program)
 
 	if (!signals_held)
 		take_signals();
-	pid = pipe2(ends, O_CLOEXEC) ? -1 : fork();
-	if (pid == 0)
-		become(program, ends[1]);
+	pid = pipe2(ends, O_CLOEXEC) ? -1 : start(program, ends[1]);
 	if (ends[1] >= 0)
 		close(ends[1]);
 	if (pid > 0)
@@ -214,6 +227,9 @@ int program_end(int status)
 		return not_run == ENOENT ? NOT_FOUND : NOT_EXECUTABLE;
 	if (!WIFSIGNALED(status))
 		return WEXITSTATUS(status);
+	/* A core file of ours must not replace the program's. */
+	setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
+	prctl(PR_SET_DUMPABLE, 0);
 	signal(WTERMSIG(status), SIG_DFL);
 	kill(getpid(), WTERMSIG(status));
 	/* The launcher blocks this signal. */

@@ -80,7 +80,7 @@ static bool is_ignored(int number)
 /* Signals come only where they are waited for. */
 static void hold(sigset_t *signals)
 {
-	static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	static const int ends[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM };
 
 	sigemptyset(signals);
 	sigaddset(signals, SIGUSR1);

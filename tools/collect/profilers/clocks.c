@@ -91,23 +91,12 @@ static uint32_t read_clock(struct watched *watched, int which, enum quantity qua
 	return mhz;
 }
 
-/* Whether the last time was a while ago, or never; then it is now. */
-static bool is_due(struct timespec *last)
-{
-	static const double good_s = 0.25;
-
-	if (last->tv_sec && clock_seconds_since(last) < good_s)
-		return false;
-	*last = clock_now();
-	return true;
-}
-
 /* They change slowly, and NVML's power is a mean of the last second. */
 static void read_power(struct watched *watched)
 {
 	unsigned value;
 
-	if (!is_due(&watched->slow_at))
+	if (!clock_is_due(&watched->slow_at, NVML_EVERY_S))
 		return;
 	if (NVML_ASK(nvmlDeviceGetPowerUsage, watched->handle, &value))
 		note_both(watched, POWER, value / 1000.0);
@@ -151,7 +140,7 @@ void clocks_look(int device)
 	struct watched *watched = find(device);
 	unsigned long long reasons;
 
-	if (!watched || !is_due(&watched->looked_at))
+	if (!watched || !clock_is_due(&watched->looked_at, NVML_EVERY_S))
 		return;
 	reasons = reasons_of(watched);
 	if (!(reasons & idle))

@@ -91,6 +91,9 @@ void blank_clear(struct blank *blank);
 /* The number of ranges in an image; `expected` if this libcupti can't tell. */
 size_t profiler_count(const struct profiler *profiler, size_t expected);
 
+/* How often NVML is asked, by clock_is_due(). */
+#define NVML_EVERY_S 0.25
+
 /* A device's current clocks; 0 if NVML is missing or does not know them. */
 struct clocks {
 	uint32_t sm_mhz, memory_mhz;

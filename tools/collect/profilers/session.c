@@ -236,6 +236,20 @@ struct session *session_new(const struct profiling *profiling, CUcontext context
 	return NULL;
 }
 
+/* A row of the same context, of whose contents nothing is known. */
+static struct opk_range row_like(const struct opk_range *known)
+{
+	return (struct opk_range){
+		.device = known->device,
+		.context = known->context,
+		.process = known->process,
+		.rank = known->rank,
+		.pass = known->pass,
+		.sm_mhz = known->sm_mhz,
+		.memory_mhz = known->memory_mhz,
+	};
+}
+
 /*
  * If there are fewer ranges than rows, the last ranges were dropped. If there are more, launches
  * came by a call without a callback, and it is unknown which row belongs to which range.
@@ -259,15 +273,7 @@ static void match_rows(struct session *session)
 	}
 	present->ranges = grown;
 	for (present->count = 0; present->count < found; present->count++)
-		grown[present->count] = (struct opk_range){
-			.device = known.device,
-			.context = known.context,
-			.process = known.process,
-			.rank = known.rank,
-			.pass = known.pass,
-			.sm_mhz = known.sm_mhz,
-			.memory_mhz = known.memory_mhz,
-		};
+		grown[present->count] = row_like(&known);
 }
 
 static void decode(struct session *session)
@@ -394,8 +400,12 @@ bool session_begin(struct session *session, const struct opk_range *row, CUstrea
 		rotation_saw(&session->rotation, row);
 	session->present.ranges[session->present.count] = *row;
 	session->present.ranges[session->present.count].pass = (uint32_t)session->pass;
-	if (session->profiler.push ? !push(session) : session->selective && !resume(session))
+	if (session->profiler.push ? !push(session) : session->selective && !resume(session)) {
+		session->counts.drops[DROP_PROFILER]++;
 		return false;
+	}
+	/* Not what was prepared before. */
+	session->present.ranges[session->present.count].start_ns = clock_host_ns();
 	session->present.count++;
 	session->open = true;
 	tally->ranges++;
@@ -438,11 +448,25 @@ void session_end(struct session *session)
 
 void session_cancel(struct session *session)
 {
+	struct opk_range *row;
+
 	session_end(session);
-	/* A pushed range remains in the image, empty. */
-	if (session->profiler.push || !session->present.count)
+	if (!session->present.count)
 		return;
-	segments_clear_range(&session->present.ranges[--session->present.count]);
+	row = &session->present.ranges[session->present.count - 1];
+	segments_clear_range(row);
+	if (session->profiler.push) {
+		/* The range remains in the image, empty, and is not one of its kernel. */
+		struct opk_range failed = row_like(row);
+
+		failed.name = strdup("a launch that failed");
+		failed.launch = row->launch;
+		failed.start_ns = row->start_ns;
+		failed.end_ns = row->end_ns;
+		*row = failed;
+		return;
+	}
+	session->present.count--;
 	tally->ranges--;
 }
 

@@ -7,9 +7,6 @@
 
 enum { LONGEST_NS = 2000000000 };
 
-/* NVML is asked four times a second. */
-static const double LOOK_EVERY_S = 0.25;
-
 struct user {
 	unsigned process;
 	uint64_t since, seen;
@@ -23,7 +20,7 @@ struct users {
 	struct counts *counts;
 	struct user items[MOST_USERS];
 	size_t count;
-	struct timespec looked; /* zero before the first look */
+	struct timespec looked; /* by users_look() */
 };
 
 /* NVML has the host's numbers: in a container with its own they mean other processes. */
@@ -121,7 +118,6 @@ static void look(struct users *users)
 	bool known = clocks_processes(processes, &count, users->device);
 	uint64_t now = clock_host_ns();
 
-	users->looked = clock_now();
 	for (size_t i = 0; i < count; i++) {
 		struct user *user = find(users, processes[i], now);
 
@@ -136,7 +132,7 @@ static void look(struct users *users)
 
 void users_look(struct users *users)
 {
-	if (users && clock_seconds_since(&users->looked) > LOOK_EVERY_S)
+	if (users && clock_is_due(&users->looked, NVML_EVERY_S))
 		look(users);
 }
 

@@ -53,8 +53,8 @@ void facts_add(struct facts *facts, char *value, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	if (item && vasprintf(&name, format, args) < 0)
-		name = NULL;
+	if (item)
+		name = opk_vprintf(format, args);
 	va_end(args);
 	if (name) {
 		*item = (struct opk_property){ name, value };

@@ -282,7 +282,7 @@ static void write_one(struct segments *segments, const struct segment *segment)
 	rotating->lost += segments->failed ? segment->count : 0;
 	for (size_t i = 0; i < DROPS; i++)
 		rotating->drops[i] += segment->drops[i];
-	if (segments->failed || !rotating->full)
+	if (segments->failed || !rotating->full || !segment->count)
 		return;
 	rotating->full = false;
 	say(0, "files can be written again, and recording goes on");
@@ -348,6 +348,12 @@ void segments_cut(struct segments *segments)
 {
 	opk_autounlock pthread_mutex_t *held = opk_lock(&segments->lock);
 
+	/* The file ends after a segment, and none may follow, as where all GPUs have failed. */
+	if (!segments->count) {
+		segments->waiting[segments->count++] = (struct segment){ .count = 0 };
+		segments->added++;
+		pthread_cond_broadcast(&segments->changed);
+	}
 	segments->rotating.cut = true;
 	segments->rotating.last = segments->added;
 }

@@ -118,13 +118,15 @@ const char *name_problem(const char *format)
 	return *name ? NULL : "the name is empty";
 }
 
+bool name_has(const char *format, const char *items)
+{
+	for (const char *at = strchr(format, '%'); at && at[1]; at = strchr(at + 2, '%'))
+		if (strchr(items, at[1]))
+			return true;
+	return false;
+}
+
 bool name_varies(const char *format)
 {
-	for (const char *at = strchr(format, '%'); at; at = strchr(at + 2, '%')) {
-		if (at[1] == 'p' || at[1] == 'q')
-			return true;
-		if (!at[1])
-			break;
-	}
-	return false;
+	return name_has(format, "pq");
 }

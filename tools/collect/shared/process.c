@@ -21,6 +21,14 @@ double clock_seconds_since(const struct timespec *then)
 	return (double)(now.tv_sec - then->tv_sec) + (double)(now.tv_nsec - then->tv_nsec) * 1e-9;
 }
 
+bool clock_is_due(struct timespec *last, double every_s)
+{
+	if (last->tv_sec && clock_seconds_since(last) < every_s)
+		return false;
+	*last = clock_now();
+	return true;
+}
+
 uint64_t clock_host_ns(void)
 {
 	struct timespec now;

@@ -4,7 +4,25 @@
 
 #include <stdarg.h>
 
+#include "base/signals.h"
 #include "base/terminal.h"
+
+/* Where nothing reads stderr any more, the signal must end neither the program nor a watch. */
+static void write_safely(const char *text)
+{
+	const struct timespec none = { 0 };
+	sigset_t ours, pending, before;
+
+	sigemptyset(&ours);
+	sigaddset(&ours, SIGPIPE);
+	sigpending(&pending);
+	pthread_sigmask(SIG_BLOCK, &ours, &before);
+	opk_terminal_say(stderr, "offpeak-collect: ", text);
+	/* The program may have one that waits. */
+	if (!sigismember(&pending, SIGPIPE))
+		sigtimedwait(&ours, NULL, &none);
+	opk_restore_signals(&before);
+}
 
 int say(int code, const char *format, ...)
 {
@@ -12,10 +30,9 @@ int say(int code, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	if (vasprintf(&text, format, args) < 0)
-		text = NULL;
+	text = opk_vprintf(format, args);
 	va_end(args);
-	opk_terminal_say(stderr, "offpeak-collect: ", text ? text : "out of memory");
+	write_safely(text ? text : "out of memory");
 	return code;
 }
 

@@ -375,6 +375,12 @@ const char *settings_read(struct settings *settings)
 	return NULL;
 }
 
+const char *const *settings_words(const char **what, const struct setting *row)
+{
+	*what = row->form->what;
+	return row->form->words;
+}
+
 const char *settings_word(enum setting_id id, unsigned value)
 {
 	return settings_table[id].form->words[value];

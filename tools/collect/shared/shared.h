@@ -394,6 +394,8 @@ void settings_export_number(enum setting_id id, size_t number);
 /* In the library, from a copy of the environment. NULL, or what is wrong. */
 const char *settings_read(struct settings *settings);
 
+/* The words that an option takes, with NULL at the end, and a text that names those for users. */
+const char *const *settings_words(const char **what, const struct setting *row);
 /* The word for a value of an enum above, as in META's `mode`. */
 const char *settings_word(enum setting_id id, unsigned value);
 /* Whether some launches are excluded. */
@@ -462,6 +464,8 @@ const char *name_of_file(const char *format);
 const char *name_problem(const char *format);
 /* Whether an item in it may differ between processes. */
 bool name_varies(const char *format);
+/* Whether one of these items is in it, such as "p". */
+bool name_has(const char *format, const char *items);
 /* A pattern for glob(): '*' for each item. False like name_expand(). */
 bool name_pattern(char *out, size_t size, const char *format);
 
@@ -511,6 +515,8 @@ const char *outer_cause(const struct opk_ctx *ctx);
 struct timespec clock_now(void);
 /* Seconds since a time from clock_now(). */
 double clock_seconds_since(const struct timespec *then);
+/* Whether the last time was at least so long ago, or never (zero); then it is now. */
+bool clock_is_due(struct timespec *last, double every_s);
 static inline bool clock_is_before(struct timespec a, struct timespec b)
 {
 	return a.tv_sec != b.tv_sec ? a.tv_sec < b.tv_sec : a.tv_nsec < b.tv_nsec;
