@@ -3,6 +3,7 @@
 # --clock-control: clocks are locked while a program runs, and free afterwards, however it ends, under a fake GPU.
 # shellcheck disable=SC2086 # several words in one variable
 . "${SOURCE:?}/tests/collect_common.sh"
+command -v pgrep >/dev/null || skip_all 'no pgrep: install procps'
 
 make_set three passes=3
 base='4294967041 4294967041'

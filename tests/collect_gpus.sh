@@ -3,6 +3,7 @@
 # --watch: whole GPUs are sampled, without a program, under a fake GPU.
 # shellcheck disable=SC2086 # several words in one variable
 . "${SOURCE:?}/tests/collect_common.sh"
+command -v pgrep >/dev/null || skip_all 'no pgrep: install procps'
 
 make_set pm profiler=pm
 

@@ -3,6 +3,7 @@
 # --watch for long: a flight recorder that a metric releases, GPUs and disks that fail, an hour of samples.
 # shellcheck disable=SC2086 # several words in one variable
 . "${SOURCE:?}/tests/collect_common.sh"
+command -v pgrep >/dev/null || skip_all 'no pgrep: install procps'
 
 metric=sm__cycles_active.avg
 make_set pm profiler=pm metrics=$metric,dram__bytes.sum

@@ -21,7 +21,7 @@ stand_in() {
 	{ echo '#!/bin/sh'; printf '%s\n' "$@"; } >"$tap_program"
 	chmod +x "$tap_program"
 }
-for name in make automake libtoolize pkg-config ldconfig groff; do
+for name in make automake libtoolize pkg-config ldconfig groff pgrep; do
 	stand_in "$tmp/bin/$name" 'exit 0'
 done
 stand_in "$tmp/bin/compiler" 'cat >/dev/null'
