@@ -56,6 +56,9 @@ static const struct recovery_row {
 	{ HERE, "M Ox I E", "M I1 S", "modules that were damaged 1" },
 	{ HERE, "M Ob Ib D R E", "M D1 R1 S", "counts of instructions that were damaged 1" },
 	{ HERE, "M O E", NULL, "nothing that was recorded is whole" },
+	/* Imports of older versions have values after this section: none is there. */
+	{ HERE, "M K B!", "M K1 S", "cut off 1" },
+	{ HERE, "M B!", NULL, "nothing that was recorded is whole" },
 	/* Killed: between sections, inside a payload, inside a header. */
 	{ HERE, "M A D R D R!", "M A1 D1 R1 D2 R2 S", "cut off 1" },
 	{ HERE, "M A D R D Rc", "M A1 D1 R1 D2 S", "of which no more is known 1" },

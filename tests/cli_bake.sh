@@ -111,24 +111,28 @@ else
 fi
 
 section 'what it says'
-printf 'set,metrics\nsimple,7\nroofline,26\n' >baked-sets
+printf 'set,metrics,recorded\nsimple,7,yes\nroofline,26,no\n' >baked-sets
 bake "$simple"
 # As import and others do, it prints what it has made.
 run 0 bake "$simple" -o printed.opk --set roofline --metrics sm__inst_executed.avg
 same 'what was baked' "$(cat out)" "$(printf 'field,value\nfile,printed.opk\nsize,%d\nrows,5\nmetrics,34' "$(wc -c <printed.opk)")"
 # What is in it: sets by name, the recorded one first, and how many metrics have values.
 prints baked-sets info printed.opk --table baked
-gives 'j["baked"] == [{"set": "simple", "metrics": 7}, {"set": "roofline", "metrics": 26}]' info printed.opk
+gives 'j["baked"] == [{"set": "simple", "metrics": 7, "recorded": True}, {"set": "roofline", "metrics": 26, "recorded": False}]' info printed.opk
 json 'j["baked_metrics"] == 34 and list(j)[-1] == "baked"'
 gives '"baked" not in j and "baked_metrics" not in j' info "$simple"
 works bake --only "$recordings/gh100-training-answers.opk" -o printed.opk
-shows '^answers,[0-9]+$' info printed.opk --table baked
+shows '^answers,[0-9]+,yes$' info printed.opk --table baked
+out_has '^answers,[0-9]+,no$'
 lines_are 3
 # A file of an earlier version does not say the names.
 works bake "$simple" -o printed.opk --set roofline
-splice printed.opk nameless.opk '' '' '"named_sets":[]'
-shows '^crc32:[0-9a-f]+,$' info nameless.opk --table baked
-rm printed.opk nameless.opk
+for names in '' '{}' '{"name":""}'; do
+	splice printed.opk nameless.opk '' '' "\"named_sets\":[$names]"
+	shows '^crc32:[0-9a-f]+,,no$' info nameless.opk --table baked
+	rm nameless.opk
+done
+rm printed.opk
 shows '^values_by,offpeak 0' info o/run.opk
 shows '^values_cupti_version,1' info b/run.opk
 shows ',VALS,.*,ok$' verify --deep b/run.opk
@@ -316,9 +320,28 @@ prints wanted eval mended.opk
 head -c $(($(wc -c <o/run.opk) - 400)) o/run.opk >cut.opk
 for arguments in 'eval cut.opk' 'eval cut.opk --allow-incomplete' 'show cut.opk' 'diff cut.opk o/run.opk --allow-incomplete' 'eval cut.opk --layout long'; do
 	# shellcheck disable=SC2086 # several arguments
-	refuses 4 'cut.opk: cut off before the end of its values, and without images nothing can be read of it: bake or import it again$' $arguments
+	refuses 4 'cut.opk: cut off before the end of its values, and without images none of them can be read: bake it again$' $arguments
 done
 rm mended.opk
+# Values of another tool, without the end alone, and without more.
+reports=$SOURCE/tests/files/reports
+works import --ncu "$reports/simple.csv" --chip GH100 -o whole.opk
+"$OFFPEAK" eval whole.opk >imported
+without_end whole.opk >cut.opk
+"$OFFPEAK" eval cut.opk --allow-incomplete >got 2>/dev/null
+equal got imported
+run 0 recover cut.opk -o mended.opk
+prints imported eval mended.opk
+# A recovered file has counts after its values.
+without_end mended.opk >cut.opk
+run 0 recover cut.opk -o again.opk
+prints imported eval again.opk
+for lost in 60 430 450; do
+	head -c $(($(wc -c <whole.opk) - lost)) whole.opk >cut.opk
+	refuses 4 "nothing that was recorded is whole" recover cut.opk -o none.opk
+	refuses 4 'cut.opk: cut off before the end of its values, and without images none of them can be read: import it again$' eval cut.opk --allow-incomplete
+done
+rm mended.opk again.opk
 # A set without a definition counts as not evaluated; rows need none.
 splice b/run.opk bad.opk '' '' '"sets":["00"]'
 works eval bad.opk

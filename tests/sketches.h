@@ -12,9 +12,9 @@
  *   f  a table has a row fewer
  *
  * M metadata, A availability, C config image, P prefix, D image, R range table, T times, S counts,
- * K records of what ran, O a module, I counts of instructions, U of an unknown type, V of one that
- * names the image before it, E end; F is the file header, before all. Each D, R, T, K, O and I
- * carries its number.
+ * K records of what ran, B how values were made, O a module, I counts of instructions, U of an
+ * unknown type, V of one that names the image before it, E end; F is the file header, before all.
+ * Each D, R, T, K, O and I carries its number.
  */
 #ifndef OPK_SKETCHES_H
 #define OPK_SKETCHES_H
@@ -28,21 +28,14 @@ static const struct {
 	char letter;
 	uint32_t type;
 } sketch_types[] = {
-	{ 'M', OPK_SECTION_META },
-	{ 'A', OPK_SECTION_AVAILABILITY },
-	{ 'C', OPK_SECTION_CONFIG },
-	{ 'F', OPK_SECTION_ROTATION },
-	{ 'P', OPK_SECTION_PREFIX },
-	{ 'D', OPK_SECTION_DATA },
-	{ 'R', OPK_SECTION_RANGES },
-	{ 'T', OPK_SECTION_TIMES },
-	{ 'S', OPK_SECTION_STATS },
-	{ 'U', 0x41525458 },
-	{ 'V', LATER_TABLE },
-	{ 'K', OPK_SECTION_ACTIVITIES },
-	{ 'E', OPK_SECTION_END },
-	{ 'O', OPK_SECTION_CODE },
-	{ 'I', OPK_SECTION_INSTRUCTIONS },
+	{ 'M', OPK_SECTION_META },   { 'A', OPK_SECTION_AVAILABILITY },
+	{ 'C', OPK_SECTION_CONFIG }, { 'F', OPK_SECTION_ROTATION },
+	{ 'P', OPK_SECTION_PREFIX }, { 'D', OPK_SECTION_DATA },
+	{ 'R', OPK_SECTION_RANGES }, { 'T', OPK_SECTION_TIMES },
+	{ 'S', OPK_SECTION_STATS },  { 'U', 0x41525458 },
+	{ 'V', LATER_TABLE },        { 'K', OPK_SECTION_ACTIVITIES },
+	{ 'E', OPK_SECTION_END },    { 'B', OPK_SECTION_BAKED },
+	{ 'O', OPK_SECTION_CODE },   { 'I', OPK_SECTION_INSTRUCTIONS },
 };
 
 static inline uint32_t sketch_type(char letter)
@@ -108,6 +101,9 @@ static inline void put_numbered(struct image *image, char letter, unsigned numbe
 		break;
 	case 'O':
 		opk_module_encode(&payload, &(struct opk_module){ .crc = number });
+		break;
+	case 'B':
+		opk_buf_add_text(&payload, "{\"generator\":\"test\"}");
 		break;
 	case 'I':
 		put_counts(&payload, number, rows);

@@ -214,7 +214,7 @@ int opk_values_list(struct opk_listing **out, size_t *metrics, struct opk_ctx *c
                     struct opk_file *file)
 {
 	opk_auto(opk_baked_file) struct opk_baked_file *baked = NULL;
-	opk_auto(opk_listing) struct opk_listing *rows = opk_listing_new("set metrics~");
+	opk_auto(opk_listing) struct opk_listing *rows = opk_listing_new("set metrics~ recorded?");
 	opk_autostrlist struct opk_strlist known = { 0 };
 	const struct opk_baked *how;
 	const struct opk_meta *meta;
@@ -228,12 +228,13 @@ int opk_values_list(struct opk_listing **out, size_t *metrics, struct opk_ctx *c
 	TRY(opk_value_row_metrics(&known, ctx, file));
 	*metrics = known.count;
 	opk_listing_row(rows, cell_text(*meta->set_name ? meta->set_name : "(recorded)"),
-	                cell_known(meta->metric_count, true));
+	                cell_known(meta->metric_count, true), cell_flag(true));
 	for (size_t i = 0; i < how->set_count; i++) {
-		bool named = i < how->named_set_count;
+		bool named = i < how->named_set_count && *how->named_sets[i].name;
 
 		opk_listing_row(rows, cell_text(named ? how->named_sets[i].name : how->sets[i]),
-		                cell_known(named ? how->named_sets[i].metrics : 0, named));
+		                cell_known(named ? how->named_sets[i].metrics : 0, named),
+		                cell_flag(false));
 	}
 	return opk_listing_finish(out, ctx, opk_take(rows));
 }
@@ -467,12 +468,12 @@ int opk_writer_add_given_values(struct opk_writer *writer, struct opk_ctx *ctx,
 	TRY(describe_all(&d, ctx, values));
 	baked.metrics = d.metrics;
 	baked.metric_count = d.bases.count;
-	TRY(opk_writer_add_baked(writer, &baked));
 	if (!values->row_count)
-		return add_rows(writer, ctx, values, 0, 0, &texts);
+		TRY(add_rows(writer, ctx, values, 0, 0, &texts));
 	for (size_t first = 0, count; first < values->row_count; first += count) {
 		count = values->row_count - first < most ? values->row_count - first : most;
 		TRY(add_rows(writer, ctx, values, first, count, &texts));
 	}
-	return OPK_OK;
+	/* The last, so that a file that was cut off shows whether all values are there. */
+	return opk_writer_add_baked(writer, &baked);
 }

@@ -246,7 +246,7 @@ struct opk_given_values {
 	const struct opk_baked_image *images;
 	size_t image_count;
 };
-/* Adds BAKE and VALS sections, after the range tables. */
+/* Adds VALS and BAKE sections, after the range tables. */
 int opk_writer_add_given_values(struct opk_writer *writer, struct opk_ctx *ctx,
                                 const struct opk_given_values *values);
 

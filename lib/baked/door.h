@@ -17,8 +17,8 @@ bool opk_values_are_foreign(const struct opk_values_origin *origin);
 
 /*
  * The sets whose values a file has, the recorded one first: set, its name, or a hash where a file
- * of an earlier version does not say it; metrics, how many it has. *metrics is how many have values
- * in all. No rows: the file has none.
+ * of an earlier version does not say it; metrics, how many it has; recorded, whether it is the
+ * recorded one. *metrics is how many have values in all. No rows: the file has none.
  */
 int opk_values_list(struct opk_listing **out, size_t *metrics, struct opk_ctx *ctx,
                     struct opk_file *file);

@@ -49,7 +49,7 @@ static void clear(struct bake *b)
 
 static int check(const struct bake *b)
 {
-	const struct opk_file *file = b->file;
+	struct opk_file *file = b->file;
 
 	if (!strcmp(b->meta->kind, "set"))
 		return opk_fail(b->ctx, OPK_EINPUT, "%s: it was built, not yet recorded",

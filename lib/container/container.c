@@ -176,16 +176,25 @@ bool opk_file_lacks_values(const struct opk_file *file)
 	           || opk_file_find(file, OPK_SECTION_VALUES) < 0);
 }
 
-int opk_file_check_complete(struct opk_ctx *ctx, const struct opk_file *file,
-                            enum opk_remedy remedy)
+static int fail_without_values(struct opk_ctx *ctx, struct opk_file *file)
+{
+	const struct opk_meta *meta;
+	const char *maker;
+
+	TRY(opk_file_meta(&meta, ctx, file));
+	maker = opk_output_maker(opk_output_of_meta(meta));
+	return opk_fail(ctx, OPK_EINPUT,
+	                "%s: cut off before the end of its values, and without images none of them "
+	                "can be read: %s it again",
+	                file->path, maker ? maker : "make");
+}
+
+int opk_file_check_complete(struct opk_ctx *ctx, struct opk_file *file, enum opk_remedy remedy)
 {
 	if (file->complete)
 		return OPK_OK;
 	if (opk_file_lacks_values(file))
-		return opk_fail(ctx, OPK_EINPUT,
-		                "%s: cut off before the end of its values, and without images "
-		                "nothing can be read of it: bake or import it again",
-		                file->path);
+		return fail_without_values(ctx, file);
 	opk_fail(ctx, OPK_EINPUT, "%s: cut off: its end section is missing", file->path);
 	return opk_advise(ctx, OPK_EINPUT, remedy);
 }

@@ -143,8 +143,7 @@ void opk_decoder_clear(struct opk_decoder *decoder);
 /* Whether the file was cut off, and has neither images nor values that can be read. */
 bool opk_file_lacks_values(const struct opk_file *file);
 /* OPK_EINPUT, with a remedy unless nothing helps, if the file was cut off. */
-int opk_file_check_complete(struct opk_ctx *ctx, const struct opk_file *file,
-                            enum opk_remedy remedy);
+int opk_file_check_complete(struct opk_ctx *ctx, struct opk_file *file, enum opk_remedy remedy);
 /* The `made_by` of this kind of .opk file; NULL: it is not made from other files. replaced.c */
 const char *opk_output_maker(enum opk_output output);
 /* The kind of an .opk file by its metadata. */

@@ -194,7 +194,7 @@ static int read_image(struct opk_survey *survey, struct opk_ctx *ctx, struct opk
 	return opk_result_check(result, ctx);
 }
 
-static int check_file(struct opk_ctx *ctx, const struct opk_file *file)
+static int check_file(struct opk_ctx *ctx, struct opk_file *file)
 {
 	TRY(opk_file_check_complete(ctx, file, OPK_REMEDY_RECOVER));
 	TRY(opk_baked_check_images(ctx, file, "this"));

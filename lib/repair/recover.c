@@ -452,18 +452,30 @@ static bool is_of_values(uint32_t type)
 	return type == OPK_SECTION_BAKED || type == OPK_SECTION_VALUES;
 }
 
-/* `bake` writes last how values were made: then all of them are there. */
-static bool ends_with_values(const struct opk_file *file)
+/* How values were made is written after all of them; before them in imports of older versions. */
+static bool has_all_values(const struct opk_file *file)
 {
-	return file->section_count
-	       && file->sections[file->section_count - 1].type == OPK_SECTION_BAKED;
+	bool values = false;
+
+	for (size_t i = 0; i < file->section_count; i++) {
+		if (file->sections[i].type == OPK_SECTION_BAKED)
+			return values;
+		values |= file->sections[i].type == OPK_SECTION_VALUES;
+	}
+	return false;
 }
 
 /* Values are of all images together: without one of these, or a part of them, they say nothing. */
 static int choose_values(struct recovery *r)
 {
 	const struct opk_file *file = r->scan.file;
-	bool whole = !r->losses[LOST_STRETCHES] && (!r->losses[LOST_END] || ends_with_values(file));
+	bool whole = !r->losses[LOST_STRETCHES] && (!r->losses[LOST_END] || has_all_values(file));
+	const char *problem =
+		opk_file_find(file, OPK_SECTION_LEFT_OUT) < 0
+			? "its values are of images that are lost, or not all there: bake the "
+			  "recovered recording"
+			: "its values are not all there, and there are no images to compute them "
+			  "from";
 
 	/* Sections whose checksum is wrong are findings alone. */
 	for (size_t i = 0; i < r->scan.findings.count; i++) {
@@ -474,9 +486,7 @@ static int choose_values(struct recovery *r)
 	}
 	for (size_t i = 0; !whole && i < file->section_count; i++)
 		if (is_of_values(file->sections[i].type) && is_kept(r, i))
-			TRY(leave_out(r, i,
-			              "its values are of images that are lost, or not all "
-			              "there: bake the recovered recording"));
+			TRY(leave_out(r, i, problem));
 	return OPK_OK;
 }
 
