@@ -114,8 +114,18 @@ around 'docker run -v /opt/ncu:/opt/ncu -w /x/ncu --rm img ' 'docker run -v /opt
 around 'ssh host ' 'ssh host ncu ./app'
 around 'srun -n 4 ' 'srun -n 4 ncu ./app'
 around 'sudo -E ' 'sudo -E ncu ./app'
+# The program, or an option's value, may have the tool's name.
+around 'docker run -v /opt/ncu -w /x/ncu img ' 'docker run -v /opt/ncu -w /x/ncu img ncu ./app'
+for before in 'sudo -E' 'srun -n4' 'srun --ntasks=4' 'kubectl exec -it pod --'; do
+	for program in './ncu' './ncu --foo' '-k ncu ./app'; do
+		run 0 sets --import "$before ncu $program" -o row.yaml
+		out_has "^$before offpeak-collect -c row.opk .*-- ${program#-k ncu }\$"
+	done
+done
+run 0 sets --import 'sudo -E ncu --set basic -o ncu ./app' -o row.yaml
+out_has '^sudo -E offpeak-collect -c row.opk -o ncu.opk -- ./app$'
 around 'env A=b PATH=/opt/ncu ' 'env A=b PATH=/opt/ncu ncu ./app'
-for line in 'ssh host "ncu ./app"' 'bash -c "ncu --set full ./app"' 'foo ncu ./app' '(ncu ./app)' 'x=$(ncu ./app)' 'sudo -E ncu -k ncu ./app'; do
+for line in 'ssh host "ncu ./app"' 'bash -c "ncu --set full ./app"' 'foo ncu ./app' '(ncu ./app)' 'x=$(ncu ./app)' 'sudo -H ncu -k ncu ./app' 'sudo -H ncu ./ncu' 'docker run --name ncu img ncu ./app' 'sudo -H /opt/ncu ./ncu'; do
 	refuses 4 'no command line of Nsight Compute in it that can be told from the rest: give the part that begins with ncu$' sets --import "$line"
 done
 
@@ -127,6 +137,9 @@ err_has 'gemm-pm.yaml has 1 metric, for profiler pm$'
 run 0 sets --import 'ncu --set full --metrics launch__grid_size ./app'
 out_has '^name: ncu$'
 err_has 'the set has 1 included set, for profiler range; 5 names are left out: its last lines say which and why$'
+
+run 0 sets --import 'ncu ./app' -o plain
+same 'a file without an ending' "$(grep '^name' plain)" 'name: ncu'
 
 section 'bad ones'
 refuses 4 "ncu:1:5: Nsight Compute has no option '--metric', did you mean metrics\?" sets --import 'ncu --metric a ./app'

@@ -72,26 +72,43 @@ size_t opk_first_word(const struct opk_shell_words *words)
 	return i;
 }
 
+/* Whether the next word may be the value of this one: of "-w", but not of "-E" or "-n4". */
+static bool takes_next(const char *word)
+{
+	static const char *const flags[] = { "-E", "--preserve-env", "--" };
+	size_t size = strlen(word);
+
+	return *word == '-' && !strchr(word, '=')
+	       && !opk_texts_contain(flags, sizeof flags / sizeof *flags, word)
+	       && (word[1] == '-' || !opk_is_digit(word[size - 1]));
+}
+
 size_t opk_find_ncu(const struct opk_shell_words *words)
 {
 	static const char *const others[] = { "echo", "which", "type", "man", "alias", "module" };
 	size_t count = words->count, first = opk_first_word(words);
 	size_t tools = 0, last = count, sure = count;
+	int skipped = 0; /* 1: a path, likely an option's value; 2: what may be the tool */
 
 	if (first == count
 	    || opk_texts_contain(others, sizeof others / sizeof *others, words->items[first].text))
 		return count;
 	for (size_t i = first; i < count; i++) {
 		const char *next = i + 1 < count ? words->items[i + 1].text : "";
+		const char *word = words->items[i].text;
+		bool bare = !strpbrk(word, "/\\"), value;
 
-		if (!is_tool(words->items[i].text, strlen(words->items[i].text))
+		if (!is_tool(word, strlen(word))
 		    || (i > first && *next != '-' && !is_prefix(words->items[first].text)))
 			continue;
 		if (i == first)
 			return i;
-		/* "-w /work/ncu": it may be an option's value. */
-		if (sure == count && *words->items[i - 1].text != '-')
+		/* "-w /work/ncu IMAGE ncu": the second is the tool; "-x ncu ./ncu": either may be. */
+		value = takes_next(words->items[i - 1].text);
+		if (sure == count && !value && skipped <= bare)
 			sure = i;
+		else if (sure == count)
+			skipped = value && !bare && skipped < 2 ? 1 : 2;
 		last = i;
 		tools++;
 	}
