@@ -39,6 +39,8 @@ static const struct number {
 	{ HERE, POINT, "-Inf", -HUGE_VAL, 0 },
 	{ HERE, POINT, "+infinity", HUGE_VAL, 0 },
 	{ HERE, POINT, "(!) inf", HUGE_VAL, 0 },
+	{ HERE, POINT, "(!) 12", 12, 0 },
+	{ HERE, COMMA, "(!) -1.234,5", -1234.5, 0 },
 	{ HERE, POINT, "inf.", (double)NAN, 0 },
 	{ HERE, COMMA, "65,77", 65.77, 0 },
 	{ HERE, COMMA, "117.344", 117344, 0 },
@@ -86,9 +88,8 @@ TEST(numbers_in_any_locale)
 
 TEST(no_values)
 {
-	static const char *const texts[] = {
-		"", "n/a", "N/A", "nan", "-nan", "(!) n/a", "(!) nan"
-	};
+	static const char *const texts[] = { "",     "n/a",     "N/A",     "nan",
+		                             "-nan", "(!) n/a", "(!) nan", "(!) " };
 	const struct opk_printed printed = { 0 };
 
 	for (size_t i = 0; i < COUNT(texts); i++) {

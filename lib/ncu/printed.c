@@ -89,13 +89,19 @@ static bool is_decimal(const struct parts *parts)
 	return parts->after != 3 || parts->before > 3 || parts->leading_zero || parts->exponent;
 }
 
+/* The text after ncu's mark of a value that may be wrong, "(!) ". */
+static const char *after_mark(const char *text)
+{
+	return text + (strncmp(text, "(!) ", 4) ? 0 : 4);
+}
+
 void opk_printed_learn(struct opk_printed *printed, const char *text, size_t line)
 {
 	struct parts parts;
 	const char *rest;
 	bool comma, point;
 
-	if (!divide(&parts, &rest, text) || !parts.last)
+	if (!divide(&parts, &rest, after_mark(text)) || !parts.last)
 		return;
 	if (parts.commas && parts.points) {
 		comma = *parts.last == ',';
@@ -146,19 +152,18 @@ static bool plain_number(char out[MAX_NUMBER + 20], const struct parts *parts, c
 
 bool opk_printed_is_none(const char *text)
 {
-	static const char *const none[] = { "",     "n/a",     "(!) n/a",  "nan",
-		                            "-nan", "(!) nan", "-nan(ind)" };
+	static const char *const none[] = { "", "n/a", "nan", "-nan", "-nan(ind)" };
 
+	text = after_mark(text);
 	for (size_t i = 0; i < sizeof none / sizeof *none; i++)
 		if (!strcasecmp(text, none[i]))
 			return true;
 	return false;
 }
 
-/* "inf", "-inf", "Infinity", "(!) inf"; 0: it is not one. */
-static double infinity_of(const char *text)
+/* "inf", "-inf", "Infinity"; 0: it is not one. */
+static double infinity_of(const char *word)
 {
-	const char *word = text + (strncmp(text, "(!) ", 4) ? 0 : 4);
 	double sign = *word == '-' ? -1 : 1;
 
 	word += *word == '-' || *word == '+';
@@ -175,6 +180,7 @@ enum opk_printed_kind opk_printed_read(double *out, const struct opk_printed *pr
 	size_t length;
 
 	*out = (double)NAN;
+	text = after_mark(text);
 	if (opk_printed_is_none(text))
 		return OPK_PRINTED_NONE;
 	if (infinity_of(text) != 0) {
