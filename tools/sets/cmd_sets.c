@@ -252,7 +252,7 @@ static int import(struct app *app, const char *path, const struct option_list *w
 		options.path = "ncu";
 		options.text = path;
 	}
-	/* Other names are not those of files. */
+	/* A file without an ending, such as /dev/stdout, gives the set no name. */
 	if (app->output && *opk_ending(app->output))
 		options.name = files_set_name(name, app->output);
 	TRY(opk_set_import_new(&import, app->ctx, &options));
