@@ -89,6 +89,16 @@ out_has '^SMs active +22.857 +0 +80 +% +22.9%' '^GPC clock +1.7 ' '^vadd '
 works trace metrics.opk -o metrics.json
 pass 'counters in the trace' grep -q '"name":"sm__cycles_active.avg.pct_of_peak_sustained_elapsed","ts":' metrics.json
 refuses 2 'sm__inst_executed.sum is not among its values, which Nsight Systems computed' eval metrics.opk --metrics sm__inst_executed.sum
+# A part of the values is worth nothing; what ran needs none of them.
+"$OFFPEAK" eval metrics.opk >wanted
+without_end metrics.opk >cut.opk
+run 0 recover cut.opk -o mended.opk
+prints wanted eval mended.opk
+head -c $(($(wc -c <metrics.opk) - 300)) metrics.opk >cut.opk
+refuses 4 'without images none of them can be read: import it again$' eval cut.opk --allow-incomplete
+run 0 recover cut.opk -o launches.opk
+out_has ',KERN,.*,kept$' 'VALS,.*"its values are not all there, and there are no images to compute them from"$'
+works trace launches.opk -o launches.json
 # There are more GPUs with samples than kernels.
 database single.sqlite metrics single
 run 0 import --nsys single.sqlite -o single.opk

@@ -452,6 +452,14 @@ static bool is_of_values(uint32_t type)
 	return type == OPK_SECTION_BAKED || type == OPK_SECTION_VALUES;
 }
 
+/* Whether it is in the place of an image, or describes one that is not there. */
+static bool is_left_out(const struct opk_file *file, size_t i)
+{
+	size_t image = file->sections[i].link == SIZE_MAX ? i : file->sections[i].link;
+
+	return file->sections[image].type == OPK_SECTION_LEFT_OUT;
+}
+
 /* How values were made is written after all of them; before them in imports of older versions. */
 static bool has_all_values(const struct opk_file *file)
 {
@@ -485,7 +493,7 @@ static int choose_values(struct recovery *r)
 			whole = whole && !finding->problem;
 	}
 	for (size_t i = 0; !whole && i < file->section_count; i++)
-		if (is_of_values(file->sections[i].type) && is_kept(r, i))
+		if ((is_of_values(file->sections[i].type) || is_left_out(file, i)) && is_kept(r, i))
 			TRY(leave_out(r, i, problem));
 	return OPK_OK;
 }
