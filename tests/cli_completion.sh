@@ -152,6 +152,10 @@ if [ -x "$BUILD/tools/offpeak-collect" ]; then
 	files_too no --range ''
 	files_too no --skip ''
 	files_too no --
+	for arguments in '-1 a b' '3 a b'; do
+		# shellcheck disable=SC2086
+		run 2 --complete $arguments
+	done
 	pass 'a file of its own' bash -euc '. "$1" && complete -p offpeak offpeak-collect' bash "$script-collect"
 	OFFPEAK=$offpeak
 	same "zsh's commands" "$(head -n 1 "$SOURCE/data/completion/_offpeak")" '#compdef offpeak offpeak-collect'

@@ -197,14 +197,16 @@ static int refuse(struct kinds *kinds, const char *headline, bool of_metrics)
 	common = names_of(kinds, &shares, kinds->items, true);
 	if (of_metrics && common)
 		opk_fail(kinds->ctx, OPK_EUSAGE, "in all files: %s",
-		         *common ? common : "no metric");
+		         *common ? common : "no recorded column");
 	if (shown < kinds->count)
 		opk_add(kinds->ctx, OPK_EUSAGE, "and %zu more kinds of files",
 		        kinds->count - shown);
 	while (shown)
 		add_kind(kinds, &shares, &kinds->items[--shown]);
 	opk_add(kinds->ctx, OPK_EUSAGE, "%s", headline);
-	return of_metrics ? opk_advise(kinds->ctx, OPK_EUSAGE, OPK_REMEDY_COMMON) : OPK_EUSAGE;
+	return of_metrics && common && *common
+	               ? opk_advise(kinds->ctx, OPK_EUSAGE, OPK_REMEDY_COMMON)
+	               : OPK_EUSAGE;
 }
 
 static const char other_rows[] = "the files don't go into one table: evaluate those of each line "
