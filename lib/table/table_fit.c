@@ -204,9 +204,7 @@ static int refuse(struct kinds *kinds, const char *headline, bool of_metrics)
 	while (shown)
 		add_kind(kinds, &shares, &kinds->items[--shown]);
 	opk_add(kinds->ctx, OPK_EUSAGE, "%s", headline);
-	return of_metrics && common && *common
-	               ? opk_advise(kinds->ctx, OPK_EUSAGE, OPK_REMEDY_COMMON)
-	               : OPK_EUSAGE;
+	return of_metrics ? opk_advise(kinds->ctx, OPK_EUSAGE, OPK_REMEDY_COMMON) : OPK_EUSAGE;
 }
 
 static const char other_rows[] = "the files don't go into one table: evaluate those of each line "
