@@ -84,6 +84,12 @@ files_too yes eval a.opk b
 files_too yes eval --raw ''
 files_too yes info ''
 files_too no info a.opk ''
+for command in bake diff report noise recover 'plot roofline' merge verify 'import --ncu' 'import --nsys' 'diff a.opk'; do
+	# shellcheck disable=SC2086
+	files_too yes $command ''
+done
+files_too no plot ''
+files_too no diff a.opk b.opk ''
 files_too yes chips -o ''
 files_too yes chips --cuda ''
 files_too yes plan --chip GH100 ''
