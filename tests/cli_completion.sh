@@ -84,6 +84,12 @@ files_too yes eval a.opk b
 files_too yes eval --raw ''
 files_too yes info ''
 files_too no info a.opk ''
+for command in bake diff report noise recover 'plot roofline' merge verify 'import --ncu' 'import --nsys' 'diff a.opk'; do
+	# shellcheck disable=SC2086
+	files_too yes $command ''
+done
+files_too no plot ''
+files_too no diff a.opk b.opk ''
 files_too yes chips -o ''
 files_too yes chips --cuda ''
 files_too yes plan --chip GH100 ''
@@ -152,6 +158,10 @@ if [ -x "$BUILD/tools/offpeak-collect" ]; then
 	files_too no --range ''
 	files_too no --skip ''
 	files_too no --
+	for arguments in '-1 a b' '3 a b'; do
+		# shellcheck disable=SC2086
+		run 2 --complete $arguments
+	done
 	pass 'a file of its own' bash -euc '. "$1" && complete -p offpeak offpeak-collect' bash "$script-collect"
 	OFFPEAK=$offpeak
 	same "zsh's commands" "$(head -n 1 "$SOURCE/data/completion/_offpeak")" '#compdef offpeak offpeak-collect'

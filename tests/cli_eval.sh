@@ -130,7 +130,7 @@ refuses 2 'the files have different metrics: choose the long layout' eval "$simp
 err_has "a database; --metrics A,B chooses, and 'offpeak diff' compares two$"
 same "$last: in groups" "$(sed '1d; s/; not in all files: .*//' err)" "  ranges, 7 metrics of simple: $simple, $nested, $simple, $simple and 1 more
   ranges, 156 metrics of wide_auto: $wide, $wide
-  in all files: no metric"
+  in all files: no recorded column"
 err_has 'of simple: .*; not in all files: sm__warps_active.avg.pct_of_peak_sustained_active, .* and 4 more$'
 run 0 eval "$simple" "$wide" --layout long
 # Its passes ran for different times: a share from counters of two passes may be more than the whole.

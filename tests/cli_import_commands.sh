@@ -164,6 +164,11 @@ out_has '^# .*sections that are not known here' 'section MySection' '^include: \
 refuses 1 'it names nothing that a metric set can collect: section MySection .sections that are not known here; ' \
 	sets --import 'ncu --section MySection ./app'
 
+refuses 4 "'–-set' begins with a printed dash: options begin with '-'" sets --import 'ncu –-set full ./app' -o no.yaml
+notes '--kernel-name regex:.gemm: expressions of offpeak-collect are POSIX extended ones' sets --import 'ncu -k "regex:(gemm" --metrics dram__bytes.sum ./app' -o broken.yaml
+run 0 sets --import dram__bytes.sum,smsp__inst_executed.sum
+out_has '^  - smsp__inst_executed.sum$'
+refuses 4 'no__such.txt: can.t open' sets --import no__such.txt -o no.yaml
 refuses 4 "'hello world' is not a file, a command line of Nsight Compute, or names of metrics" sets --import 'hello world' -o no.yaml
 
 section 'other tools'

@@ -13,7 +13,7 @@ same 'docs/ARCHITECTURE.md has at most 180 lines' "$(($(wc -l <"$SOURCE/docs/ARC
 
 section 'the map'
 map=$SOURCE/docs/ARCHITECTURE.md
-(cd "$SOURCE" && find lib tools -mindepth 1 -type d ! -path "*/.*" ! -name man3) | sort >folders
+(cd "$SOURCE" && find lib tools -mindepth 1 -type d ! -path "*/.*" ! -name man3 ! -name __pycache__) | sort >folders
 while read -r folder; do
 	grep -q "^| .*\`$folder/\`.* |" "$map" || echo "$folder"
 done <folders >missing

@@ -263,7 +263,7 @@ static bool offer_kind(const struct completion *c, const char *placeholder)
 		if (!strcmp(placeholder, kinds[i].placeholder))
 			kinds[i].offer(c);
 	return strstr(placeholder, "FILE") || strstr(placeholder, "DIR")
-	       || !strcmp(placeholder, "IMAGE") || !strcmp(placeholder, "SET");
+	       || strstr(placeholder, ".opk") || !strcmp(placeholder, "IMAGE") || !strcmp(placeholder, "SET");
 }
 
 static bool offer_argument(const struct completion *c)
@@ -275,7 +275,7 @@ static bool offer_argument(const struct completion *c)
 	if (c->index > FIRST_ARGUMENT)
 		before = app_option(c->command, c->words[c->index - 1]);
 	if (before && before->argument)
-		return offer_kind(c, before->argument);
+		return offer_kind(c, before->argument) || before->kind == OPTION_INPUT;
 	if (*c->word == '-') {
 		offer_options(c);
 		return false;

@@ -529,8 +529,7 @@ void opk_activity_table_clear(struct opk_activity_table *table);
 #define opk_autoactivities __attribute__((cleanup(opk_activity_table_clear)))
 void opk_activity_table_free(struct opk_activity_table *table);
 OPK_DEFINE_AUTO(opk_activity_table)
-/* A record as a range, and its kind in a word: "kernel", "copy", "set", "nvtx". */
-struct opk_range opk_activity_range(const struct opk_activity *activity);
+/* A record's kind in a word: "kernel", "copy", "set", "nvtx". */
 const char *opk_activity_word(const struct opk_activity *activity);
 /* Encodes the payload of a section. */
 void opk_activities_encode(struct opk_buf *out, const struct opk_activity *activities,

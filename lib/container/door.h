@@ -247,6 +247,8 @@ static inline bool opk_activity_ran(const struct opk_activity *activity)
 {
 	return activity->kind <= OPK_ACTIVITY_SET;
 }
+/* A record as a range, which borrows its texts. */
+struct opk_range opk_activity_range(const struct opk_activity *activity);
 /*
  * All records of what ran, in the order of the file, which is not always that of time; *count is 0
  * if there are none. The file owns them.

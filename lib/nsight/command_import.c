@@ -344,6 +344,21 @@ static size_t read_option(struct reader *r, size_t word)
 	return 2;
 }
 
+/* Pages and mail make dashes of the '-' that options begin with. */
+static void refuse_dash(struct reader *r, size_t word)
+{
+	static const char en_dash[] = "\xe2\x80\x93", em_dash[] = "\xe2\x80\x94";
+	const char *text = word < r->words.count ? r->words.items[word].text : "";
+	struct opk_place place;
+
+	if (strncmp(text, en_dash, 3) != 0 && strncmp(text, em_dash, 3) != 0)
+		return;
+	place = place_of(r, word);
+	r->drafts->code = opk_fail_at(r->drafts->ctx, &place,
+	                              "'%.200s' begins with a printed dash: options begin with '-'",
+	                              text);
+}
+
 static void read_options(struct reader *r, size_t tool)
 {
 	size_t word = tool + 1, first;
@@ -351,6 +366,8 @@ static void read_options(struct reader *r, size_t tool)
 	while (!r->drafts->code && word < r->words.count && *r->words.items[word].text == '-'
 	       && r->words.items[word].text[1] && strcmp(r->words.items[word].text, "--") != 0)
 		word += read_option(r, word);
+	if (!r->drafts->code)
+		refuse_dash(r, word);
 	if (r->drafts->code)
 		return;
 	word += word < r->words.count && !strcmp(r->words.items[word].text, "--");

@@ -308,6 +308,19 @@ static int remark_times(struct opk_summary *s)
 	                      count, s->group_count, word, count == 1 ? "has" : "have"));
 }
 
+/* The other ones were not evaluated. */
+static int remark_chosen(struct opk_summary *s)
+{
+	if (!s->condition || !s->time || s->group_count < 2 || s->kind == OPK_SUMMARY_DEVICES)
+		return OPK_OK;
+	return opk_summary_add_remark(s,
+	                              opk_printf("shares of time are of the %zu %ss like %s alone",
+	                                         s->group_count,
+	                                         s->kind == OPK_SUMMARY_KERNELS ? "kernel"
+	                                                                        : "range",
+	                                         s->options.kernel));
+}
+
 static int remark_samples(struct opk_summary *s)
 {
 	if (s->kind != OPK_SUMMARY_DEVICES || s->group_count)
@@ -415,6 +428,7 @@ int opk_summary_evaluate(struct opk_summary *s)
 	find_times(s);
 	TRY(find_shares(s));
 	TRY(remark_times(s));
+	TRY(remark_chosen(s));
 	TRY(remark_order(s));
 	TRY(remark_samples(s));
 	TRY(remark_gpus(s));

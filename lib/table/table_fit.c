@@ -197,7 +197,7 @@ static int refuse(struct kinds *kinds, const char *headline, bool of_metrics)
 	common = names_of(kinds, &shares, kinds->items, true);
 	if (of_metrics && common)
 		opk_fail(kinds->ctx, OPK_EUSAGE, "in all files: %s",
-		         *common ? common : "no metric");
+		         *common ? common : "no recorded column");
 	if (shown < kinds->count)
 		opk_add(kinds->ctx, OPK_EUSAGE, "and %zu more kinds of files",
 		        kinds->count - shown);

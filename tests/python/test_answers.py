@@ -41,10 +41,10 @@ class Findings(unittest.TestCase):
 
     def test_no_kernel(self):
         run = opk.open(recording("rotated"))
-        for call in (run.findings, run.noise, run.occupancy):
+        for call, what in (run.findings, "kernel or range"), (run.noise, "kernel or range"), (run.occupancy, "kernel"):
             with self.subTest(call.__name__), self.assertLogs("pyoffpeak") as logged:
                 self.assertEqual(list(call("nix")), [])
-            self.assertEqual([record.getMessage() for record in logged.records], ["no kernel or range is like nix"])
+            self.assertEqual([record.getMessage() for record in logged.records], [f"no {what} is like nix"])
 
     def test_without_findings(self):
         for row in opk.open(recording("witness")).findings():

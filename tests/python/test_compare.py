@@ -148,6 +148,16 @@ class Made(unittest.TestCase):
         rows = len(list(opk.open(BEFORE, AFTER).ranges))
         self.assertEqual(merged.info.ranges, rows)
         self.assertEqual([piece.rows for piece in opk.open(recording("simple")).split(2, self.folder)], [2, 2, 1])
+
+        class Two:
+            """As NumPy's whole numbers."""
+
+            def __index__(self):
+                return 2
+
+        self.assertEqual([piece.rows for piece in opk.open(recording("simple")).split(Two(), self.folder)], [2, 2, 1])
+        with self.assertRaises(TypeError):
+            opk.open(recording("simple")).split(True, self.folder)
         pieces = merged.split("kernel", self.folder)
         self.assertEqual(sum(piece.rows for piece in pieces), rows)
         self.assertEqual({len({row["kernel"] for row in opk.open(piece.path).ranges}) for piece in pieces}, {1})

@@ -231,10 +231,11 @@ static int import_line(struct app *app, const struct opk_set_import *import,
 	return report_commands(app, import, &collect);
 }
 
-/* A command line itself, where no file has such a name. */
+/* A command line itself, or metrics, where no file has such a name. */
 static bool is_text(const char *path)
 {
-	return strchr(path, ' ') && access(path, F_OK);
+	return (strchr(path, ' ') || (strstr(path, "__") && strchr(path, ',')))
+	       && access(path, F_OK);
 }
 
 static int import(struct app *app, const char *path, const struct option_list *wanted)

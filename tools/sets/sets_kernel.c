@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Translates what ncu says about kernels to an expression of offpeak-collect. */
+#include <regex.h>
 #include <string.h>
 
 #include "base/ascii.h"
@@ -8,10 +9,20 @@
 /* Nsight Compute's expressions have more; a group before this one would change backreferences. */
 static bool is_posix(const char *regex)
 {
+	regex_t compiled;
+
 	for (const char *at = strchr(regex, '\\'); at; at = strchr(at + 2, '\\'))
 		if (!at[1] || at[1] == 'd' || at[1] == 'D' || opk_is_digit(at[1]))
 			return false;
-	return !strstr(regex, "(?") && !strstr(regex, "*?") && !strstr(regex, "+?");
+	if (strstr(regex, "(?") || strstr(regex, "*?") || strstr(regex, "+?"))
+		return false;
+	/* To compile repetitions of repetitions may take all memory. */
+	if (strchr(regex, '{'))
+		return true;
+	if (regcomp(&compiled, regex, REG_EXTENDED | REG_NOSUB))
+		return false;
+	regfree(&compiled);
+	return true;
 }
 
 static void put_escaped(struct opk_buf *out, const char *name)

@@ -50,15 +50,20 @@ static int add_ranges(struct candidates *out, const struct show *show,
 
 static int find_candidates(struct candidates *out, const struct show *show)
 {
+	const struct opk_summary *summary = show->summary;
+	opk_autofree struct opk_range *kernels = opk_alloc_array(summary->activity_count + 1,
+	                                                         sizeof *kernels);
 	const struct opk_range *ranges;
-	size_t count;
+	size_t count, kernel_count = 0;
 
+	if (!kernels)
+		return app_nomem(show->app);
 	TRY(opk_file_ranges(&ranges, &count, show->app->ctx, show->file));
 	TRY(add_ranges(out, show, ranges, count));
-	for (size_t i = 0; i < show->summary->activity_count; i++)
-		if (show->summary->activities[i].kind == OPK_ACTIVITY_KERNEL)
-			TRY(add_candidate(out, show, show->summary->activities[i].name));
-	return OPK_OK;
+	for (size_t i = 0; i < summary->activity_count; i++)
+		if (summary->activities[i].kind == OPK_ACTIVITY_KERNEL)
+			kernels[kernel_count++] = opk_activity_range(&summary->activities[i]);
+	return add_ranges(out, show, kernels, kernel_count);
 }
 
 /* Finds names that have the text as a part, else the one that differs from it by a few letters. */

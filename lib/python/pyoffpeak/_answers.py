@@ -105,9 +105,9 @@ def _list(paths: tuple[str, ...], which: int, options: Struct) -> Any:
     return _context.made(ctx, "opk_listing", lib.opk_listing_free, lib.opk_answers_list, files.c, files.count, which, options.c)
 
 
-def _noted(found: Kind, kernel: str | None) -> Kind:
+def _noted(found: Kind, kernel: str | None, what: str = "kernel or range") -> Kind:
     if kernel is not None and not found:
-        _context.warn(f"no kernel or range is like {kernel}")
+        _context.warn(f"no {what} is like {kernel}")
     return found
 
 
@@ -136,4 +136,4 @@ def noise(
 
 
 def occupancy(path: str, kernel: str | None, kernel_names: str) -> OccupancyList:
-    return _noted(OccupancyList(_list((path,), lib.OPK_ANSWERS_OCCUPANCY, _options(kernel, kernel_names))), kernel)
+    return _noted(OccupancyList(_list((path,), lib.OPK_ANSWERS_OCCUPANCY, _options(kernel, kernel_names))), kernel, "kernel")

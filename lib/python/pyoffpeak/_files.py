@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from typing import NamedTuple, Optional, Sequence, Union
 
@@ -17,7 +18,7 @@ from ._summaries import open_file
 from ._words import Join, Level
 
 
-_JOINS = {None: None, "kernel": "kernel", "launch": "launch", "name": "name", "none": ""}
+_JOINS = {None: None, "kernel": "kernel", "launch": "launch", "name": "name", "none": "", "": ""}
 
 
 def key_of(by: Texts) -> str:
@@ -80,7 +81,7 @@ def split(source: str, by: Union[Texts, int], folder: Path) -> list[Piece]:
     ctx = _context.new()
     file = open_file(ctx, source)
     stem = os.path.join(os.fspath(folder), os.path.splitext(file_name(source))[0])
-    found = rows(ctx, lib.opk_split, file, c_text(str(by) if isinstance(by, int) else key_of(by)), c_output(f"{stem}.opk"))
+    found = rows(ctx, lib.opk_split, file, c_text(key_of(by) if isinstance(by, bool) or not hasattr(by, "__index__") else str(operator.index(by))), c_output(f"{stem}.opk"))
     return [record(Piece, row, path=f"{stem}-{i + 1}.opk") for i, row in enumerate(found)]
 
 

@@ -56,7 +56,7 @@ int shell_complete(size_t count, char **words)
 	size_t index = count ? strtoul(*words++, NULL, 10) : 0;
 	const char *word;
 
-	if (!index || index + 1 >= count)
+	if (!index || index >= count - 1)
 		return OPK_EUSAGE;
 	for (size_t i = 1; i < index; i++) {
 		/* Bash makes three words of --range=user. */
