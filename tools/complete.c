@@ -263,7 +263,8 @@ static bool offer_kind(const struct completion *c, const char *placeholder)
 		if (!strcmp(placeholder, kinds[i].placeholder))
 			kinds[i].offer(c);
 	return strstr(placeholder, "FILE") || strstr(placeholder, "DIR")
-	       || strstr(placeholder, ".opk") || !strcmp(placeholder, "IMAGE") || !strcmp(placeholder, "SET");
+	       || strstr(placeholder, ".opk") || !strcmp(placeholder, "IMAGE")
+	       || !strcmp(placeholder, "SET");
 }
 
 static bool offer_argument(const struct completion *c)
