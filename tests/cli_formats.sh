@@ -181,7 +181,7 @@ run 0 eval "$pm" --columns start_ns,end_ns,samples,covered_ns -o shown.db
 answers 382,0 shown.db 'SELECT sum(samples), sum(covered_ns != end_ns - start_ns) FROM wide'
 refuses 2 "databases have no column 'level'; CSV and JSON have it" eval "$recordings/gh100-nested.opk" --columns name,level -o level.db
 same 'a file all the same' "$(ls level.db 2>/dev/null)" ''
-# That is known before a database is begun.
+# Columns are checked before a database is begun.
 echo other >level.db-journal
 refuses 2 "databases have no column 'level'" eval "$recordings/gh100-nested.opk" --columns name,level -o level.db
 rm level.db-journal

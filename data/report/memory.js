@@ -24,7 +24,7 @@
 		return list.filter(([key]) => known(state, key)).map(([key, before, after]) => before + percent(state.row[key]) + (after || ''));
 	}
 
-	// Of what some kernel has; undefined: this one lacks a part.
+	// A sum of the parts that some kernel has; undefined: this one lacks a part.
 	function sum(state, ...keys) {
 		const parts = keys.filter(key => known(state, key)).map(key => state.row[key]);
 

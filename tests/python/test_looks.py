@@ -207,7 +207,7 @@ class Pictures(unittest.TestCase):
             opk.open(recording("simple")).picture("pie")
 
     def test_options_of_other_pictures(self):
-        """What a picture would not take is refused, as by the command."""
+        """Options that a kind of picture does not have are refused, as by the command."""
         run = opk.open(recording("roofline"))
         for kind, name, value, others in (("roofline", "where", "kernel=vadd*", "'timeline'"), ("kernels", "metrics", "dram__bytes.sum", "'timeline'"),
                                           ("stack", "set", "memory", "'timeline'"), ("kernels", "group", "Stalls", "'stack'"),

@@ -385,7 +385,7 @@ static int prepare(struct settings *settings, char **program, size_t *passes)
 	if ((settings->merge || settings->application) && name_varies(settings->output))
 		return say(OPK_EUSAGE, "-o %s: one file can't have a name for each process",
 		           settings->output);
-	/* Three processes of ours name files. */
+	/* The launcher, its watching child and a dump each name files. */
 	if (settings->watch && name_has(settings->output, "p"))
 		return say(OPK_EUSAGE, "-o %s: a watch is not named after a process",
 		           settings->output);

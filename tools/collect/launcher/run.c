@@ -227,7 +227,7 @@ int program_end(int status)
 		return not_run == ENOENT ? NOT_FOUND : NOT_EXECUTABLE;
 	if (!WIFSIGNALED(status))
 		return WEXITSTATUS(status);
-	/* A core file of ours must not replace the program's. */
+	/* The launcher's core file must not replace the program's. */
 	setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
 	prctl(PR_SET_DUMPABLE, 0);
 	signal(WTERMSIG(status), SIG_DFL);

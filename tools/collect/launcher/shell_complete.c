@@ -11,7 +11,7 @@ static void offer(const char *dashes, const char *text, const char *word)
 		printf("%s%s \n", dashes, text);
 }
 
-/* The setting of an option; NULL: it is none. */
+/* The setting of an option; NULL: there is no such option. */
 static const struct setting *find(const char *word)
 {
 	bool whole = !strncmp(word, "--", 2);
