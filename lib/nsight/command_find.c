@@ -75,11 +75,11 @@ size_t opk_first_word(const struct opk_shell_words *words)
 /* Whether the next word may be the value of this one: of "-w", but not of "-E" or "-n4". */
 static bool takes_next(const char *word)
 {
-	static const char *const flags[] = { "-E", "--preserve-env", "--" };
+	static const char *const flags[] = { "E", "preserve-env", "" };
 	size_t size = strlen(word);
 
 	return *word == '-' && !strchr(word, '=')
-	       && !opk_texts_contain(flags, sizeof flags / sizeof *flags, word)
+	       && !opk_texts_contain(flags, sizeof flags / sizeof *flags, word + strspn(word, "-"))
 	       && (word[1] == '-' || !opk_is_digit(word[size - 1]));
 }
 
