@@ -13,14 +13,14 @@ static const struct {
 	{ HERE, "metrics: [fake__b.sum, fake__a.sum]", "fake__b.sum\nfake__a.sum\n" },
 	/* Resolving does not check that the metric exists: planning does. */
 	{ HERE, "metrics: [no__such.sum]", "no__such.sum\n" },
-	{ HERE, "metrics: [fake__?.sum]", "fake__a.sum\nfake__b.sum\nfake__c.sum\n" },
+	{ HERE, "metrics: ['fake__?.sum']", "fake__a.sum\nfake__b.sum\nfake__c.sum\n" },
 	{ HERE, "metrics: ['*.pct', fake__a.sum]", "fake__ratio.pct\nfake__a.sum\n" },
 	{ HERE, "metrics: [fake__c.sum, fake__*.sum]",
 	  "fake__c.sum\nfake__a.sum\nfake__b.sum\nfake__listed.sum\n" },
 	{ HERE, "metrics: ['fake__[!a]*.sum']", "fake__b.sum\nfake__c.sum\nfake__listed.sum\n" },
 	{ HERE, "metrics: [/fake__(b|c)\\.sum/]", "fake__b.sum\nfake__c.sum\n" },
 	/* Expressions that begin in different ways: with text, a class or a choice. */
-	{ HERE, "metrics: [/fake__a?b?\\.sum/]", "fake__a.sum\nfake__b.sum\n" },
+	{ HERE, "metrics: ['/fake__a?b?\\.sum/']", "fake__a.sum\nfake__b.sum\n" },
 	{ HERE, "metrics: ['/fake__ax*\\.sum|fake__c\\.sum/']", "fake__a.sum\nfake__c.sum\n" },
 	{ HERE, "metrics: ['/fake__bx{0,1}\\.sum/']", "fake__b.sum\n" },
 	{ HERE, "metrics: [/fa+ke__b\\.sum/]", "fake__b.sum\n" },
@@ -36,19 +36,19 @@ static const struct {
 	{ HERE, "metrics: [fake__a.sum, {metric: fake__d*, optional: true}]",
 	  "fake__a.sum\nleft out fake__d*\n" },
 	/* If the catalog is open, all names are checked. */
-	{ HERE, "metrics: [fake__?.sum, fake__a, fake__x.sum, fake__a.max]",
+	{ HERE, "metrics: ['fake__?.sum', fake__a, fake__x.sum, fake__a.max]",
 	  "set t on FA100: 3 errors\n"
-	  "t.yaml:2:24: fake__a needs a rollup, for example fake__a.sum\n"
-	  "  metrics: [fake__?.sum, fake__a, fake__x.sum, fake__a.max]\n"
-	  "                         ^\n"
-	  "t.yaml:2:33: FA100 has no metric 'fake__x.sum', did you mean fake__a.sum?\n"
-	  "  metrics: [fake__?.sum, fake__a, fake__x.sum, fake__a.max]\n"
-	  "                                  ^\n"
-	  "t.yaml:2:46: fake__a has no rollup or submetric 'max'; a counter takes .sum, .avg, .min or "
+	  "t.yaml:2:26: fake__a needs a rollup, for example fake__a.sum\n"
+	  "  metrics: ['fake__?.sum', fake__a, fake__x.sum, fake__a.max]\n"
+	  "                           ^\n"
+	  "t.yaml:2:35: FA100 has no metric 'fake__x.sum', did you mean fake__a.sum?\n"
+	  "  metrics: ['fake__?.sum', fake__a, fake__x.sum, fake__a.max]\n"
+	  "                                    ^\n"
+	  "t.yaml:2:48: fake__a has no rollup or submetric 'max'; a counter takes .sum, .avg, .min or "
 	  ".max, and after it possibly .per_second, .per_cycle_active, .pct_of_peak_sustained_elapsed "
 	  "and the like\n"
-	  "  metrics: [fake__?.sum, fake__a, fake__x.sum, fake__a.max]\n"
-	  "                                               ^\n" },
+	  "  metrics: ['fake__?.sum', fake__a, fake__x.sum, fake__a.max]\n"
+	  "                                                 ^\n" },
 	/* ---- options of metrics */
 	{ HERE, "metrics: [{metric: fake__a.sum, as: a}, {metric: fake__b.sum}]",
 	  "fake__a.sum as a\nfake__b.sum\ncolumns a fake__b.sum\n" },
@@ -121,7 +121,8 @@ static const struct {
 	  "metrics: [fake__a.sum]\nchanges:\n- {for: [FA100], add: [fake__b.sum]}\n"
 	  "- {for: [FB100], add: [fake__c.sum]}",
 	  "fake__a.sum\nfake__b.sum\n" },
-	{ HERE, "metrics: [fake__?.sum]\nchanges:\n- {for: [range], remove: ['*b.sum', /.*a.sum/]}",
+	{ HERE,
+	  "metrics: ['fake__?.sum']\nchanges:\n- {for: [range], remove: ['*b.sum', /.*a.sum/]}",
 	  "fake__c.sum\n" },
 	/* In any order of the keys, removals come first. */
 	{ HERE,

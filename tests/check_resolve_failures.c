@@ -6,7 +6,7 @@
 static const char everything[] =
 	"name: t\nversion: 3\nparameters: {p: a}\nconstants: {c: {unit: byte, default: 2, FA100: 3}}\n"
 	"derived: {d: c + x, e: {formula: fake__c.sum / d, unit: '', description: prose}, f: y}\n"
-	"metrics:\n- {metric: 'fake__${p}.sum', as: x}\n- group: g\n  text: h\n  metrics: [fake__?.sum, e]\n"
+	"metrics:\n- {metric: 'fake__${p}.sum', as: x}\n- group: g\n  text: h\n  metrics: ['fake__?.sum', e]\n"
 	"- {any: [fake__listed.sum, no__such.sum, fake__ratio.pct], as: r}\n"
 	"- {metric: fake__listed.sum, as: y, optional: true}\n- /fake__throughput.*/\n- branch_efficiency\n"
 	"changes:\n- {for: [FA100], remove: [branch_efficiency, fake__c.sum]}\n";
@@ -143,7 +143,7 @@ static const struct {
 
 FAKE_TEST_EACH(a_library_that_fails, a_library_that_fails_rows)
 {
-	freed(opk_set) *set = load_text(ctx, "name: t\nmetrics: [fake__?.sum]\n");
+	freed(opk_set) *set = load_text(ctx, "name: t\nmetrics: ['fake__?.sum']\n");
 	opk_autoresolved struct opk_resolved resolved = { 0 };
 	int code;
 

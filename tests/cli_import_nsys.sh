@@ -208,7 +208,7 @@ fi
 chmod 600 mine.sqlite
 # Another program writes it until it is told to stop.
 mkfifo stop locked
-"$tap_python" -c 'import sqlite3; sqlite3.connect("mine.sqlite", isolation_level=None).execute("BEGIN EXCLUSIVE"); open("locked", "w"); open("stop").read()' &
+"$tap_python" -c 'import sqlite3; c = sqlite3.connect("mine.sqlite", isolation_level=None); c.execute("BEGIN EXCLUSIVE"); open("locked", "w"); open("stop").read()' &
 read -r _ <locked
 refuses 4 'mine.sqlite: SQLite: database is locked: another program is writing it' import --nsys mine.sqlite -o no.opk
 : >stop
