@@ -26,13 +26,14 @@ bool opk_path_is_too_deep(const char *path)
 int opk_path_is_inside(bool *out, struct opk_ctx *ctx, const struct opk_index *names,
                        const char *path)
 {
-	opk_autofree char *outer = opk_strdup(path);
+	opk_autofree char *outer = NULL;
 
 	*out = false;
+	if (!names->used || opk_path_is_too_deep(path))
+		return OPK_OK;
+	outer = opk_strdup(path);
 	if (!outer)
 		return opk_nomem(ctx, "ranges");
-	if (opk_path_is_too_deep(path))
-		return OPK_OK;
 	for (size_t end = opk_path_end_part(path, 0); !*out && path[end];
 	     end = opk_path_end_part(path, end + 1)) {
 		outer[end] = '\0';

@@ -207,27 +207,35 @@ static int sort(struct opk_summary *s)
 	return code;
 }
 
+/* Whether GPUs are of several hosts. */
+static bool has_hosts(const struct opk_summary *s)
+{
+	bool unlike = false;
+
+	for (size_t i = 1; !unlike && i < s->group_count; i++)
+		unlike = strcmp(opk_aggregate_get(s->aggregate, i)->range.host,
+		                opk_aggregate_get(s->aggregate, 0)->range.host)
+		         != 0;
+	return unlike;
+}
+
 /* A GPU's number, which GPUs of several hosts may share: then after the host's name. */
-static const char *device_name(struct opk_summary *s, const struct opk_range *range)
+static const char *device_name(struct opk_summary *s, const struct opk_range *range, bool hosts)
 {
 	int device = range->device < 0 ? 0 : range->device;
-	bool shared = false;
-	char *name;
+	char *name = hosts && *range->host ? opk_printf("%s %d", range->host, device)
+	                                   : opk_printf("%d", device);
 
-	for (size_t i = 0; !shared && i < opk_aggregate_count(s->aggregate); i++)
-		shared = strcmp(opk_aggregate_get(s->aggregate, i)->range.host, range->host) != 0;
-	name = shared && *range->host ? opk_printf("%s %d", range->host, device)
-	                              : opk_printf("%d", device);
 	return opk_strlist_take(&s->group_texts, name)
 	               ? s->group_texts.items[s->group_texts.count - 1]
 	               : NULL;
 }
 
 /* NULL: out of memory. */
-static const char *name_of(struct opk_summary *s, const struct opk_aggregated *of)
+static const char *name_of(struct opk_summary *s, const struct opk_aggregated *of, bool hosts)
 {
 	if (s->kind == OPK_SUMMARY_DEVICES)
-		return device_name(s, &of->range);
+		return device_name(s, &of->range, hosts);
 	return s->kind == OPK_SUMMARY_KERNELS && *of->range.kernel
 	               ? opk_kernel_names_get(s->kernel_names, &of->range)
 	               : of->name;
@@ -406,14 +414,17 @@ static int remark_roofline(struct opk_summary *s)
 
 static int make_groups(struct opk_summary *s)
 {
+	bool hosts;
+
 	s->group_count = opk_aggregate_count(s->aggregate);
 	s->groups = opk_alloc_array(s->group_count + 1, sizeof *s->groups);
 	if (!s->groups)
 		return summary_nomem(s);
+	hosts = has_hosts(s);
 	for (size_t i = 0; i < s->group_count; i++) {
 		s->groups[i].of = opk_aggregate_get(s->aggregate, i);
 		s->groups[i].number = i;
-		s->groups[i].name = name_of(s, s->groups[i].of);
+		s->groups[i].name = name_of(s, s->groups[i].of, hosts);
 		if (!s->groups[i].name)
 			return summary_nomem(s);
 	}
