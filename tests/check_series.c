@@ -583,7 +583,7 @@ TEST(any_times_are_joined)
 	ck_ok(ctx, opk_lanes_init(&lanes, ctx, records, COUNT(records), 1));
 	show_lanes(found, &lanes);
 	ck_assert_str_eq(found, "s1: a+1 | s2: c+1");
-	/* Names of no item are forgotten, unless they have a colour. */
+	/* Names that an item has, or that have a colour, are kept; others are forgotten. */
 	ck_assert_uint_eq(lanes.names.count, 4);
 }
 

@@ -91,7 +91,7 @@ run 0 sets --import 'mpirun -n 4 ncu.exe --metrics sm__cycles_active.avg ./app'
 out_has 'mpirun -n 4 offpeak-collect .* -- ./app'
 run 0 sets --import 'ncu ./app'
 out_has '^include: \[occupancy, speed-of-light'
-for before in 'cd ~/work/ncu &&' 'mkdir -p out/ncu;' 'pip install ncu;' 'ls ncu |'; do
+for before in 'cd ~/src/ncu &&' 'mkdir -p out/ncu;' 'pip install ncu;' 'ls ncu |'; do
 	run 0 sets --import "$before ncu --metrics sm__cycles_active.sum ./app"
 	out_has '^  - sm__cycles_active.sum$' ' offpeak-collect -c .* -- ./app$'
 	err_lacks 'there is 1 more'

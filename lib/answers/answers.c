@@ -201,7 +201,7 @@ static double value_of(const struct opk_answers *a, const double *values, const 
 	return values && opk_index_find(&at, &a->columns, name) ? values[at] : (double)NAN;
 }
 
-/* Values that say nothing of these launches together, or that can't be, are not known. */
+/* Makes NaN of values that say nothing about these launches together, and of impossible ones. */
 static void forget(double *means, const struct opk_answers *a, const struct opk_aggregated *of)
 {
 	static const struct {

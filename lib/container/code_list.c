@@ -46,10 +46,9 @@ static int weigh(struct code_list *list, const char *name)
 	list->weight += strlen(name) + OPK_TEXT_WEIGHT;
 	if (list->weight <= opk_table_limit(list->file))
 		return OPK_OK;
-	return opk_fail(
-		list->ctx, OPK_EINPUT,
-		"%s: the names of its functions are longer than those of a file of this size",
-		list->file->path);
+	return opk_fail(list->ctx, OPK_EINPUT,
+	                "%s: its functions have longer names than a file of this size can hold",
+	                list->file->path);
 }
 
 /* ---- which instructions have counts -------------------------------------------------------- */

@@ -103,7 +103,7 @@ size_t opk_find_ncu(const struct opk_shell_words *words)
 			continue;
 		if (i == first)
 			return i;
-		/* "-w /work/ncu IMAGE ncu": it is the second; "-x ncu ./ncu": either. */
+		/* "-w /src/ncu IMAGE ncu": it is the second; "-x ncu ./ncu": either. */
 		value = takes_next(words->items[i - 1].text);
 		if (sure == count && !value && skipped <= bare)
 			sure = i;

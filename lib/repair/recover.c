@@ -288,7 +288,7 @@ static int choose_numbered(struct recovery *r)
 		if (opk_is_of_plan(type) && at > sound_until)
 			TRY(leave_out(
 				r, i,
-				"a section before it is lost: what this one belongs to is not known"));
+				"a section before it is lost, so it is not known what this one belongs to"));
 	}
 	return OPK_OK;
 }

@@ -238,7 +238,7 @@ struct parts {
 	size_t count, capacity;
 	size_t running; /* number of other parts, still being written */
 	size_t silent;  /* processes that continue and have left no file so far */
-	bool quiet;     /* parts_find() says nothing of files that it skips */
+	bool quiet;     /* parts_find() does not name the files that it skips */
 };
 
 /* Makes a random token for the next run: OPK_OK, or a message. */
