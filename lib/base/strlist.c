@@ -30,6 +30,11 @@ size_t opk_texts_find(const char *const *texts, size_t count, const char *text)
 	return i;
 }
 
+bool opk_text_equals(const char *a, const char *b)
+{
+	return a == b || !strcmp(a ? a : "", b ? b : "");
+}
+
 bool opk_texts_contain(const char *const *texts, size_t count, const char *text)
 {
 	return opk_texts_find(texts, count, text) < count;

@@ -16,6 +16,8 @@ bool opk_strlist_add(struct opk_strlist *list, const char *text);
 /* Takes `text` over, even on failure; a NULL text is a failure. */
 bool opk_strlist_take(struct opk_strlist *list, char *text);
 bool opk_strlist_contains(const struct opk_strlist *list, const char *text);
+/* NULL is the empty text. */
+bool opk_text_equals(const char *a, const char *b);
 /* Where an array has the text; `count`: nowhere. */
 size_t opk_texts_find(const char *const *texts, size_t count, const char *text);
 bool opk_texts_contain(const char *const *texts, size_t count, const char *text);

@@ -282,27 +282,23 @@ static bool find_group(size_t *out, char **new_key, const struct opk_grouping *g
 	return key || *new_key;
 }
 
-static bool same_text(const char *a, const char *b)
-{
-	return a == b || !strcmp(a ? a : "", b ? b : "");
-}
-
 /* Whether the range surely belongs to this group: all parts of the key agree. */
 static bool is_of(const struct opk_grouped *group, unsigned key, const char *name,
                   const struct opk_range *range)
 {
 	const struct opk_range *common = &group->range;
 
-	return (!(key & OPK_KEY_NAME) || same_text(group->name, name))
+	return (!(key & OPK_KEY_NAME) || opk_text_equals(group->name, name))
 	       && (!(key & OPK_KEY_KERNEL)
-	           || (same_text(common->kernel, range->kernel)
-	               && same_text(common->symbol, range->symbol)))
+	           || (opk_text_equals(common->kernel, range->kernel)
+	               && opk_text_equals(common->symbol, range->symbol)))
 	       && (!(key & OPK_KEY_SHAPE)
 	           || (!memcmp(common->grid, range->grid, sizeof common->grid)
 	               && !memcmp(common->block, range->block, sizeof common->block)))
-	       && (!(key & OPK_KEY_NVTX) || same_text(common->nvtx, range->nvtx))
+	       && (!(key & OPK_KEY_NVTX) || opk_text_equals(common->nvtx, range->nvtx))
 	       && (!(key & (OPK_KEY_GPU | OPK_KEY_HOST))
-	           || (same_text(common->host, range->host) && same_text(common->gpu, range->gpu)))
+	           || (opk_text_equals(common->host, range->host)
+	               && opk_text_equals(common->gpu, range->gpu)))
 	       && (!(key & (OPK_KEY_GPU | OPK_KEY_DEVICE)) || common->device == range->device)
 	       && (!(key & OPK_KEY_SHARED) || common->shared_bytes == range->shared_bytes)
 	       && (!(key & OPK_KEY_LAUNCH) || common->launch == range->launch)

@@ -5,11 +5,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-static bool same_text(const char *a, const char *b)
-{
-	return a == b || !strcmp(a ? a : "", b ? b : "");
-}
-
 /* An unknown text may be the same. */
 static bool may_be_same(const char *a, const char *b)
 {
@@ -59,7 +54,7 @@ static bool add_to_process(struct opk_series_places *places, const struct opk_la
 	struct opk_series_process *process;
 
 	if (!last || last->rank != of->rank || last->process != of->process
-	    || !same_text(last->host, of->host)) {
+	    || !opk_text_equals(last->host, of->host)) {
 		process = opk_list_add(&places->processes);
 		if (!process)
 			return false;
@@ -95,7 +90,8 @@ int opk_series_places(struct opk_series_places *places, struct opk_ctx *ctx,
 	if (good && !places->count)
 		good = add(places, &(struct opk_series_place){ "", "", -1, -1, SIZE_MAX, 0 });
 	for (size_t i = 1; i < places->count; i++)
-		places->several_hosts |= !same_text(places->items[i].host, places->items[0].host);
+		places->several_hosts |= !opk_text_equals(places->items[i].host,
+		                                          places->items[0].host);
 	return good ? OPK_OK : opk_nomem(ctx, "a timeline");
 }
 

@@ -8,16 +8,11 @@
 #include "container/container.h"
 #include "eval/eval.h"
 
-static bool same_text(const char *a, const char *b)
-{
-	return a == b || !strcmp(a ? a : "", b ? b : "");
-}
-
 static bool is_of(const struct opk_track *track, const struct opk_range *range)
 {
 	return track->range.device == range->device && track->range.rank == range->rank
-	       && same_text(track->range.gpu, range->gpu)
-	       && same_text(track->range.host, range->host);
+	       && opk_text_equals(track->range.gpu, range->gpu)
+	       && opk_text_equals(track->range.host, range->host);
 }
 
 /* Finds a row's track, mostly the same as for the row before. */
